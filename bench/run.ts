@@ -147,7 +147,7 @@ async function startContender(scenario: Scenario, settings: Readonly<Record<stri
     GW_GATEWAY_TLS_CERTIFICATE_FILE: certificateFile(directory),
     GW_GATEWAY_TLS_KEY_FILE: keyFile(directory),
   };
-  const allSettings = { ...settings, ...(scenario.isTls ? tlsSettings : {}) };
+  const allSettings = { ...settings, ...(scenario.isTls ? tlsSettings : {}), ...scenario.settings };
   const data = join(directory, `data-${startedGateways}`);
   const gateway = await startGateway(data, ports, cores, scenario.threads ?? 1, allSettings);
   const target = scenario.isTls ? `https://127.0.0.1:${upstreamPorts.tls}` : `http://127.0.0.1:${upstreamPorts.plain}`;

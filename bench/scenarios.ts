@@ -22,6 +22,8 @@ export interface Scenario {
   /** Path and wrk script of the requests to nginx, for the ratio. */
   readonly nginxPath: string;
   readonly nginxScript?: string;
+  /** Settings of the gateway, as environment variables. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly prepare: Prepare;
 }
 
@@ -57,6 +59,13 @@ const unlimited = { rate: 0, per: 0, quota_max: -1 };
 
 async function prepareKeyless(gateway: BenchGateway, upstream: string) {
   return { url: `${await createApi(gateway, upstream, { id: 'open', ...open })}/small` };
+}
+
+const pluginFile = { GW_PLUGINS_DIRECTORY: join(import.meta.dirname, 'plugins') };
+
+async function preparePlugin(gateway: BenchGateway, upstream: string) {
+  const custom_middleware = { driver: 'typescript', pre: [{ name: 'pre', path: 'header.ts' }] };
+  return { url: `${await createApi(gateway, upstream, { id: 'plugin', ...open, custom_middleware })}/small` };
 }
 
 async function prepareCached(gateway: BenchGateway, upstream: string) {
@@ -311,6 +320,20 @@ export const createScenarios = (directory: string): readonly Scenario[] => [
   { name: 'token, rate, quota, analytics', baseline: 'keyless', nginxPath: '/small', prepare: prepareLimited },
   { name: 'header-transform', baseline: 'keyless', nginxPath: '/small', prepare: prepareHeaderTransform },
   { name: 'rewrite', baseline: 'keyless', nginxPath: '/small', prepare: prepareRewrite },
+  {
+    name: 'TypeScript hook, sandbox',
+    baseline: 'keyless',
+    nginxPath: '/small',
+    settings: { ...pluginFile, GW_PLUGINS_RUN_ON: 'traffic_thread' },
+    prepare: preparePlugin,
+  },
+  {
+    name: 'TypeScript hook, trusted',
+    baseline: 'keyless',
+    nginxPath: '/small',
+    settings: { ...pluginFile, GW_PLUGINS_TRUSTED: 'header.ts' },
+    prepare: preparePlugin,
+  },
   { name: 'JWT RS256', baseline: 'keyless', nginxPath: '/small', prepare: prepareJwt },
   { name: 'basic', baseline: 'keyless', nginxPath: '/small', prepare: prepareBasic },
   {

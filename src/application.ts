@@ -1,15 +1,13 @@
-import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { KeyCounters } from '#access/keys/counters.ts';
-import { eventFamilies } from '#analytics/metrics/events.ts';
-import { limitFamilies } from '#analytics/metrics/limits.ts';
+import { startMetricsExport } from '#analytics/metrics/metrics-export.ts';
 import { addMetricsRoute } from '#analytics/metrics/route.ts';
 import { gatewayUrl } from '#apis/api/api-address.ts';
 import { sealPlainSecrets } from '#apis/api/plain-secrets.ts';
 import type { GatewayUrl } from '#apis/proxy/operations.ts';
 import { startHeartbeat } from '#apis/system/heartbeat.ts';
+import { listPublicUrls } from '#apis/system/public-urls.ts';
 import type { Clock } from '#base/clock.ts';
-import { createPublicId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import { rejectWeakSecrets } from '#base/weak-secrets.ts';
@@ -20,6 +18,9 @@ import { createConsent } from '#gateway/auth/oauth/consent.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
 import { createSignedTokenVerifier } from '#gateway/auth/signed-token-verifier.ts';
 import { createDebugRuns } from '#gateway/inspect/debug/run-limit.ts';
+import { createPluginHost } from '#gateway/plugins/plugin-host.ts';
+import type { PluginRpc } from '#gateway/plugins/plugin-rpc.ts';
+import { createAppliedWait } from '#gateway/runtime/applied-wait.ts';
 import { openDatabase } from '#gateway/runtime/config-backup/open-database.ts';
 import type { PendingDatabase } from '#gateway/runtime/config-backup/with-database.ts';
 import { createDataPlane, type DataPlane } from '#gateway/runtime/data-plane.ts';
@@ -29,14 +30,19 @@ import type { ThreadsOptions } from '#gateway/runtime/threads.ts';
 import { servesTraffic, validateRole } from '#gateway/runtime/validate-settings.ts';
 import { listUnsupportedFeatures } from '#gateway/steps/unsupported.ts';
 import { createAuthFailureLimit } from '#operations/auth-failure-limit.ts';
+import { createBulkBodyLimit } from '#operations/bulk-bodies.ts';
 import { addHealthRoutes, createHealth } from '#operations/health.ts';
 import { createRunOnce } from '#operations/idempotency.ts';
 import { createInjector } from '#operations/in-process-request.ts';
-import { listenAt } from '#operations/listen-at.ts';
+import { addLandingRoutes } from '#operations/landing/routes.ts';
+import { formatListenerUrl, openManagementListener } from '#operations/listen-at.ts';
 import { createManagementListener } from '#operations/listener.ts';
+import { createListenerTls, describeListening, validateTlsSettings } from '#operations/listener-tls.ts';
 import { selectManagementListeners } from '#operations/management-listeners.ts';
+import { addManagementMcpRoute, type ManagementMcpOptions } from '#operations/mcp/route.ts';
 import type { ServicesOf } from '#operations/operation.ts';
 import { addPageRoutes } from '#operations/pages.ts';
+import { createAppliedWaits, type WaitUntilApplied } from '#operations/wait-applied.ts';
 import { createAuditWriter, createRejectionReport } from '#people/audit/audit-writer.ts';
 import { createAuthenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type InstallationCredentials } from '#people/installation/bootstrap.ts';
@@ -50,6 +56,7 @@ import { bootstrapPortal } from '#portal/bootstrap.ts';
 import { startChangeLogPruning } from '#storage/change-log.ts';
 import { type CounterPersistence, createCounterPersistence } from '#storage/counter-persistence.ts';
 import { type DataDirectory, openDataDirectory } from '#storage/data-directory.ts';
+import { readNodeId, resolveNodeId } from '#storage/node-id.ts';
 import type { Records } from '#storage/records.ts';
 import { startRevisionPruning } from '#storage/revision-log.ts';
 import { openSharedEngine, type SharedEngine } from '#storage/shared/engine.ts';
@@ -127,25 +134,12 @@ export async function openInstallation(
     closers.push(() => services.outbound.close());
     closers.push(() => services.events.close());
     closers.push(() => services.resetMails.close());
+    closers.push(() => services.keyValues.close());
     return { directory, records, shared, counters, dataKey, services, pendingDatabase, close };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-/** Node id of persisted counters: empty with SQLite, which has one process; distinct per process on PostgreSQL. */
-const resolveNodeId = (settings: Settings, directory: DataDirectory): string =>
-  settings['database.url'] ? readNodeId(settings, directory) : settings.node_id;
-
-/** Id of this process in the list of nodes: configured, or generated once and stored in the data directory. */
-function readNodeId(settings: Settings, directory: DataDirectory): string {
-  if (settings.node_id) return settings.node_id;
-  const stored = directory.read('node_id');
-  if (stored) return stored;
-  const created = createPublicId();
-  directory.write('node_id', created);
-  return created;
 }
 
 function createKeyCounters({ shared }: SharedEngine, kept: CounterPersistence, { clock }: AppEnvironment): KeyCounters {
@@ -184,6 +178,7 @@ export const listeningFile = 'listening.json';
 export async function startApplication(settings: Settings, environment: AppEnvironment): Promise<Application> {
   rejectWeakSecrets(settings);
   validateRole(settings);
+  validateTlsSettings(settings);
   const allowsOfflineStart = servesTraffic(settings) && settings['database.config_backup'];
   const installation = await openInstallation(settings, environment, { mayWait: allowsOfflineStart });
   const closers: (() => unknown)[] = [() => installation.close()];
@@ -210,7 +205,8 @@ export async function startApplication(settings: Settings, environment: AppEnvir
       onError: error => environment.log.warn({ reason: error.message }, 'heartbeat not written'),
     });
     closers.push(() => heartbeat.close());
-    installation.directory.write(listeningFile, `${JSON.stringify(urls, null, 2)}\n`);
+    if (settings['database.url']) dataPlane.onConfigLoaded(heartbeat.reportRevision);
+    installation.directory.write(listeningFile, `${JSON.stringify(describeListening(settings, urls), null, 2)}\n`);
     closers.push(() => installation.directory.remove(listeningFile));
     if (pendingDatabase) {
       const attempt = async () => {
@@ -250,6 +246,7 @@ const openDataPlane = (
   environment: AppEnvironment,
   installation: Installation,
   oauth: ReturnType<typeof createOauthProvider>,
+  pluginFunctions: PluginRpc,
 ): DataPlane =>
   createDataPlane({
     ...installation,
@@ -257,9 +254,14 @@ const openDataPlane = (
     settings,
     database: selectDatabase(settings, installation.directory),
     oauth,
+    pluginFunctions,
     version,
+    nodeId: readNodeId(settings, installation.directory),
     managementPorts: installation.services.managementPorts,
   });
+
+const openPluginHost = (environment: AppEnvironment, services: Installation['services']) =>
+  createPluginHost({ ...services, ...environment, writeAudit: createAuditWriter(services.audit, environment.log) });
 
 /** Opens the management listeners, then the traffic threads; both use the data plane, which exists before either. */
 async function openListeners(
@@ -268,7 +270,7 @@ async function openListeners(
   installation: Installation,
   closers: (() => unknown)[],
 ) {
-  const { services } = installation;
+  const { services, records, shared: engine } = installation;
   const urls: Partial<Record<ListenerName, string>> = {};
   const state = { isReady: false };
   const stops: (() => Promise<unknown>)[] = [];
@@ -278,9 +280,11 @@ async function openListeners(
   });
   const oauth = createOauthProvider({ ...services, log: environment.log });
   closers.push(() => oauth.close());
-  const dataPlane = openDataPlane(settings, environment, installation, oauth);
-  stops.push(dataPlane.close, async () => services.eventStreams.close());
+  const plugins = openPluginHost(environment, services);
+  const dataPlane = openDataPlane(settings, environment, installation, oauth, plugins.functions);
+  stops.push(dataPlane.close, plugins.close, async () => services.eventStreams.close());
   const id = readNodeId(settings, installation.directory);
+  const sharesDatabase = Boolean(settings['database.url']);
   const describeNode = createNodeDescription({ id, settings, version, traffic: dataPlane.state, ...environment });
   const shared = createListenerOptions(settings, environment, {
     ...services,
@@ -289,27 +293,29 @@ async function openListeners(
     grantConsent: createConsent({ ...services, provider: oauth }),
     ...createInspectServices(dataPlane, environment.clock),
     listGatewayUrls: () => listGatewayUrls(settings, urls.gateway),
-    waitUntilApplied: dataPlane.waitUntilApplied,
+    waitUntilApplied: createAppliedWait({ ...services, ...environment, dataPlane, describeNode, sharesDatabase }),
   });
-  const { records, shared: engine } = installation;
-  const clock = environment.clock;
-  const health = createHealth({ settings, clock, records, version, ...engine }, () => state.isReady);
-  const metrics = { ...shared, settings, parts: health.checks, traffic: listMetrics(installation, dataPlane) };
+  const health = createHealth({ ...environment, settings, records, version, ...engine }, () => state.isReady);
+  const sources = { ...environment, ...services, ...engine, health, dataPlane };
+  const metrics = startMetricsExport({ ...sources, version, nodeId: id });
+  closers.push(metrics.close);
   for (const listener of selectManagementListeners(settings)) {
-    const app = createManagementListener({ ...shared, surfaces: listener.surfaces });
+    const tls = createListenerTls(settings, listener.name === 'control', environment.log);
+    const app = createManagementListener({ ...shared, surfaces: listener.surfaces, tls });
     addHealthRoutes(app, health);
-    if (listener.name !== 'portal') addMetricsRoute(app, metrics);
-    if (listener.name === 'dashboard') addDashboardRoutes(app, shared, environment);
+    const listUrls = () => listPublicUrls(settings, urls);
+    addLandingRoutes(app, { surfaces: listener.surfaces, health, listUrls });
+    if (listener.name !== 'portal') addMetricsRoute(app, { ...shared, settings, ...metrics });
+    if (listener.name === 'dashboard') addDashboardRoutes(app, { ...shared, settings, listUrls }, environment);
     stops.push(() => app.close());
-    const { host, port, setting } = listener;
-    await listenAt(host, port, setting, () => app.listen({ host, port }));
-    const address = app.server.address() as AddressInfo;
-    services.managementPorts.push(address.port);
-    urls[listener.name] = formatUrl(host, address);
+    const opened = await openManagementListener(app, listener, tls ? 'https' : 'http');
+    services.managementPorts.push(opened.port);
+    urls[listener.name] = opened.url;
   }
   if (servesTraffic(settings)) {
     const address = await dataPlane.start(createInjector(shared));
-    urls.gateway = formatUrl(settings['gateway.host'], address, settings['gateway.tls.enabled'] ? 'https' : 'http');
+    const scheme = settings['gateway.tls.enabled'] ? 'https' : 'http';
+    urls.gateway = formatListenerUrl(settings['gateway.host'], address, scheme);
   }
   state.isReady = true;
   const drain = () => {
@@ -332,10 +338,10 @@ const listGatewayUrls = (settings: Settings, listener: string | undefined): Gate
   ...(listener === undefined ? [] : [{ url: listener, isListener: true }]),
 ];
 
-/** Routes for browsers: single sign-on, with its clients of identity providers, and pages. */
+/** Routes for browsers (single sign-on, with its clients of identity providers, and pages) and for agents. */
 function addDashboardRoutes(
   app: FastifyInstance,
-  shared: ReturnType<typeof createListenerOptions>,
+  shared: ReturnType<typeof createListenerOptions> & Pick<ManagementMcpOptions, 'settings' | 'listUrls'>,
   { clock, log }: AppEnvironment,
 ): void {
   const { services } = shared;
@@ -346,6 +352,7 @@ function addDashboardRoutes(
   };
   addSignOnRoutes(app, { ...shared, ...services, ...signOn });
   addPageRoutes(app, { ...shared, pages: [resetPage] });
+  if (shared.settings['mcp.management.enabled']) addManagementMcpRoute(app, shared);
 }
 
 type CatalogueServices = ServicesOf<typeof catalogue> & Installation['services'];
@@ -354,7 +361,7 @@ type CatalogueServices = ServicesOf<typeof catalogue> & Installation['services']
 function createListenerOptions(
   settings: Settings,
   { log, clock }: AppEnvironment,
-  services: CatalogueServices & Pick<DataPlane, 'waitUntilApplied'>,
+  services: CatalogueServices & { readonly waitUntilApplied: WaitUntilApplied },
 ) {
   const authenticate = createAuthenticators(services.users, services.resolveActor, services.secrets);
   const writeAudit = createAuditWriter(services.audit, log);
@@ -371,26 +378,15 @@ function createListenerOptions(
     version,
     maxBodyBytes: settings['management.max_body_bytes'],
     maxBulkBodyBytes: settings['management.max_bulk_body_bytes'],
+    bulkBodies: createBulkBodyLimit(settings['management.max_bulk_body_bytes']),
     unknownMembers: settings['management.unknown_members'],
     failures: createAuthFailureLimit(maxFailures, clock, createRejectionReport(writeAudit, log)),
     trustedProxies: settings['management.trusted_proxies'],
+    hstsSeconds: settings['management.hsts_seconds'],
     validateResponses: settings['management.validate_responses'],
     ...(settings.from ? { rejectWrite: rejectConfigurationWrite } : {}),
     runOnce: createRunOnce(services),
-    waitUntilApplied: services.waitUntilApplied,
+    appliedWaits: createAppliedWaits(services.waitUntilApplied, settings['management.max_waiting_writes']),
     hashVersion: (text: string) => services.vault.digest(text, 'object version'),
   };
 }
-
-const listMetrics =
-  ({ services, shared: { threads } }: Installation, dataPlane: DataPlane) =>
-  () => [
-    ...dataPlane.metrics(),
-    ...eventFamilies({ ...services.events.counts(), ...services.sending.totals() }),
-    ...limitFamilies(threads.evictions()),
-  ];
-
-const formatUrl = (host: string, { port }: { port: number }, scheme = 'http') => {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-};

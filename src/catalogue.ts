@@ -20,6 +20,7 @@ import { uptimeOperations } from '#analytics/uptime/operations.ts';
 import { usageOperations } from '#analytics/usage-operations.ts';
 import { apiActivationOperations } from '#apis/activation/operations.ts';
 import { assetOperations } from '#apis/assets/operations.ts';
+import { assetRevisionOperations } from '#apis/assets/revision-operations.ts';
 import { apiCheckOperations } from '#apis/check/operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
 import { apiConvertOperations } from '#apis/convert/operations.ts';
@@ -27,6 +28,9 @@ import { exampleOperations } from '#apis/examples/operations.ts';
 import { gwApiOperations } from '#apis/gw/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
 import { apiListOperations } from '#apis/lists/operations.ts';
+import { gwMcpOperations } from '#apis/mcp/gw-operations.ts';
+import { mcpOperations } from '#apis/mcp/operations.ts';
+import { apiToolOperations } from '#apis/mcp/tool-operations.ts';
 import { apiMigrationOperations } from '#apis/migration/operations.ts';
 import { oasDetailOperations } from '#apis/oas/detail-operations.ts';
 import { oasFileOperations } from '#apis/oas/file-operations.ts';
@@ -67,6 +71,7 @@ import { accountLinkOperations } from '#people/single-sign-on/account-link-opera
 import { nonceOperations } from '#people/single-sign-on/nonce-operations.ts';
 import { identityProfileOperations } from '#people/single-sign-on/profiles/operations.ts';
 import { providerCheckOperations } from '#people/single-sign-on/profiles/provider-check-operations.ts';
+import { profileRevisionOperations } from '#people/single-sign-on/profiles/revision-operations.ts';
 import { signOnSessionOperations } from '#people/single-sign-on/session-operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
@@ -96,6 +101,7 @@ export const catalogue = [
   ...passkeyOperations,
   ...passkeySignInOperations,
   ...identityProfileOperations,
+  ...profileRevisionOperations,
   ...providerCheckOperations,
   ...signOnSessionOperations,
   ...accountLinkOperations,
@@ -124,11 +130,15 @@ export const catalogue = [
   ...apiConvertOperations,
   ...apiRevisionOperations,
   ...assetOperations,
+  ...assetRevisionOperations,
   ...schemaOperations,
   ...apiSystemOperations,
   ...proxyOperations,
   ...exampleOperations,
   ...streamsOperations,
+  ...mcpOperations,
+  ...apiToolOperations,
+  ...gwMcpOperations,
   ...apiImportOperations,
   ...gwApiOperations,
   ...certificateOperations,

@@ -7,6 +7,7 @@ import { createSecretText } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { Problem, problems } from '#base/problems.ts';
 import {
+  createStopSignal,
   ignoreClosedOutput,
   isTerminal,
   onShutdownSignal,
@@ -33,7 +34,7 @@ import {
   markDisplayed,
   writeCredentials,
 } from '#people/installation/credentials-file.ts';
-import { createMasterKeys, readDataDirectory, replaceMasterKey } from '#storage/data-directory.ts';
+import { createMasterKeys, hasDatabase, readDataDirectory, replaceMasterKey } from '#storage/data-directory.ts';
 import { createMetaStore, rewrapDataKey } from '#storage/meta.ts';
 import type { Installation } from './application.ts';
 import { version } from './version.ts';
@@ -42,6 +43,11 @@ const problem = problems('command', {
   unknown_flag: {
     status: 400,
     message: 'gw {command} has no option --{flag}: it has {known} and every setting (gw config lists them all){guess}',
+  },
+  no_installation: {
+    status: 400,
+    message:
+      'There are no credentials to rotate: {path} has no installation. Start gw once, or name its data directory (GW_DATA_DIR) or database (GW_DATABASE_URL)',
   },
   switch_value: { status: 400, message: '--{flag} takes no value' },
 });
@@ -108,6 +114,8 @@ const createCliEnvironment = () => ({
   isTerminal: isTerminal(),
   reportProgress: printProgress,
   setExitCode,
+  createStopSignal,
+  loadPluginTool: () => import('#gateway/plugins/tool/plugin-tool.ts'),
 });
 
 const about = 'a setting';
@@ -230,6 +238,9 @@ async function migrate({ settings }: CommandInput): Promise<void> {
 
 async function credentials({ settings, flags }: CommandInput): Promise<void> {
   if (!flags.has('rotate') && !flags.has('rotate-master')) return print(locateCredentials(settings));
+  const noInstallation = () => problem.no_installation({ detail: { path: readDataDirectory(settings.data_dir).path } });
+  // Opening an installation would create one.
+  if (!settings['database.url'] && !hasDatabase(settings.data_dir)) throw noInstallation();
   const { openInstallation } = await loadApplication();
   const { rotateCredentials } = await import('#people/installation/bootstrap.ts');
   const installation = await openInstallation(settings, createEnvironment(settings));
@@ -237,7 +248,7 @@ async function credentials({ settings, flags }: CommandInput): Promise<void> {
   try {
     if (flags.has('rotate-master')) return await rotateMaster(settings, installation);
     const created = await writeCredentials(installation, () => rotateCredentials(services));
-    if (!created) return print('There are no credentials to rotate yet: start gw once.\n');
+    if (!created) throw noInstallation();
     print(`New credentials are in ${directory.pathOf(credentialsFile)}; the old ones no longer work.\n`);
   } finally {
     await installation.close();

@@ -7,6 +7,7 @@ import { createOauthCodeStore } from '#access/oauth/code-store.ts';
 import { createOauthClientStore, type OauthClientStore } from '#access/oauth/store.ts';
 import { createOauthTokenStore } from '#access/oauth/token-store.ts';
 import { createPolicyStore, type PolicyStore } from '#access/policies/store.ts';
+import { defaultHistogramBounds } from '#analytics/latency-store.ts';
 import { createLiveReader } from '#analytics/live-reader.ts';
 import { createLogStore } from '#analytics/log-store.ts';
 import { createUptimeStore } from '#analytics/uptime/store.ts';
@@ -64,6 +65,7 @@ import type { CheckObjectLimit } from '#storage/collection.ts';
 import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { createRevisionLog, type RevisionLog } from '#storage/revision-log.ts';
+import { openKeyValues } from '#storage/shared/open-key-values.ts';
 import { createMarkStore } from '#workspace/notifications/mark-store.ts';
 import { createSearchStore } from '#workspace/search/store.ts';
 
@@ -84,8 +86,8 @@ export function openStores(
   const grants = createGrantStore(records, meta, settings);
   const revisions = openRevisions(records, clock, settings);
   const users = createUserStore(records, vault, revisions);
-  const apis = createApiStore(records, vault, revisions);
-  const assets = createAssetStore(records, vault);
+  const apis = createApiStore(records, vault, { revisions, maxRoutesCompared: settings['apis.max_routes_compared'] });
+  const assets = createAssetStore(records, vault, revisions);
   const ownership = createOwnership(records, settings);
   const apiLookup = createApiLookup(apis);
   const checkObjectLimit =
@@ -98,8 +100,10 @@ export function openStores(
     ...openAccessStores(records, vault, settings, revisions),
   };
   const hooks = createHookStore(records, vault, checkObjectLimit('max_hooks'), revisions);
+  const redis = { prefix: settings['redis.prefix'], timeoutMs: settings['redis.timeout_ms'] };
   const services = {
     records,
+    keyValues: openKeyValues({ url: settings['redis.url'], ...redis, ...environment }),
     meta,
     vault,
     clock,
@@ -171,7 +175,7 @@ function openSignIn(records: Records, vault: Vault, revisions: RevisionLog, part
     preferences: createPreferenceStore(records),
     resolveActor: createActorResolver(groups),
     temporaryActors: createTemporaryActors(groups, settings),
-    identityProfiles: createIdentityProfileStore(records, vault),
+    identityProfiles: createIdentityProfileStore(records, vault, undefined, revisions),
     flowCookies: createFlowCookies(vault, clock),
     accountLinks: createAccountLinkStore(records, vault),
     providerSlots: createProviderSlots(),
@@ -208,6 +212,7 @@ const openRevisions = (records: Records, clock: Clock, settings: Settings) =>
   createRevisionLog(records, clock, {
     maxRevisionsPerObject: settings['history.max_revisions'],
     retentionMs: settings['history.retention_days'] * dayMs,
+    maxBytesPerOrganisation: settings['history.max_bytes_per_organisation'],
   });
 
 const openAccessStores = (records: Records, vault: Vault, settings: Settings, revisions: RevisionLog) => ({
@@ -218,7 +223,9 @@ const openAccessStores = (records: Records, vault: Vault, settings: Settings, re
 });
 
 function openReportingStores(records: Records, streams: Parameters<typeof createEventStreams>[0]) {
-  const usage = createUsageStore(records);
+  const { settings } = streams;
+  const bounds = { ...defaultHistogramBounds, maxRows: settings['analytics.max_percentile_rows'] };
+  const usage = createUsageStore(records, bounds, settings['analytics.max_waiting_reads']);
   return {
     search: createSearchStore(records),
     notificationMarks: createMarkStore(records),

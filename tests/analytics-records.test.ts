@@ -25,7 +25,7 @@ describe('Analytics records', () => {
     await upstream?.close();
   });
   const shapeApi = (wish: Shaping) => shape(app, upstream, wish);
-  const waitForLogs = ({ apiId }: Published) =>
+  const waitForLogs = ({ apiId }: Pick<Published, 'apiId'>) =>
     eventually(async () => {
       const { body } = await app.ask('GET', `/api/logs?start=0&end=9999999999&api_id=${apiId}`);
       assert.equal(body.data.length, 1);
@@ -85,6 +85,23 @@ describe('Analytics records', () => {
     const [plain] = await shapeApi(wish);
     await fetch(`${plain!.url}/a`, { headers: { authorization: await keyFor(app, [plain!]) } });
     assert.equal((await waitForLogs(plain!)).raw_request, '');
+  });
+
+  test('a detailed record of a looped request has no credential of the API that it came through', async () => {
+    const inner = openApi(upstream, { enable_detailed_recording: true });
+    const outer = openApi(upstream, {
+      use_keyless: false,
+      use_standard_auth: true,
+      auth_configs: { authToken: { auth_header_name: 'X-Outer' } },
+      proxy: { target_url: `gw://${inner.api_id}` },
+    });
+    await publish(app, inner);
+    const url = await publish(app, outer);
+    const key = await keyFor(app, [{ apiId: outer.api_id }]);
+    assert.equal((await fetch(`${url}/a`, { headers: { 'x-outer': key } })).status, 200);
+    const raw = text((await waitForLogs({ apiId: inner.api_id })).raw_request);
+    assert.match(raw, /^x-outer: \*\*\*\r$/im);
+    assert.ok(!raw.includes(key));
   });
 
   test('a debug request shows the upstream request without secrets', async () => {

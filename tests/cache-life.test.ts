@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { type AppOptions, startApp, type TestApp } from './support/app.ts';
-import { publishBoth } from './support/both-formats.ts';
+import { type Published, publishBoth } from './support/both-formats.ts';
 import {
   type Ask,
   agent,
@@ -15,6 +15,8 @@ import {
   startOrigin,
   toDefinitions,
 } from './support/cache-fixtures.ts';
+import { httpCases } from './support/http-cache/all-cases.ts';
+import { runOnWire, serveHttpCases } from './support/http-cache/run-on-wire.ts';
 import { type TestProcess, testInstallation } from './support/installation.ts';
 import { startRedis } from './support/services/redis.ts';
 import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
@@ -201,7 +203,7 @@ inPlace('one thread', {}, place => {
     await eventually(() => assert.equal(upstream.requests.length, before + 1));
     const second = sendRequest(url + id);
     gate.resolve();
-    assert.equal((await first).status, 500);
+    assert.equal((await first).status, 502);
     const heard = await second;
     assert.deepEqual([heard.status, isKept(heard), String(heard.body)], [200, false, `${id} 1`]);
     upstream.answer = plain;
@@ -397,6 +399,28 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
     assert.ok(asked >= 1 && asked <= 3, `each thread asks once: ${asked}`);
   });
 
+  test('a response that one thread stored is a hit on every thread, until it is invalidated or purged', async () => {
+    const { app, upstream, origin } = place();
+    const definition = openApi(upstream, kept);
+    const url = await publish(app, definition);
+    const id = createPublicId();
+    const call = (ask: Ask = {}) => sendRequest(`${url}/a?case=${id}`, { ...ask, headers: { connection: 'close' } });
+    const callAll = async () => {
+      const heard = await Promise.all(Array.from({ length: 60 }, () => call()));
+      return new Set(heard.map(it => `${isKept(it)} ${it.body}`));
+    };
+    assert.equal(isKept(await call()), false);
+    assert.deepEqual(await callAll(), new Set([`true ${id} 1`]));
+    assert.equal(origin.count(id), 1);
+    await call({ method: 'PUT', body: 'x' });
+    assert.equal(String((await call()).body), `${id} 3`);
+    assert.deepEqual(await callAll(), new Set([`true ${id} 3`]));
+    assert.equal((await app.ask('DELETE', `/gw/cache/${definition.api_id}`)).status, 200);
+    assert.equal(String((await call()).body), `${id} 4`);
+    assert.deepEqual(await callAll(), new Set([`true ${id} 4`]));
+    assert.equal(origin.count(id), 4);
+  });
+
   test('an unsafe request invalidates the entry on every thread', async () => {
     const { app, upstream } = place();
     const url = await publish(app, openApi(upstream, kept));
@@ -429,6 +453,119 @@ inPlace('little room', { settings: { 'cache.max_memory_bytes': '20000', 'cache.m
     origin.says.set(large, { body: Buffer.alloc(5001) });
     await call(large);
     assert.equal(isKept(await call(large)), false);
+  });
+});
+
+const httpSettings = { threads: '3', 'cache.default_mode': 'http', 'cache.status_header': 'true' } as const;
+
+inPlace('cached by the rules of HTTP', { settings: httpSettings }, place => {
+  let states: ReturnType<typeof serveHttpCases>;
+  let published: readonly Published[];
+  const declared = toDefinitions({ cache: { enabled: true, mode: 'http', cacheAllSafeRequests: true } });
+  before(async () => {
+    states = serveHttpCases(place().upstream);
+    published = await publishBoth(place().app, place().upstream, declared);
+  });
+
+  for (const given of httpCases.filter(({ isOnWire }) => isOnWire))
+    test(`through sockets: ${given.title}`, async () => {
+      for (const { url } of published) await runOnWire(given, url, states);
+    });
+
+  test('the default mode is that of the setting, and Cache-Status names hits and misses', async () => {
+    const { app, upstream, origin } = place();
+    const url = await publish(
+      app,
+      openApi(upstream, { cache_options: { enable_cache: true, cache_all_safe_requests: true } }),
+    );
+    const id = createPublicId();
+    origin.says.set(id, { headers: { 'cache-control': 'max-age=60' } });
+    const heard = [await sendRequest(`${url}/a?case=${id}`), await sendRequest(`${url}/a?case=${id}`)];
+    assert.deepEqual(heard.map(isKept), [false, true]);
+    assert.equal(heard[0]!.headers['cache-status'], 'Gatewright; fwd=uri-miss; fwd-status=200; stored');
+    assert.match(String(heard[1]!.headers['cache-status']), /^Gatewright; hit; ttl=\d+$/);
+    const timed = await publish(
+      app,
+      openApi(upstream, {
+        cache_options: { enable_cache: true, mode: 'timed', cache_timeout: 60, cache_all_safe_requests: true },
+      }),
+    );
+    await sendRequest(`${timed}/a`);
+    const hit = await sendRequest(`${timed}/a`);
+    assert.deepEqual([isKept(hit), hit.headers['cache-status']], [true, undefined]);
+  });
+
+  test('a stale response is sent at once and refreshed in the background', async () => {
+    const { upstream } = place();
+    const { url } = published[0]!;
+    const path = `/${createPublicId()}`;
+    const plain = upstream.answer;
+    const gate = Promise.withResolvers<void>();
+    let requests = 0;
+    upstream.answer = async (request, response, body) => {
+      if (request.url !== path) return plain?.(request, response, body);
+      const number = ++requests;
+      if (number > 1) await gate.promise;
+      response.writeHead(200, { 'cache-control': `max-age=${number > 1 ? 60 : 0}, stale-while-revalidate=600` });
+      response.end(`body ${number}`);
+    };
+    const call = async () => {
+      const { headers, body } = await sendRequest(url + path, { headers: { connection: 'close' } });
+      return `${headers['x-gw-cached-response']} ${body}`;
+    };
+    assert.equal(await call(), 'undefined body 1');
+    for (let n = 0; n < 5; n++) assert.equal(await call(), 'stale body 1', 'the refresh is still under way');
+    gate.resolve();
+    await eventually(async () => assert.match(await call(), /^1 body [2-6]$/));
+    upstream.answer = plain;
+  });
+
+  test('a refresh in the background is signed, and not sent while the circuit breaker is open', async () => {
+    const { app, upstream } = place();
+    const path = `/${createPublicId()}`;
+    const breaker = { path, method: 'GET', threshold_percent: 0.5, samples: 3, return_to_service_after: 600 };
+    const Default = { name: 'Default', use_extended_paths: true, extended_paths: { circuit_breakers: [breaker] } };
+    const definition = openApi(upstream, {
+      cache_options: { enable_cache: true, mode: 'http', cache_all_safe_requests: true },
+      request_signing: { is_enabled: true, secret: createPublicId(), key_id: 'edge', algorithm: 'hmac-sha256' },
+      version_data: { not_versioned: true, versions: { Default } },
+    });
+    const url = (await publish(app, definition)) + path;
+    const plain = upstream.answer;
+    const signatures: string[] = [];
+    let status = 200;
+    upstream.answer = (request, response, body) => {
+      if (!request.url!.startsWith(path)) return plain?.(request, response, body);
+      signatures.push(String(request.headers.authorization));
+      response.writeHead(status, { 'cache-control': 'max-age=0, stale-while-revalidate=600' }).end('kept');
+    };
+    const sendFor = async (target: string) => (await sendRequest(target)).headers['x-gw-cached-response'];
+    assert.equal(await sendFor(url), undefined);
+    assert.equal(await sendFor(url), 'stale');
+    await eventually(() => assert.equal(signatures.length, 2));
+    for (const signature of signatures) assert.match(signature, /^Signature keyId="edge"/);
+    status = 500;
+    for (let n = 0; n < 5; n++) await sendRequest(`${url}?failing=${n}`);
+    assert.equal((await sendRequest(`${url}?failing`)).status, 503, 'the circuit breaker is open');
+    const before = signatures.length;
+    for (let n = 0; n < 5; n++) assert.equal(await sendFor(url), 'stale');
+    assert.equal((await sendRequest(`${app.url.gateway}${definition.proxy.listen_path}/other`)).status, 200);
+    assert.equal(signatures.length, before);
+    upstream.answer = plain;
+  });
+
+  test('clients with different keys do not share a public response', async () => {
+    const { app, upstream, origin } = place();
+    const cache_options = { enable_cache: true, mode: 'http', cache_all_safe_requests: true };
+    const definition = openApi(upstream, { cache_options, use_keyless: false, strip_auth_data: true });
+    const url = await publish(app, definition);
+    const keys = [await keyFor(app, [definition.api_id]), await keyFor(app, [definition.api_id])];
+    const id = createPublicId();
+    origin.says.set(id, { headers: { 'cache-control': 'public, max-age=60' } });
+    const bodies = [];
+    for (const key of [...keys, ...keys])
+      bodies.push(String((await sendRequest(`${url}/a?case=${id}`, { headers: { authorization: key } })).body));
+    assert.deepEqual(bodies, [`${id} 1`, `${id} 2`, `${id} 1`, `${id} 2`]);
   });
 });
 

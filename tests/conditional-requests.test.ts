@@ -357,6 +357,7 @@ const withoutVersion: readonly string[] = [
   'getGatewayCertificates',
   'getOperatorDelivery',
   'listApiRevisions',
+  'listAssetRevisions',
   'listCertificateRevisions',
   'listHookRevisions',
   'listPolicyRevisions',

@@ -6,6 +6,7 @@ import { createPublicId } from '#base/ids.ts';
 import { type EngineName, engines, rememberSecrets, startApp, type TestApp } from './support/app.ts';
 import { makeCertificate } from './support/certificates.ts';
 import { createDirectories, createGw, findVariables, readFiles } from './support/configuration.ts';
+import { startCommand } from './support/gw-process.ts';
 import { openApi, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
@@ -255,6 +256,39 @@ function declare(engine: EngineName): void {
       again.out,
     );
   });
+
+  if (engine === 'sqlite')
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      test(`apply --watch applies changed files, reports a bad one, and ends with 0 on ${signal}`, async () => {
+        const { accessKey } = await target!.stranger();
+        const directory = fresh();
+        mkdirSync(directory);
+        const write = (rate: string) =>
+          writeFileSync(
+            join(directory, 'gold.yaml'),
+            `kind: policy\nid: gold\nspec:\n  name: Gold\n  rate: ${rate}\n  per: 60\n`,
+          );
+        const readRate = async () =>
+          (await target!.ask('GET', '/api/portal/policies/gold', { credential: accessKey })).body.rate;
+        write('1');
+        const gw = startCommand(['apply', directory, '--watch'], {
+          directory: fresh(),
+          environment: { GW_URL: target!.url.dashboard, GW_ACCESS_KEY: accessKey },
+        });
+        await gw.waitForOutput(out => out.includes('1 created'));
+        write('2');
+        await gw.waitForOutput(out => out.includes('+ spec.rate: 2'));
+        assert.equal(await readRate(), 2);
+        write('fast');
+        await gw.waitForOutput(out => /^gold\.yaml:5: spec\.rate: /m.test(out));
+        assert.equal(await readRate(), 2, 'a bad file changes nothing');
+        write('3');
+        await gw.waitForOutput(out => out.includes('+ spec.rate: 3'));
+        assert.equal(await readRate(), 3);
+        gw.child.kill(signal);
+        const ended = await gw.ended;
+        assert.deepEqual([ended.code, ended.signal, ended.err], [0, null, '']);
+      });
 
   test('an export removes the file of the last object of a kind, and leaves kinds that the caller may not read', async () => {
     const { accessKey } = await target!.stranger();

@@ -82,6 +82,25 @@ describe('Configuration, by properties', () => {
     );
     assert.ok(accepted >= 25, `${accepted} objects were accepted`);
   });
+
+  test('apply(permutation): routes of APIs and names of policies are exchanged in any cycles by one apply', async () => {
+    const count = 6;
+    const numbers = Array.from({ length: count }, (_none, at) => at);
+    const order = fc.shuffledSubarray(numbers, { minLength: count });
+    await fc.assert(
+      fc.asyncProperty(order, order, order, async (paths, domains, names) => {
+        const objects = numbers.flatMap(at => [
+          toRouted(at, { path: paths[at]!, domain: domains[at]! % 2, name: names[at]! }),
+          toPolicy({ rate: 1, per: 1 }, at, `Policy ${names[at]}`),
+        ]);
+        const { body: applied, text } = await run(source!, 'apply', objects);
+        assert.equal(applied.Status, 'OK', text);
+        const { body: again } = await run(source!, 'plan', objects);
+        assert.deepEqual(again.Meta.changes, []);
+      }),
+      { seed, numRuns: 20, endOnFailure: true },
+    );
+  });
 });
 
 function withRoute(
@@ -102,9 +121,24 @@ function withRoute(
   return { ...definition, 'x-gw-api-gateway': { ...extension, info, server } };
 }
 
-function toPolicy(given: object, at: number): ConfigurationObject {
+interface RoutedApi {
+  readonly path: number;
+  readonly domain: number;
+  readonly name: number;
+}
+
+/** An API whose route and name are those of the numbers. */
+function toRouted(at: number, { path, domain, name }: RoutedApi): ConfigurationObject {
+  const definition = {
+    ...{ name: `Name ${name}`, active: true, use_keyless: true, domain: `d${domain}.example` },
+    proxy: { listen_path: `/p${path}/`, target_url: 'http://127.0.0.1:9/', strip_listen_path: true },
+  };
+  return { kind: 'api', id: `routed-${at}`, spec: { format: 'classic', definition } };
+}
+
+function toPolicy(given: object, at: number, name = `Policy ${at}`): ConfigurationObject {
   const { id: _id, _id: _databaseId, ...spec } = given as Record<string, unknown>;
-  return { kind: 'policy', id: `policy-${at}`, spec: { ...spec, name: `Policy ${at}` } };
+  return { kind: 'policy', id: `policy-${at}`, spec: { ...spec, name } };
 }
 
 /** Puts the secrets that were sent at first in place of their masks. */

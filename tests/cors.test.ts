@@ -188,7 +188,7 @@ describe('CORS', () => {
     const dead = { classic: { proxy: { target_url: nowhere.url } }, oas: { upstream: nowhere } };
     for (const api of await publishCors(rules, dead)) {
       const { status, cors } = await fetchCorsHeaders(api, 'GET', { origin: 'https://a.example' });
-      assert.deepEqual([status, cors], [500, { 'allow-origin': 'https://a.example' }], api.format);
+      assert.deepEqual([status, cors], [502, { 'allow-origin': 'https://a.example' }], api.format);
     }
   });
 

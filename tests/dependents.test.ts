@@ -148,6 +148,46 @@ onEveryEngine('Dependents', app => {
     assert.match(refused.text, /3 more/);
   });
 
+  test('deletes of documents, streams and certificates, also of the control API, refuse alike', async () => {
+    const document = () => ({
+      openapi: '3.0.3',
+      info: { title: 'D', version: '1' },
+      paths: {},
+      'x-gw-api-gateway': {
+        info: { name: `D ${createPublicId()}`, state: { active: true } },
+        server: { listenPath: { value: `/d${createPublicId()}/`, strip: true } },
+        upstream: { url: 'http://127.0.0.1:1/' },
+      },
+    });
+    const createReferenced = async (place: string, body: object, type = 'application/json'): Promise<string> => {
+      const {
+        status,
+        text,
+        body: made,
+      } = await app().ask('POST', `/api/apis/${place}`, {
+        body: JSON.stringify(body),
+        headers: { 'content-type': type },
+      });
+      assert.equal(status, 200, text);
+      await createApi(app(), { proxy: { listen_path: `/l${createPublicId()}/`, target_url: `gw://${made.ID}/` } });
+      return made.ID;
+    };
+    const oas = await createReferenced('oas', document());
+    const streamed = { ...document(), 'x-gw-streaming': { streams: {} } };
+    const streams = await createReferenced('streams', streamed, 'application/vnd.gw.streams.oas');
+    const [api, , certificate] = await Promise.all(cases.slice(0, 3).map(it => it.create(app())));
+    for (const path of [
+      `/api/apis/oas/${oas}`,
+      `/gw/apis/oas/${oas}`,
+      `/api/apis/streams/${streams}`,
+      api!.path.replace('/api/', '/gw/'),
+      certificate!.path.replace('/api/', '/gw/'),
+    ]) {
+      const refused = await app().ask('DELETE', `${path}?force=false`);
+      assert.deepEqual([refused.status, /depend on it/.test(refused.text)], [409, true], `${path}: ${refused.text}`);
+    }
+  });
+
   test('the control API refuses and names dependents too', async () => {
     const { path, expected } = await cases[1]!.create(app());
     const id = path.split('/').at(-1);

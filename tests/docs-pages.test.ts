@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { catalogue } from '../src/catalogue.ts';
+import { addPerson, openBrowser } from './support/browser.ts';
 import { testChromium } from './support/chromium.ts';
 import { withSettings } from './support/with-settings.ts';
 
@@ -8,8 +10,10 @@ withSettings('reference pages of the listener', {}, app => {
   const browser = testChromium();
   const url = (path: string) => app().url.dashboard + path;
 
-  test('the root leads to the reference', async () => {
-    const response = await fetch(url('/'));
+  test('the landing page leads to the reference', async () => {
+    const landing = await (await fetch(url('/'))).text();
+    const [, path] = /<a href="([^"]+)">Reference<\/a>/.exec(landing)!;
+    const response = await fetch(url(path!));
     assert.equal(new URL(response.url).pathname, '/docs');
     assert.match(await response.text(), /<h1>Gatewright API<\/h1>/);
   });
@@ -74,4 +78,138 @@ withSettings('reference pages of the listener', {}, app => {
       assert.deepEqual(errors, []);
     });
   });
+
+  describe('landing page', () => {
+    const page = async (address: string, init?: RequestInit) => {
+      const response = await fetch(address, init);
+      return { response, text: await response.text() };
+    };
+
+    test('it links to pages of its own listener that exist, and loads nothing from elsewhere', async () => {
+      for (const listener of [app().url.dashboard, app().url.portal]) {
+        const { response, text } = await page(`${listener}/`);
+        assert.equal(response.status, 200);
+        assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+        const policy = response.headers.get('content-security-policy')!;
+        assert.match(policy, /^default-src 'none';.*frame-ancestors 'none'; base-uri 'none'$/);
+        assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+        assert.doesNotMatch(text, /<style|<script>| style=| on[a-z]+=|src="http/);
+        const paths = [...text.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(([, path]) => path!);
+        assert.ok(paths.includes('/guides/deploying') && paths.includes('/openapi.json'));
+        for (const path of new Set(paths)) {
+          const { status } = await fetch(listener + path);
+          assert.equal(status, path === '/metrics' ? 401 : 200, listener + path);
+        }
+      }
+    });
+
+    test('it names the listeners, that of the portal not the dashboard, and contains no credential', async () => {
+      const { text } = await page(url('/'));
+      for (const address of [app().url.portal, app().url.gateway])
+        assert.ok(text.includes(`href="${address}"`), address);
+      const { text: portal } = await page(`${app().url.portal}/`);
+      assert.ok(portal.includes(`href="${app().url.gateway}"`) && !portal.includes(new URL(app().url.dashboard).port));
+      for (const secret of Object.values(app().credentials)) assert.ok(!(text + portal).includes(secret));
+    });
+
+    test('its first steps run as they are displayed', async () => {
+      const { admin_access_key: ACCESS_KEY, portal_token: PORTAL_TOKEN } = app().credentials;
+      const run = async (address: string) => {
+        const { text } = await page(`${address}/`);
+        const commands = [...text.matchAll(/<pre[^>]*><code>(.*?)<\/code>/gs)].map(([, code]) => unescapeMarkup(code!));
+        assert.ok(commands.length > 0);
+        const { stdout, status, stderr } = await runShell(`set -e\n${commands.join('\n')}`, {
+          ACCESS_KEY,
+          PORTAL_TOKEN,
+        });
+        assert.equal(status, 0, stderr);
+        return stdout;
+      };
+      assert.match(await run(app().url.dashboard), /"API created".*"status":"pass".*"API deleted"/s);
+      assert.match(await run(app().url.portal), /Public Catalogue/);
+    });
+
+    test('HEAD has the headers of GET and no body', async () => {
+      const { response, text } = await page(url('/'), { method: 'HEAD' });
+      assert.deepEqual([response.status, text], [200, '']);
+      assert.match(response.headers.get('content-security-policy')!, /script-src 'self'/);
+    });
+
+    test('guides are served as text, and nothing else of the directory or above it', async () => {
+      const { response, text } = await page(url('/guides/deploying.md'));
+      assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8');
+      assert.match(text, /^# Deploying/);
+      for (const name of ['..%2F..%2Fpackage.json', 'unknown', '%252e%252e', 'deploying.md.md'])
+        assert.equal((await fetch(url(`/guides/${name}`))).status, 404, name);
+    });
+
+    test('an unknown path is a page for browsers and an error object for other clients', async () => {
+      const html = await page(url('/nowhere/<x>'), {
+        headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
+      });
+      assert.equal(html.response.status, 404);
+      assert.match(html.text, /<h1>Page not found<\/h1>.*<code>\/nowhere\/%3Cx%3E<\/code>/s);
+      assert.match(html.response.headers.get('content-security-policy')!, /^default-src 'none'/);
+      for (const headers of [{}, { accept: 'application/json' }] as Record<string, string>[]) {
+        const { response, text } = await page(url('/nowhere'), { headers });
+        assert.equal(response.status, 404);
+        assert.equal(response.headers.get('vary'), 'Accept');
+        const expected = { Status: 'Error', Message: 'There is no operation GET /nowhere', Meta: null };
+        assert.deepEqual(JSON.parse(text), expected);
+      }
+      const portal = await page(`${app().url.portal}/nowhere`);
+      assert.deepEqual(JSON.parse(portal.text), { status: 'error', errors: ['There is no operation GET /nowhere'] });
+      const api = await page(url('/api/nowhere'), { headers: { accept: 'text/html' } });
+      assert.equal(api.response.status, 401);
+    });
+
+    test('it displays the session of the browser', async () => {
+      const { page: landing, errors } = await browser.open(url('/'));
+      await landing.getByText('No session in this browser').waitFor();
+      const person = openBrowser(app());
+      const { username, password } = await addPerson(app());
+      assert.equal((await person.signIn({ username, password })).status, 200);
+      const [name, value] = person.cookie.split('=') as [string, string];
+      await landing.context().addCookies([{ name, value, url: `${url('/')}api` }]);
+      await landing.reload();
+      await landing.getByText(`Signed in as ${username}.`).waitFor();
+      // Chromium reports the 401 of the first read itself.
+      assert.deepEqual(
+        errors.filter(it => !it.includes('401')),
+        [],
+      );
+    });
+
+    for (const width of [360, 1200])
+      test(`it fits a screen of ${width} pixels, in both colour schemes, with links in reach of the keyboard`, async () => {
+        const { page: landing } = await browser.open(url('/'));
+        await landing.setViewportSize({ width, height: 800 });
+        const colours = [];
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await landing.emulateMedia({ colorScheme });
+          const [scrollWidth, colour] = (await landing.evaluate(
+            '[document.documentElement.scrollWidth, getComputedStyle(document.body).backgroundColor]',
+          )) as [number, string];
+          assert.ok(scrollWidth <= width, `${scrollWidth} wide`);
+          colours.push(colour);
+        }
+        assert.notEqual(colours[0], colours[1]);
+        await landing.keyboard.press('Tab');
+        assert.equal(await landing.evaluate('document.activeElement.textContent'), 'Skip to content');
+      });
+  });
 });
+
+const unescapeMarkup = (text: string) =>
+  text.replaceAll(
+    /&(amp|lt|gt|#39|#34);/g,
+    (_whole, name: string) => ({ amp: '&', lt: '<', gt: '>', '#39': "'", '#34': '"' })[name]!,
+  );
+
+/** Without blocking this process, which serves the requests. */
+const runShell = (script: string, environment: Readonly<Record<string, string>>) =>
+  new Promise<{ status: number; stdout: string; stderr: string }>(resolve =>
+    execFile('bash', ['-c', script], { env: { ...process.env, ...environment } }, (error, stdout, stderr) =>
+      resolve({ status: error ? Number(error.code ?? 1) : 0, stdout, stderr }),
+    ),
+  );

@@ -56,7 +56,7 @@ describe('Protected resource metadata', () => {
   const elsewhere: Record<string, [asked: object, what: string]> = {
     'keys in a directory': [{ auth_provider: { name: 'x', storage_engine: 'ldap', meta: {} } }, 'keys in other stores'],
     'sessions of another process': [{ session_provider: { storage_engine: 'rpc' } }, 'keys in other stores'],
-    'another protocol inside HTTP': [{ application_protocol: 'mcp' }, 'protocols inside HTTP'],
+    'another protocol inside HTTP': [{ application_protocol: 'mcp' }, 'protocols inside HTTP in the classic format'],
   };
   for (const [name, [asked, what]] of Object.entries(elsewhere))
     test(`an API that requires ${name} is not served without it`, async () => {

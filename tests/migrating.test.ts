@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
-import { type SettingName, settingNames } from '#base/settings.ts';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { readSettings, type SettingName, settingNames, toEnvironmentName } from '#base/settings.ts';
 import { startApp } from './support/app.ts';
 import { openApi, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream } from './support/upstream.ts';
@@ -36,19 +38,53 @@ test('a migrated organisation, API, policy and key keep their ids, and clients a
   assert.deepEqual([body.id, body.org_id], [definition.id, org_id]);
 });
 
-test('the migration guide names only settings that exist, and no row is empty', () => {
+/** Names of the client commands, of secrets and of variables in configuration files: no settings. */
+const otherVariables = /^GW_(URL|SECRET|ACCESS_KEY|SECRET_|VAR_)$/;
+
+describe('Migration guide', () => {
   const guide = readFileSync(new URL('../docs/guide/migrating.md', import.meta.url), 'utf8');
-  const rows = guide
-    .split('\n')
-    .filter(line => /^\| [^|]+\|[^|]+\|[^|]*\|$/.test(line))
-    .map(line => line.split('|').map(cell => cell.trim()));
-  const tables = rows.filter(([, , here]) => /^(`|always|not needed|not available yet)/.test(here!));
-  assert.ok(tables.length > 80, String(tables.length));
-  for (const [, there, here] of tables)
-    for (const [, name] of here!.matchAll(/`([a-z_]+(?:\.[a-z_]+)+|master_key)`/g))
-      assert.ok(settingNames.includes(name as SettingName), `${there}: ${name}`);
-  for (const [, name] of guide.matchAll(
-    /`((?:gateway|keys|limits|management|analytics|users|policies|apis|upstream)\.[a-z_.]+)`/g,
-  ))
-    assert.ok(settingNames.includes(name as SettingName), String(name));
+  const sections = guide.split(/^## /m);
+  /** Rows of the three tables of settings, without their heads. */
+  const rows = sections
+    .filter(section => /^(Environment variables|Settings of the )/.test(section))
+    .flatMap(section => section.split('\n').filter(line => /^\| [^|]+\|[^|]+\|[^|]*\|$/.test(line)))
+    .map(line => line.split('|').map(cell => cell.trim()))
+    .filter(([, there]) => there !== 'There');
+  const isKnown = (name: string) => settingNames.includes(name as SettingName);
+
+  test('every row names a setting here, or why there is none', () => {
+    assert.ok(rows.length > 110, String(rows.length));
+    for (const [, there, here] of rows)
+      assert.match(here!, /^(`[a-z0-9_.]+[:`]|`GW_|always$|not needed$|not available yet$)/, there!);
+  });
+
+  test('every setting it names exists', () => {
+    for (const [, there, here] of rows)
+      for (const [, name] of here!.matchAll(/`([a-z_]+(?:\.[a-z0-9_]+)+|master_key)(?:: [a-z0-9_]+)?`/g))
+        assert.ok(isKnown(name!), `${there}: ${name}`);
+    const prefixes = [...new Set(settingNames.filter(name => name.includes('.')).map(name => name.split('.')[0]))];
+    const named = new RegExp(`\`((?:${prefixes.join('|')})\\.[a-z_.0-9]+)`, 'g');
+    // The first cell of a row has names of the other product.
+    for (const [, name] of guide.replaceAll(/^\|[^|]*\|/gm, '').matchAll(named)) assert.ok(isKnown(name!), name!);
+  });
+
+  test('every block of settings is accepted', t => {
+    const directory = mkdtempSync(join(tmpdir(), 'gw-migrating-'));
+    t.after(() => rmSync(directory, { recursive: true }));
+    const path = join(directory, 'gw.yaml');
+    const blocks = [...guide.matchAll(/(?:^ {4}.*\n)+/gm)].map(([block]) => block.replaceAll(/^ {4}/gm, ''));
+    const settings = blocks.filter(block => /^[a-z]+:\n/.test(block));
+    assert.ok(settings.length >= 3, String(settings.length));
+    for (const block of settings) {
+      writeFileSync(path, block);
+      assert.doesNotThrow(() => readSettings({ file: { path, required: true } }), block);
+    }
+  });
+
+  test('every environment variable it names exists', () => {
+    const variables = new Set(settingNames.map(toEnvironmentName));
+    const found = [...guide.matchAll(/(?<!\w)GW_[A-Z0-9_]+/g)].map(([name]) => name);
+    assert.ok(found.length > 15, String(found.length));
+    for (const name of found) assert.ok(variables.has(name) || otherVariables.test(name), name);
+  });
 });

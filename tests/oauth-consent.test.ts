@@ -4,6 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets, startApp } from './support/app.ts';
 import { walkOf } from './support/doc-commands.ts';
 import { policyFor } from './support/oauth2.ts';
+import { freePort } from './support/services/server.ts';
 import { openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
@@ -163,13 +164,12 @@ onEveryEngine('OAuth consent', app => {
     checkRefusal(await agree(await addUser({ oauth: 'write', keys: 'write' }), { key_rules }), 403, /do not own/);
   });
 
-  test('the login page of the guide works as documented', async () => {
-    await walkOf('docs/guide/tokens.md').run({
-      DASHBOARD: app().url.dashboard,
-      GATEWAY: app().url.gateway,
-      ADMIN_KEY: app().credentials.admin_access_key,
-      UPSTREAM: upstream.url,
-    });
+  test('the guide to OAuth 2.0 works as documented', async () => {
+    const guide = walkOf('docs/guide/auth-oauth2.md');
+    assert.ok(guide.promised.length >= 25, String(guide.promised.length));
+    const { dashboard: DASHBOARD, gateway: GATEWAY } = app().url;
+    const SERVER_PORT = String(await freePort());
+    await guide.run({ DASHBOARD, GATEWAY, DATA: app().directory, SERVER_PORT });
   });
 });
 

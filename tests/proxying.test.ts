@@ -184,17 +184,68 @@ describe('Proxying', () => {
   test('a failing, a slow and an unresolvable upstream have different errors', async () => {
     const refused = await publish(app, openApi({ url: 'http://127.0.0.1:1' }));
     const failed = await fetch(refused);
-    assert.equal(failed.status, 500);
+    assert.equal(failed.status, 502);
     assert.equal(await failed.text(), '{\n    "error": "There was a problem proxying the request"\n}');
     const unknown = await publish(app, openApi({ url: 'http://no-such-host.invalid' }));
     const lost = await fetch(unknown);
-    assert.equal(lost.status, 500);
+    assert.equal(lost.status, 502);
     assert.deepEqual(await lost.json(), { error: 'Upstream host lookup failed' });
     const slow = await publish(app, openApi(upstream));
     upstream.answer = () => undefined;
     const late = await fetch(slow);
     assert.equal(late.status, 504);
     assert.deepEqual(await late.json(), { error: 'Upstream service reached hard timeout.' });
+  });
+
+  test('the reason of an upstream failure is in the log, its CSV form and the metrics, and in no response', async () => {
+    const failures: readonly [target: string, status: number, answer: Upstream['answer'], error: RegExp][] = [
+      ['http://127.0.0.1:1', 502, undefined, /^connection_refused: connect ECONNREFUSED 127\.0\.0\.1:1$/],
+      ['http://no-such-host.invalid', 502, undefined, /^name_not_resolved: getaddrinfo \w+ no-such-host\.invalid$/],
+      [upstream.url, 504, () => undefined, /^response_timed_out: no response head in 300 ms$/],
+      [upstream.url, 502, request => void request.socket.destroy(), /^connection_reset: the upstream closed/],
+      [upstream.url, 502, request => void request.socket.end('nonsense\r\n\r\n'), /^invalid_response: \S/],
+    ];
+    for (const [target, status, answer, error] of failures) {
+      const definition = openApi({ url: target });
+      const url = await publish(app, definition);
+      upstream.answer = answer;
+      const reply = await fetch(url);
+      assert.equal(reply.status, status, target);
+      assert.doesNotMatch(await reply.text(), /127\.0\.0\.1|invalid|ECONN|ms/);
+      const list = `/api/logs?start=0&end=9999999999&api_id=${definition.api_id}`;
+      const logged = await eventually(async () => {
+        const { body } = await app.ask('GET', list);
+        assert.equal(body.data.length, 1);
+        return body.data[0];
+      });
+      assert.match(logged.upstream_error, error);
+      const [head, line] = (await app.ask('GET', `${list}&type=csv`)).text.split('\r\n');
+      assert.equal(line!.split(',')[head!.split(',').indexOf('upstream_error')], logged.upstream_error);
+      const reason = logged.upstream_error.split(':')[0];
+      await eventually(async () => {
+        const headers = { 'admin-auth': app.credentials.admin_secret };
+        const metrics = await (await fetch(`${app.url.dashboard}/metrics`, { headers })).text();
+        const series = `gw_upstream_errors_total{api="${definition.api_id}",reason="${reason}"} 1`;
+        assert.ok(metrics.split('\n').includes(series), reason);
+      });
+    }
+  });
+
+  test('a response that the upstream truncates is recorded with the reason', async () => {
+    const definition = openApi(upstream);
+    const url = await publish(app, definition);
+    upstream.answer = (_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half', () => response.destroy());
+    };
+    await assert.rejects(fetch(url).then(reply => reply.text()));
+    await eventually(async () => {
+      const { body } = await app.ask('GET', `/api/logs?start=0&end=9999999999&api_id=${definition.api_id}`);
+      assert.deepEqual(
+        body.data.map((it: { upstream_error: string }) => it.upstream_error),
+        ['connection_reset: the upstream closed the connection'],
+      );
+    });
   });
 
   test('an incomplete upstream response is incomplete for the client', async () => {

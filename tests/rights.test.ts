@@ -162,7 +162,11 @@ onEveryEngine(
 
     const jwt = { enable_jwt: true, jwt_signing_method: 'rsa' };
     for (const [what, definition, reason] of [
-      ['a plugin', { custom_plugin_auth_enabled: true }, 'the gateway does not offer authentication by plugin'],
+      [
+        'a plugin',
+        { custom_plugin_auth_enabled: true },
+        'authentication by plugin is enabled, and no plugin is named for it',
+      ],
       ['a key that is none', { ...jwt, jwt_source: 'bm90IGEga2V5' }, 'the JWT key source contains no rsa key'],
       ['a secret', { ...jwt, jwt_source: 'env://GW_NOT_THERE' }, 'the secret env://GW_NOT_THERE is missing'],
       [

@@ -88,7 +88,7 @@ onEveryEngine('Scale: 100,000 keys and 10,000 policies', (app, engine) => {
     const whole = await records.explain(selectKeyRows(records).where('body', '=', 'x').compile());
     assert.match(whole, reads[engine], 'a plan without an index is known for one');
     const all = buildListQueries(records, orgId);
-    const ofApi = buildListQueries(records, orgId, 'api-7');
+    const ofApi = buildListQueries(records, orgId, { apiId: 'api-7' });
     await plan('a page of keys', all.rows.limit(10).offset(20));
     await plan('the count of keys', all.counted);
     await plan('a page of the keys of an API', ofApi.rows.limit(10));

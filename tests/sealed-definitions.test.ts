@@ -141,11 +141,16 @@ for (const engine of engines)
         'account_links',
         'idempotent_responses',
         'revisions',
+        'api_versions',
+        'api_labels',
       ])
         await records.db.schema.dropTable(table).execute();
       await records.db.schema.dropIndex('users_address').execute();
       await records.db.schema.dropIndex('users_group').execute();
       await records.db.schema.dropIndex('apis_active').execute();
+      await records.db.schema.dropIndex('keys_expiry').execute();
+      for (const column of ['expires_at', 'inactive'])
+        await records.db.schema.alterTable('keys').dropColumn(column).execute();
       await records.db.schema.alterTable('apis').dropColumn('active').execute();
       await records.db.schema.alterTable('users').dropColumn('group_id').execute();
       await records.db.schema.alterTable('logs').dropColumn('tags').execute();

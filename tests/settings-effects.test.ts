@@ -46,6 +46,12 @@ withSettings('Default settings', {}, (app, upstream) => {
     assert.equal((await fetch(open)).headers.has('x-generator'), false);
   });
 
+  test('mcp.management.enabled: there is no /mcp by default', async () => {
+    const headers = { authorization: app().credentials.admin_access_key, 'content-type': 'application/json' };
+    const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+    assert.equal((await fetch(`${app().url.dashboard}/mcp`, { method: 'POST', headers, body })).status, 404);
+  });
+
   test('connections are kept alive, and responses do not name the default version', async () => {
     const url = await publish(app(), createVersionedApi(upstream()));
     const reply = await fetch(url);
@@ -73,6 +79,8 @@ withSettings(
     'gateway.generator_header': 'false',
     'gateway.close_connections': 'true',
     'gateway.version_header': 'X-Default-Version',
+    'gateway.request_id_header': 'X-Call',
+    'gateway.request_id_in_response': 'false',
     'gateway.error_messages': JSON.stringify({
       auth_field_missing: { status: 400, message: 'Where is your "key"?' },
       key_not_found: { message: 'Who are you?' },
@@ -81,8 +89,19 @@ withSettings(
     'gateway.max_loops': '2',
     'gateway.health_name': 'how-are-you',
     'gateway.ready_name': 'ready.now',
+    'gateway.upstream_error_status': 'legacy',
   },
   (app, upstream) => {
+    test('gateway.upstream_error_status: an upstream that is unreachable gets 500, with the same message', async () => {
+      for (const [target, error] of [
+        ['http://127.0.0.1:1', 'There was a problem proxying the request'],
+        ['http://no-such-host.invalid', 'Upstream host lookup failed'],
+      ] as const) {
+        const reply = await fetch(await publish(app(), openApi({ url: target })));
+        assert.deepEqual([reply.status, await reply.json()], [500, { error }], target);
+      }
+    });
+
     test('gateway.generator_header: refusals do not name the product', async () => {
       const reply = await fetch(await publish(app(), createKeyApi(upstream())));
       assert.equal(reply.status, 400);
@@ -124,6 +143,12 @@ withSettings(
       const unknown = await fetch(url, { headers: { authorization: 'nobody-knows-this-key' } });
       assert.equal(unknown.status, 403);
       assert.equal(await unknown.text(), '{\n    "error": "Who are you?"\n}');
+    });
+
+    test('gateway.request_id_in_response: false sends the id to the upstream alone', async () => {
+      const reply = await fetch(await publish(app(), openApi(upstream())));
+      assert.equal(reply.headers.has('x-call'), false);
+      assert.match(String(upstream().requests.at(-1)!.headers['x-call']), /^[0-9a-f-]{36}$/);
     });
 
     test('gateway.max_loops: limits the loops of a request', async () => {
@@ -311,11 +336,14 @@ withSettings(
   { 'keys.actions_by_username': 'false', 'users.renew_own_access_key_only': 'true', 'users.hide_access_keys': 'true' },
   app => {
     test('keys.actions_by_username: when off, a user name is no key id on either surface', async () => {
-      for (const path of ['/api/keys/somebody?username=true', '/gw/keys/somebody?username=true']) {
-        const { status, text } = await app().ask('GET', path);
-        assert.equal(status, 400, path);
-        assert.match(text, /references to keys by user name are disabled/);
-      }
+      for (const path of ['/api/keys/ann?username=true', '/gw/keys/ann?username=true'])
+        for (const method of ['GET', 'PUT', 'DELETE']) {
+          const { status, text } = await app().ask(method, path, method === 'PUT' ? { body: {} } : {});
+          assert.equal(status, 400, `${method} ${path}`);
+          assert.match(text, /references to keys by user name are disabled/);
+        }
+      const rotated = await app().ask('POST', '/api/keys/ann/rotate?username=true', { body: {} });
+      assert.deepEqual([rotated.status, /user name are disabled/.test(rotated.text)], [400, true]);
     });
 
     test('users.renew_own_access_key_only and users.hide_access_keys: an administrator cannot obtain the key of another user', async () => {
@@ -363,6 +391,8 @@ const refusedTogether: readonly [settings: Partial<Record<SettingName, string>>,
   [{ 'gateway.health_name': 'ready' }, /must be three names/],
   [{ 'gateway.ready_name': 'live' }, /must be three names/],
   [{ 'keys.force_lifetime': 'true' }, /needs keys.lifetime_seconds/],
+  [{ 'upstream.ca_mode': 'replace' }, /upstream.ca_mode: replace needs upstream.ca_certificates/],
+  [{ 'upstream.ca_certificates': '/nowhere.pem' }, /upstream.ca_certificates cannot be used: ENOENT/],
 ];
 for (const [settings, said] of refusedTogether) {
   test(`${JSON.stringify(settings)} has no effect and is refused`, () => {

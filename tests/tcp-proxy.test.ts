@@ -49,6 +49,7 @@ describe('TCP proxying', () => {
   let app: TestApp;
   let echo: { port: number };
   let ports: number[];
+  const log: string[] = [];
 
   before(async () => {
     writeFileSync(join(directory, 'cert.pem'), own.chainPem);
@@ -63,6 +64,7 @@ describe('TCP proxying', () => {
         'gateway.tls.certificate_file': join(directory, 'cert.pem'),
         'gateway.tls.key_file': join(directory, 'key.pem'),
       },
+      onTrafficLog: lines => void log.push(lines),
     });
   });
   after(async () => {
@@ -98,13 +100,14 @@ describe('TCP proxying', () => {
     await assert.rejects(call(ports[0]!));
   });
 
-  test('an unreachable upstream ends the connection', async () => {
+  test('an unreachable upstream ends the connection, and the log has the reason', async () => {
     const definition = service(ports[0]!, 'tcp', 'tcp://127.0.0.1:1');
     await publish(definition);
     const one = await call(ports[0]!);
     await one.closed;
     assert.equal(one.received(), '');
     one.leave();
+    await eventually(() => assert.match(log.join(''), /"reason":"connection_refused: connect ECONNREFUSED 127/));
     await app.ask('DELETE', `/api/apis/${definition.api_id}`);
     await waitUntilApplied(app);
   });
@@ -183,16 +186,20 @@ describe('TCP proxying', () => {
     const refused = await call(ports[2]!);
     await refused.closed;
     refused.leave();
-    await app.ask('PUT', `/api/apis/${strict.api_id}`, {
-      body: {
-        api_definition: { ...strict, proxy: { ...strict.proxy, transport: { ssl_insecure_skip_verify: true } } },
-      },
-    });
-    await waitUntilApplied(app);
-    const one = await call(ports[2]!);
-    one.send('hello');
-    await one.until(/^secure:hello$/);
-    one.leave();
+    await eventually(() =>
+      assert.match(log.join(''), /"tls_failed: certificate is of an unknown authority \(CN=localhost/),
+    );
+    const { body } = await app.ask('POST', '/api/certs', { body: authority.certPem });
+    for (const transport of [{ ssl_insecure_skip_verify: true }, { ssl_ca_certificates: [body.id] }]) {
+      await app.ask('PUT', `/api/apis/${strict.api_id}`, {
+        body: { api_definition: { ...strict, proxy: { ...strict.proxy, transport } } },
+      });
+      await waitUntilApplied(app);
+      const one = await call(ports[2]!);
+      one.send('hello');
+      await one.until(/^secure:hello$/);
+      one.leave();
+    }
   });
 
   test('a PROXY protocol header (v1, v2) is removed, and a connection without one is closed', async () => {

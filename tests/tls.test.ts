@@ -31,6 +31,7 @@ for (const engine of engines)
     };
     let app: TestApp;
     let upstream: Upstream;
+    const trafficLog: string[] = [];
     let port = 0;
 
     before(async () => {
@@ -43,6 +44,7 @@ for (const engine of engines)
           'gateway.tls.certificate_file': files.cert,
           'gateway.tls.key_file': files.key,
         },
+        onTrafficLog: lines => trafficLog.push(lines),
       });
       port = Number(new URL(app.url.gateway).port);
     });
@@ -190,6 +192,7 @@ for (const engine of engines)
       const next = makeServerCertificate(authority);
       write(next);
       await eventually(async () => assert.equal(await fetchServerCertificate('localhost'), next.fingerprint));
+      await eventually(() => assert.match(trafficLog.join(''), /"msg":"TLS certificate reloaded"/));
       write(own);
       await eventually(async () => assert.equal(await fetchServerCertificate('localhost'), own.fingerprint));
     });

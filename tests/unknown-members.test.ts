@@ -55,7 +55,7 @@ onEveryEngine('Unknown members of management requests', app => {
   test('a read with an unknown or misspelt query parameter is refused, on every surface', async () => {
     for (const [path, status, message] of [
       ['/api/apis?categry=eu', 400, 'categry: no such parameter; did you mean category?'],
-      ['/api/apis?owner=ann', 400, 'owner: no such parameter'],
+      ['/api/apis?owner=ann', 400, 'owner: no such parameter; did you mean owned?'],
       ['/api/portal/policies/search?stat=active', 400, 'stat: no such parameter; did you mean state?'],
       ['/api/logs?start=0&end=1&statsu=500', 400, 'statsu: no such parameter; did you mean status?'],
       ['/admin/audit-logs?usr=ann', 400, 'usr: no such parameter; did you mean user?'],

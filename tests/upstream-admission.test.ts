@@ -269,7 +269,7 @@ withSettings(
         waiting.send(Buffer.alloc(1_000_000));
         /** After responses to later requests the thread has refused those before or put them into the queue. */
         const waitForTurns = async (turns: number) => {
-          for (let n = 0; n < turns; n++) assert.equal((await fetch(other)).status, 500);
+          for (let n = 0; n < turns; n++) assert.equal((await fetch(other)).status, 502);
         };
         const queue = async () => {
           const next = await ask(t, url);

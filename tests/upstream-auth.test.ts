@@ -302,7 +302,7 @@ describe('Upstream authentication', () => {
       }
     });
 
-    test('an issuer without a token: 500, an event, no upstream request, and no secret in the log', async () => {
+    test('an issuer without a token: 502, an event, no upstream request, and no secret in the log', async () => {
       const bad: Record<string, () => void> = {
         refuses: () => issuing({ access_token: 'canary-token' }, 401),
         'answers in HTML': () => {
@@ -319,7 +319,7 @@ describe('Upstream authentication', () => {
         for (const { url, apiId } of await publishBoth(app, upstream, createOauthClient('clientCredentials'))) {
           assert.deepEqual(
             await got(`${url}/a`),
-            { status: 500, text: errorBody('There was a problem proxying the request') },
+            { status: 502, text: errorBody('There was a problem proxying the request') },
             name,
           );
           await eventually(() => assert.ok(lines.some(it => it.includes('UpstreamOAuthError') && it.includes(apiId))));

@@ -49,7 +49,7 @@ describe('Upstream retries', () => {
     const reply = await fetch(url, init);
     return [reply.status, await reply.text()];
   };
-  const failed = [500, '{\n    "error": "There was a problem proxying the request"\n}'];
+  const failed = [502, '{\n    "error": "There was a problem proxying the request"\n}'];
 
   for (const way of ['destroy', 'resetAndDestroy'] as const) {
     for (const method of ['GET', 'OPTIONS'])

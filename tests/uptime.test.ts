@@ -130,13 +130,23 @@ describe('Uptime tests', () => {
 
   test('with all hosts down requests get 503 in plain text', async () => {
     healthy(false);
-    for (const { url } of await publishBoth(app, flapping, createBalancedApi(health(flapping), [flapping.url]))) {
+    for (const { url, apiId, format } of await publishBoth(
+      app,
+      flapping,
+      createBalancedApi(health(flapping), [flapping.url]),
+    )) {
       const { status, text, type } = await eventually(async () => {
         const answer = await call(url);
         assert.notEqual(answer.status, 200);
         return answer;
       });
       assert.deepEqual([status, text, type], [503, 'all hosts are down', 'text/plain; charset=utf-8']);
+      // OpenAPI documents enable traffic logs explicitly.
+      if (format === 'classic')
+        await eventually(async () => {
+          const { body } = await app.ask('GET', `/api/logs?start=0&end=9999999999&status=503&api_id=${apiId}`);
+          assert.match(body.data[0].upstream_error, /^no_target: no target is up/);
+        });
     }
   });
 

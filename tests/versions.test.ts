@@ -164,7 +164,10 @@ describe('Expiry, ports and version errors', () => {
     const definition = openApi(upstream, { listen_port: ports[2] });
     const reason = await findUnavailableReason(app, await publish(app, definition));
     assert.match(reason, new RegExp(`its port ${ports[2]} is not in gateway.extra_ports`));
-    await assert.rejects(fetch(at(ports[2]!, definition.proxy.listen_path)));
+    // A listener of another process may have taken the port since.
+    const before = upstream.requests.length;
+    await fetch(at(ports[2]!, definition.proxy.listen_path)).catch(() => undefined);
+    assert.equal(upstream.requests.length, before);
   });
 });
 

@@ -366,25 +366,27 @@ onEveryEngine(
       assert.ok(!text.includes(secret));
     });
 
-    test('a log handler writes a line, and a script handler is reported as unsupported', async () => {
+    test('a log handler writes a line, and a handler of an unknown type is reported as unsupported', async () => {
       const app = current();
       const { happen, apiId } = await telling(app, [
         { handler_name: 'eh_log_handler', handler_meta: { prefix: 'seen' } },
-        { handler_name: 'eh_dynamic_handler', handler_meta: { name: 'onFailure', path: 'x.js' } },
+        { handler_name: 'cp_dynamic_handler', handler_meta: { name: 'onFailure' } },
         { ...webhook('http://127.0.0.1:9/never', { disabled: true }) },
       ]);
       await happen('/here');
       await eventually(() =>
         assert.ok(lines.some(({ msg }) => /^seen:AuthFailure:[0-9a-f]+:127\.0\.0\.1:\/\w+\/here$/.test(msg ?? ''))),
       );
-      assert.ok(lines.some(it => it.type === 'custom' && it.msg === 'event handler type unsupported, skipped'));
+      assert.ok(
+        lines.some(it => it.type === 'cp_dynamic_handler' && it.msg === 'event handler type unsupported, skipped'),
+      );
       const status = await requestOk(app, 'GET', `/api/apis/${apiId}/status`);
       assert.deepEqual(status, {
         api_id: apiId,
         served: true,
         reason: '',
         warnings: [
-          'the event handler onFailure of AuthFailure does not run: handlers of type custom are not supported',
+          'the event handler onFailure of AuthFailure does not run: handlers of type cp_dynamic_handler are not supported',
         ],
       });
       assert.equal((await deliveriesOf(app, `api_id=${apiId}`)).length, 0);

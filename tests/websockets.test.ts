@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { type Caller, call, statusesIn } from './hostile/raw.ts';
 import { startApp, type TestApp } from './support/app.ts';
@@ -12,64 +9,7 @@ import { publishBoth, type Said } from './support/both-formats.ts';
 import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
 import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream } from './support/upstream.ts';
-
-/** Agrees to become a WebSocket, then repeats every byte or every message. */
-interface Echo {
-  readonly port: number;
-  readonly asked: IncomingMessage[];
-  readonly sockets: Duplex[];
-  /** Instead of agreeing. */
-  answer: ((request: IncomingMessage, socket: Duplex) => void) | undefined;
-  connections: number;
-  close(): Promise<void>;
-}
-
-async function startEcho(server: Server = createServer()): Promise<Echo> {
-  const echo: Echo = {
-    port: 0,
-    asked: [],
-    sockets: [],
-    answer: undefined,
-    connections: 0,
-    close: () =>
-      new Promise(resolve => {
-        for (const socket of echo.sockets) socket.destroy();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-  server.on('connection', () => echo.connections++);
-  server.on('request', (request, response) => {
-    echo.asked.push(request);
-    response.end(JSON.stringify({ url: request.url, upgrade: request.headers.upgrade ?? null }));
-  });
-  server.on('upgrade', (request, socket, head) => {
-    echo.asked.push(request);
-    echo.sockets.push(socket);
-    socket.on('error', () => undefined);
-    if (echo.answer) return echo.answer(request, socket);
-    const accept = createHash('sha1')
-      .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
-      .digest('base64');
-    socket.write(
-      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nX-Theirs: 1\r\n\r\n`,
-    );
-    if (head.length > 0) socket.unshift(head);
-    if (request.headers['x-bytes']) socket.pipe(socket);
-    else socket.on('data', chunk => repeatFrame(chunk, socket));
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  return Object.assign(echo, { port: (server.address() as AddressInfo).port });
-}
-
-/** A short text frame of a client, sent back as a server would. */
-function repeatFrame(frame: Buffer, socket: Duplex): void {
-  if ((frame[0]! & 0x0f) === 8) return void socket.end(Buffer.from([0x88, 0]));
-  const length = frame[1]! & 0x7f;
-  const mask = frame.subarray(2, 6);
-  const text = frame.subarray(6, 6 + length).map((byte, at) => byte ^ mask[at % 4]!);
-  socket.write(Buffer.concat([Buffer.from([0x81, length]), text]));
-}
+import { type Echo, startEcho } from './support/websocket-echo.ts';
 
 const asking = (path: string, more = '') =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nX-Bytes: 1\r\n${more}\r\n`;
@@ -80,7 +20,7 @@ describe('WebSockets', () => {
   let port = 0;
   const callers: Caller[] = [];
   before(async () => {
-    [app, echo] = await Promise.all([startApp('sqlite', { settings: { 'upstream.timeout_ms': '500' } }), startEcho()]);
+    [app, echo] = await Promise.all([startApp('sqlite'), startEcho()]);
     port = Number(new URL(app.url.gateway).port);
   });
   after(async () => {
@@ -225,7 +165,7 @@ describe('WebSockets', () => {
       const one = await caller();
       one.send(asking(`${new URL(url).pathname}/x`));
       await one.closed;
-      assert.match(one.received(), /^HTTP\/1\.1 500 [\s\S]*There was a problem proxying the request/, format);
+      assert.match(one.received(), /^HTTP\/1\.1 502 [\s\S]*There was a problem proxying the request/, format);
     }
     await declining.close();
   });
@@ -324,7 +264,7 @@ describe('WebSockets', () => {
     const one = await caller();
     one.send(asking(url.pathname));
     await one.closed;
-    assert.deepEqual(statusesIn(one.received()), [500]);
+    assert.deepEqual(statusesIn(one.received()), [502]);
   });
 
   test('a failing and a slow upstream have different errors', async () => {
@@ -332,8 +272,9 @@ describe('WebSockets', () => {
     const one = await caller();
     one.send(asking(failing.pathname));
     await one.closed;
-    assert.match(one.received(), /^HTTP\/1\.1 500 [\s\S]*There was a problem proxying the request/);
-    const slow = await publishWebSocket();
+    assert.match(one.received(), /^HTTP\/1\.1 502 [\s\S]*There was a problem proxying the request/);
+    const versions = { Default: { name: 'Default', global_enforce_timeout: '200ms' } };
+    const slow = await publishWebSocket({ version_data: { not_versioned: true, versions } });
     echo.answer = () => undefined;
     const other = await caller();
     other.send(asking(slow.pathname));
@@ -386,7 +327,8 @@ describe('WebSockets', () => {
   });
 
   test('a WebSocket reaches a TLS upstream', async () => {
-    const certificate = makeServerCertificate(makeAuthority());
+    const authority = makeAuthority();
+    const certificate = makeServerCertificate(authority);
     const secure = await startEcho(
       createSecureServer({ cert: certificate.chainPem, key: certificate.keyPem }) as unknown as Server,
     );
@@ -395,7 +337,17 @@ describe('WebSockets', () => {
       const refused = await caller();
       refused.send(asking(strict.pathname));
       await refused.closed;
-      assert.deepEqual(statusesIn(refused.received()), [500]);
+      assert.deepEqual(statusesIn(refused.received()), [502]);
+      const { body } = await app.ask('POST', '/api/certs', { body: authority.certPem });
+      const trusting = await publishWebSocket(
+        { proxy: { transport: { ssl_ca_certificates: [body.id] } } },
+        `wss://127.0.0.1:${secure.port}`,
+      );
+      const accepted = await caller();
+      accepted.send(asking(trusting.pathname));
+      await accepted.until(/\r\n\r\n/);
+      assert.deepEqual(statusesIn(accepted.received()), [101]);
+      accepted.leave();
       const lenient = await publishWebSocket(
         { proxy: { transport: { ssl_insecure_skip_verify: true } } },
         `wss://127.0.0.1:${secure.port}`,

@@ -1,5 +1,12 @@
 import { unreachedProblems } from '../tests/contract/unreached-problems.ts';
-import { listDeclaredPairs, readReachedPairs } from '../tests/support/reached-problems.ts';
+import { listDeclaredPairs, readReachedPairs, readUndeclaredPairs } from '../tests/support/reached-problems.ts';
+
+/** Lists problems that operations returned, and changes that they made, without a declaration; returns their number. */
+export function countUndeclaredProblems(directory: string): number {
+  const undeclared = [...readUndeclaredPairs(directory)].sort();
+  for (const pair of undeclared) console.error(`An operation did what it does not declare: ${pair}`);
+  return undeclared.length;
+}
 
 /**
  * Compares the problems that a whole test run reached with those that the operations declare. Returns the number of

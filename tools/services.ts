@@ -28,11 +28,14 @@ const chromium: Tool = {
 const jq: Tool = { title: 'jq', package: 'jq', programs: ['jq'] };
 /** The directory that tests of LDAP sign-on search. */
 const slapd: Tool = { title: 'OpenLDAP', package: 'slapd', programs: ['slapd'], directories: ['/usr/sbin'] };
+/** The commands of the guides. */
+const curl: Tool = { title: 'curl', package: 'curl', programs: ['curl'] };
+const openssl: Tool = { title: 'OpenSSL', package: 'openssl', programs: ['openssl'] };
 const nginx: Tool = { title: 'nginx', package: 'nginx-light', programs: ['nginx'], directories: ['/usr/sbin'] };
 const wrk: Tool = { title: 'wrk', package: 'wrk', programs: ['wrk'] };
 
 /** Installs missing programs of the tests. */
-export const ensureServices = (): void => ensureInstalled([postgres, redis, chromium, jq, slapd]);
+export const ensureServices = (): void => ensureInstalled([postgres, redis, chromium, jq, slapd, curl, openssl]);
 
 /** Installs missing programs of the benches. */
 export const ensureBenchServices = (): void => ensureInstalled([nginx, wrk]);

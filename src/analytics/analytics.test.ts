@@ -365,8 +365,10 @@ onEveryEngine(
         return found;
       });
       for (const line of [
-        /^gw_request_duration_seconds_bucket\{le="\+Inf"\} [1-9]/m,
-        /^gw_upstream_duration_seconds_count [1-9]/m,
+        new RegExp(`^gw_request_duration_seconds_bucket\\{api="${apiId}",le="\\+Inf"\\} 1$`, 'm'),
+        new RegExp(`^gw_gateway_duration_seconds_count\\{api="${apiId}"\\} 1$`, 'm'),
+        /^gw_upstream_duration_seconds_count\{api="\w+"\} [1-9]/m,
+        new RegExp(`^gw_responses_total\\{api="${apiId}",code="401"\\} 1$`, 'm'),
         /^gw_refusals_total\{code="auth_field_missing"\} [1-9]/m,
         /^gw_records_total [1-9]/m,
         /^gw_records_dropped_total\{where="thread"\} 0$/m,

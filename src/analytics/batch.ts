@@ -22,6 +22,11 @@ export const wordColumns = [
   'alias',
   'oauthId',
   'method',
+  /** JSON-RPC method of a request to an MCP proxy; empty for other requests. */
+  'mcpMethod',
+  /** tool, resource or prompt; empty without one. */
+  'mcpPrimitiveType',
+  'mcpPrimitiveName',
   'host',
   'path',
   'rawPath',
@@ -29,10 +34,14 @@ export const wordColumns = [
   'address',
   'userAgent',
   'refusal',
+  /** `reason: detail`; empty where the upstream did not fail. */
+  'upstreamError',
   /** ISO 3166-1; empty where unknown. */
   'country',
   /** Joined with `tagSeparator`. */
   'tags',
+  /** Empty where nothing used an id. */
+  'requestId',
   'rawRequest',
   'rawResponse',
 ] as const;

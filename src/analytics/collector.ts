@@ -17,7 +17,7 @@ const stateIntervalMs = 1000;
 /** Collects reports of traffic threads: batches go to ingest, metrics to the process totals. */
 export function createCollector(options: IngestOptions) {
   const ingest = startIngest(options);
-  const totals = createTrafficTotals();
+  const totals = createTrafficTotals(options.settings['metrics.max_apis']);
   const sampleMain = createThreadSampler(stateIntervalMs, 1);
   const sampler = every(stateIntervalMs, () => totals.setState('main', sampleMain()!), {
     onError: error => options.log.error({ err: error }, 'event loop sampling failed, retrying'),
@@ -25,13 +25,14 @@ export function createCollector(options: IngestOptions) {
   });
 
   return {
-    receive(thread: number, { batch, metrics, state, uptimeResults }: ThreadReport): void {
+    receive(thread: number, { batch, metrics, state, uptimeResults, accessLog }: ThreadReport): void {
       if (batch) ingest.addBatch(batch);
       if (uptimeResults) ingest.addUptimeResults(uptimeResults);
       if (metrics) {
         totals.add(String(thread), metrics);
         if (metrics.dropped > 0) ingest.addDropped(metrics.dropped);
       }
+      if (accessLog) totals.addAccessLog(accessLog);
       if (state) totals.setState(String(thread), state);
     },
     removeThread: (thread: number) => totals.removeThread(String(thread)),

@@ -4,6 +4,8 @@ import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Records } from '#storage/records.ts';
 import { type CallBatch, forEachCall } from './batch.ts';
+import { fillCountries } from './geo/fill-countries.ts';
+import type { GeoDatabase } from './geo/geo-database.ts';
 import type { LogEntry, LogStore } from './log-store.ts';
 import { toLogEntry } from './logged-call.ts';
 import { createUsageRollUp, type DrainedUsage } from './roll-up.ts';
@@ -20,6 +22,8 @@ export interface IngestOptions {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
+  /** Places of clients; absent without a database of the operator. */
+  readonly geo?: GeoDatabase | undefined;
 }
 
 const writeIntervalMs = 500;
@@ -103,7 +107,7 @@ interface IngestBatch {
 const toRetentionMs = (settings: Settings) => settings['analytics.retention_days'] * dayMs;
 
 /** Rows between two writes. */
-function createPendingRows({ settings, clock }: IngestOptions) {
+function createPendingRows({ settings, clock, geo }: IngestOptions) {
   const usageRollUp = createUsageRollUp({
     rowsPerMinute: settings['analytics.max_rows_per_minute'],
     normalisePaths: settings['analytics.normalise_paths'],
@@ -120,10 +124,11 @@ function createPendingRows({ settings, clock }: IngestOptions) {
   return {
     uptimeHosts,
     addBatch(batch: CallBatch): void {
-      forEachCall(batch, record => {
+      forEachCall(geo ? fillCountries(batch, geo) : batch, record => {
         usageRollUp.add(record);
         if (!logsCalls) return;
-        if (entries.length < maxLoggedCallsPerWrite) entries.push(toLogEntry(record, retentionMs));
+        if (entries.length < maxLoggedCallsPerWrite)
+          entries.push(toLogEntry(record, retentionMs, geo?.locate(record.word('address'))));
         else unlogged++;
       });
     },

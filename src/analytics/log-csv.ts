@@ -13,6 +13,7 @@ const columns = [
   'raw_path',
   'response_code',
   'refusal',
+  'upstream_error',
   'api_key',
   'alias',
   'oauth_id',
@@ -26,12 +27,13 @@ const columns = [
 /** One line per request, without raw requests and responses; tags are separated by spaces. */
 export function formatLogCsv({ data }: z.output<typeof logPage>): string {
   return formatCsv(
-    [...columns, 'upstream_latency', 'gateway_latency', 'tags'],
+    [...columns, 'upstream_latency', 'gateway_latency', 'tags', 'request_id'],
     data.map(call => [
       ...columns.map(name => call[name]),
       call.latency.upstream,
       call.latency.gateway,
       call.tags.join(' '),
+      call.request_id ?? '',
     ]),
   );
 }

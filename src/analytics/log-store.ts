@@ -2,6 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
 import { padToPowerOfTwo, splitIntoBatches } from '#storage/insert-batches.ts';
+import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import type { LoggedCall } from './schema.ts';
@@ -70,7 +71,7 @@ export function createLogStore(records: Records) {
         : buildListing(logQuery)
             .limit(size)
             .offset((page - 1) * size);
-      const items = (await query.execute()).map(({ body }) => JSON.parse(body) as LoggedCall);
+      const items = (await query.execute()).map(({ body }) => parseLoggedCall(body));
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
     ...createLogReads(records),
@@ -108,15 +109,21 @@ const createLogReads = (records: Records) => ({
       .where('id', 'in', padToPowerOfTwo(ids))
       .orderBy('id')
       .execute();
-    return rows.map(({ id, body }) => ({ id: Number(id), call: JSON.parse(body) as LoggedCall }));
+    return rows.map(({ id, body }) => ({ id: Number(id), call: parseLoggedCall(body) }));
   },
 });
+
+/** Members that records of older versions lack. */
+const laterMembers = { upstream_error: '' };
+
+const parseLoggedCall = (body: string): LoggedCall => ({ ...laterMembers, ...JSON.parse(body) });
 
 type LogRows = SelectQueryBuilder<Tables, 'logs', object>;
 
 /** Few ids are newer than the last one: expressions keep the engines from reading the organisation by time. */
 const buildTailing = (records: Records, logQuery: LogQuery, afterId: number, maxIds: number) =>
   restrict(
+    records,
     records.db
       .selectFrom('logs')
       .where(sql<boolean>`org_id || '' = ${logQuery.orgId}`)
@@ -131,6 +138,7 @@ const buildTailing = (records: Records, logQuery: LogQuery, afterId: number, max
 
 const buildLogFilter = (records: Records, logQuery: LogQuery) =>
   restrict(
+    records,
     records.db
       .selectFrom('logs')
       .where('org_id', '=', logQuery.orgId)
@@ -139,10 +147,11 @@ const buildLogFilter = (records: Records, logQuery: LogQuery) =>
     logQuery,
   );
 
-function restrict(rows: LogRows, { apiId, hiddenApis, keyHash, status, failed, tags }: LogQuery): LogRows {
+function restrict(records: Records, rows: LogRows, logQuery: LogQuery): LogRows {
+  const { apiId, hiddenApis, keyHash, status, failed, tags } = logQuery;
   let query = rows;
   if (apiId !== undefined) query = query.where('api_id', '=', apiId);
-  if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
+  if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', selectListed(records, hiddenApis));
   if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
   if (status !== undefined) query = query.where('status', '=', status);
   if (failed) query = query.where(sql<boolean>`failed = 1`);

@@ -1,5 +1,6 @@
 import { formatIsoTime } from '#base/clock.ts';
 import { type CallRecord, tagSeparator } from './batch.ts';
+import type { GeoPlace } from './geo/geo-database.ts';
 import type { LogEntry } from './log-store.ts';
 
 /** `expireAt` without any retention. */
@@ -8,7 +9,7 @@ const foreverMs = 100 * 365 * 86_400_000;
 const roundToMicros = (ms: number) => Math.round(ms * 1000) / 1000;
 
 /** Log entry of a call. `retentionMs` is the retention of the installation; 0 is unlimited. */
-export function toLogEntry(record: CallRecord, retentionMs: number): LogEntry {
+export function toLogEntry(record: CallRecord, retentionMs: number, geo?: GeoPlace): LogEntry {
   const { api } = record;
   const at = record.number('atMs');
   const time = new Date(at);
@@ -25,11 +26,13 @@ export function toLogEntry(record: CallRecord, retentionMs: number): LogEntry {
     expiresAt: ownMs && at + ownMs,
     call: {
       timestamp: formatIsoTime(at),
+      request_id: record.word('requestId'),
       day: time.getUTCDate(),
       month: time.getUTCMonth() + 1,
       year: time.getUTCFullYear(),
       hour: time.getUTCHours(),
       method: record.word('method'),
+      ...describeMcpCall(record),
       host: record.word('host'),
       path: record.word('path'),
       raw_path: record.word('rawPath'),
@@ -42,6 +45,7 @@ export function toLogEntry(record: CallRecord, retentionMs: number): LogEntry {
       ip_address: record.word('address'),
       response_code: status,
       refusal,
+      upstream_error: record.word('upstreamError'),
       api_key: key,
       alias: record.word('alias'),
       oauth_id: record.word('oauthId'),
@@ -51,10 +55,19 @@ export function toLogEntry(record: CallRecord, retentionMs: number): LogEntry {
       org_id: api.orgId,
       request_time: total,
       latency: { total, upstream, gateway: roundToMicros(Math.max(0, total - upstream)) },
+      ...(geo ? { geo } : {}),
       tags: [`key-${key}`, `org-${api.orgId}`, `api-${api.id}`, ...api.tags, ...(tags ? tags.split(tagSeparator) : [])],
       raw_request: record.word('rawRequest'),
       raw_response: record.word('rawResponse'),
       expireAt: formatIsoTime(at + Math.min(ownMs || foreverMs, retentionMs || foreverMs)),
     },
   };
+}
+
+/** Members of a call of an MCP proxy; a call of another API has none of them. */
+function describeMcpCall(record: CallRecord) {
+  const [method, type] = [record.word('mcpMethod'), record.word('mcpPrimitiveType')];
+  if (method === '') return {};
+  if (type === '') return { mcp_method: method };
+  return { mcp_method: method, mcp_primitive_type: type, mcp_primitive_name: record.word('mcpPrimitiveName') };
 }

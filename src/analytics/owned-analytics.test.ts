@@ -105,7 +105,11 @@ for (const ownersOnly of ['true', 'false'])
 
       test('an API that the user does not own is refused, also one that does not exist', async () => {
         for (const id of [open, foreign, byGroup, createPublicId()])
-          for (const path of [`/api/usage/apis/${id}/${range}`, `/api/usage?${between}&api_id=${id}`]) {
+          for (const path of [
+            `/api/usage/apis/${id}/${range}`,
+            `/api/usage/apis/${range}?api_id=${id}`,
+            `/api/usage?${between}&api_id=${id}`,
+          ]) {
             const { status, text } = await ask('owner', path);
             assert.equal(status, 403, `${path}: ${text}`);
             assert.match(text, /You do not own this API/);

@@ -10,5 +10,6 @@ export const problem = problems('analytics', {
     message: 'More than {maxRows} stored counts in this range: shorten it, filter, or leave out percentiles',
   },
   reads_exceeded: { status: 429, message: 'The organisation has {max} usage queries in progress: try again later' },
+  geo_database_unusable: { status: 500, message: 'analytics.geo_database: {path} cannot be used: {reason}' },
   api_not_found: { status: 404, message: 'API not found' },
 });

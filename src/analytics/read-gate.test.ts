@@ -4,7 +4,7 @@ import { createReadGate } from './read-gate.ts';
 
 describe('Read gate', () => {
   test('an organisation has one read at a time, in order, and others read meanwhile', async () => {
-    const gate = createReadGate();
+    const gate = createReadGate(100);
     const first = Promise.withResolvers<string>();
     const started: string[] = [];
     const reads = ['one', 'two', 'three'].map((name, at) =>
@@ -21,7 +21,7 @@ describe('Read gate', () => {
   });
 
   test('a failed read lets the next one start', async () => {
-    const gate = createReadGate();
+    const gate = createReadGate(100);
     const failed = gate.run('a', () => Promise.reject(new Error('failed')));
     const next = gate.run('a', async () => 'next');
     await assert.rejects(failed, { message: 'failed' });
@@ -29,7 +29,7 @@ describe('Read gate', () => {
   });
 
   test('waiting reads are bounded by organisation', async () => {
-    const gate = createReadGate();
+    const gate = createReadGate(100);
     const pending = Promise.withResolvers<void>();
     const waiting = Array.from({ length: 100 }, () => gate.run('a', () => pending.promise));
     await assert.rejects(

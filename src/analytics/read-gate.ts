@@ -1,7 +1,5 @@
 import { problem } from './problems.ts';
 
-/** Reads of one organisation that wait for each other. */
-const maxWaitingReads = 100;
 const maxPauseMs = 5000;
 
 interface ReadQueue {
@@ -15,9 +13,10 @@ export type ReadGate = ReturnType<typeof createReadGate>;
 
 /**
  * Duty cycle of expensive reads, which SQLite runs on the main thread: an organisation has one at a time, followed by a
- * pause of its duration for each organisation that reads, so that other work gets its turn.
+ * pause of its duration for each organisation that reads, so that other work gets its turn. `maxWaitingReads` of one
+ * organisation wait for each other.
  */
-export function createReadGate() {
+export function createReadGate(maxWaitingReads: number) {
   const queues = new Map<string, ReadQueue>();
 
   function release(orgId: string, queue: ReadQueue, next: () => void): void {

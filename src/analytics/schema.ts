@@ -3,6 +3,12 @@ import { z } from 'zod';
 /** One call, as the log shows it. */
 export const loggedCall = z.object({
   timestamp: z.string(),
+  request_id: z
+    .string()
+    .optional()
+    .describe(
+      'Id of the request, as in the access log and in `gateway.request_id_header`; empty where neither is used',
+    ),
   day: z.int(),
   month: z.int(),
   year: z.int(),
@@ -20,6 +26,7 @@ export const loggedCall = z.object({
   ip_address: z.string(),
   response_code: z.int(),
   refusal: z.string().describe('Code of the refusal; empty if the request was not refused'),
+  upstream_error: z.string().describe('Why the upstream failed, as `reason: detail`; empty where it did not'),
   api_key: z.string().describe('Hash of the key; 00000000 for a request without one'),
   alias: z.string(),
   oauth_id: z.string(),
@@ -28,6 +35,14 @@ export const loggedCall = z.object({
   api_id: z.string(),
   org_id: z.string(),
   request_time: z.number().describe('Milliseconds'),
+  geo: z
+    .object({
+      country: z.object({ iso_code: z.string() }),
+      city: z.object({ geoname_id: z.int(), names: z.record(z.string(), z.string()) }).optional(),
+      location: z.object({ latitude: z.number(), longitude: z.number(), time_zone: z.string() }).optional(),
+    })
+    .optional()
+    .describe('Place of the client by `analytics.geo_database`; absent where it is unknown'),
   latency: z.object({ total: z.number(), upstream: z.number(), gateway: z.number() }),
   tags: z.array(z.string()),
   raw_request: z.string().describe('Base64; empty without detailed recording'),

@@ -63,7 +63,7 @@ onEveryEngine(
         return reply.text;
       });
       const [head, line] = text.split('\r\n');
-      assert.match(head!, /^timestamp,api_id,.*,user_agent,.*,tags$/);
+      assert.match(head!, /^timestamp,api_id,.*,user_agent,.*,tags,request_id$/);
       assert.ok(line!.includes(`,"'=HYPERLINK(""http://x"",""y"")",`), line!);
       assert.ok(!head!.includes('raw_request'));
     });

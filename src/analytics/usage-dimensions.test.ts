@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, type TestApp } from '../../tests/support/app.ts';
+import { cityRecord, encodeMaxmindDatabase } from '../../tests/support/maxmind-database.ts';
 import { batchOf, type GivenCall, someApi } from '../../tests/support/records.ts';
 import { eventually, openApi, publish } from '../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../tests/support/upstream.ts';
 import { forEachCall } from './batch.ts';
 import { createUsageRollUp } from './roll-up.ts';
-import type { UsageItem } from './schema.ts';
+import type { LoggedCall, UsageItem } from './schema.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'gw-geo-'));
+const geoDatabase = join(directory, 'city.mmdb');
+writeFileSync(geoDatabase, encodeMaxmindDatabase({ '81.2.69.0/24': cityRecord('GB', 'London', 51.5, -0.1) }));
+after(() => rmSync(directory, { recursive: true }));
 
 const range = '1/6/2025/30/6/2025';
 const at = Date.UTC(2025, 5, 1, 12);
@@ -126,6 +135,39 @@ onEveryEngine(
       assert.match(text, /,p50,p75,p95,p99,samples\r\n.*,1,1,1,1,2\r\n$/);
     });
 
+    test('country, city and location of a client come from its address, and are counted by country', async () => {
+      const definition = openApi(upstream);
+      const url = await publish(app(), definition);
+      const send = (headers: Record<string, string>) => fetch(url, { headers });
+      await send({ 'x-forwarded-for': '81.2.69.142' });
+      await send({ 'x-forwarded-for': '81.2.69.143', 'x-country': 'DE' });
+      await send({});
+      const calls = await eventually(async () => {
+        const { body } = await app().ask('GET', `/api/logs?start=0&end=9999999999&api_id=${definition.api_id}`);
+        assert.equal(body.data.length, 3);
+        return body.data as LoggedCall[];
+      });
+      const place = {
+        country: { iso_code: 'GB' },
+        city: { geoname_id: 2_643_743, names: { en: 'London' } },
+        location: { latitude: 51.5, longitude: -0.1, time_zone: 'Europe/London' },
+      };
+      const byAddress = new Map(calls.map(({ ip_address, geo }) => [ip_address, geo]));
+      assert.deepEqual(
+        ['81.2.69.142', '81.2.69.143', '127.0.0.1'].map(address => byAddress.get(address)),
+        [place, place, undefined],
+      );
+      const now = Math.floor(Date.now() / 1000);
+      const items = await list(
+        `/api/usage?start=${now - 3600}&end=${now + 3600}&api_id=${definition.api_id}&group_by=country`,
+      );
+      assert.deepEqual(items.map(({ id, hits }) => [id.iso_country, hits]).sort(), [
+        ['', 1],
+        ['DE', 1],
+        ['GB', 1],
+      ]);
+    });
+
     test('rows without a histogram, of an earlier version, have no samples', async () => {
       const apiId = await store(app(), [{ atMs: at, totalMs: 7 }]);
       const { records } = app().application.installation;
@@ -170,6 +212,7 @@ onEveryEngine(
     settings: {
       'analytics.retention_days': '0',
       'analytics.country_header': 'X-Country',
+      'analytics.geo_database': geoDatabase,
       'gateway.trusted_proxies': '127.0.0.1',
     },
   },

@@ -63,7 +63,13 @@ export interface TopSums {
 
 export type UsageStore = ReturnType<typeof createUsageStore>;
 
-export function createUsageStore(records: Records, bounds: HistogramBounds = defaultHistogramBounds) {
+export const defaultMaxWaitingReads = 100;
+
+export function createUsageStore(
+  records: Records,
+  bounds: HistogramBounds = defaultHistogramBounds,
+  maxWaitingReads = defaultMaxWaitingReads,
+) {
   return {
     buildSums: (usageQuery: UsageQuery) => buildSums(records, usageQuery),
     buildHistograms: (usageQuery: UsageQuery) => buildHistograms(records, usageQuery),
@@ -77,7 +83,7 @@ export function createUsageStore(records: Records, bounds: HistogramBounds = def
           .execute();
       await addLatencies(records, latencies);
     },
-    ...createUsageReads({ records, bounds, gate: createReadGate() }),
+    ...createUsageReads({ records, bounds, gate: createReadGate(maxWaitingReads) }),
     /** Counts records lost in this minute. */
     async addLosses(minute: number, dropped: number): Promise<void> {
       await records.db

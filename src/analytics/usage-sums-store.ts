@@ -1,4 +1,5 @@
 import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import type { LatencyCounts } from './latency-histogram.ts';
@@ -135,9 +136,9 @@ export function buildUsageFilter(records: Records, usageQuery: UsageQuery): Quer
     .where('usage.minute', '<', to);
   for (const [column, value] of listEqualities(usageQuery))
     if (value !== undefined) query = query.where(column, '=', value);
-  if (hiddenApis && hiddenApis.length > 0) query = query.where('usage.api_id', 'not in', hiddenApis);
-  if (ownedApis)
-    query = query.where(it => (ownedApis.length > 0 ? it('usage.api_id', 'in', ownedApis) : it.lit(false)));
+  if (hiddenApis && hiddenApis.length > 0)
+    query = query.where('usage.api_id', 'not in', selectListed(records, hiddenApis));
+  if (ownedApis) query = query.where('usage.api_id', 'in', selectListed(records, ownedApis));
   if (keyHashes) query = query.where('usage.key_hash', 'in', keyHashes);
   // Enables the partial index of rows with a client.
   if (oauthId !== undefined) query = query.where(sql<boolean>`usage.oauth_id <> ''`);

@@ -8,6 +8,7 @@ export interface FileRequest {
   /** `visitor` refuses loopback and private networks. */
   readonly audience: Audience;
   readonly maxBytes: number;
+  readonly timeoutMs: number;
   readonly accept?: string;
 }
 
@@ -16,14 +17,13 @@ export interface FetchedFile {
   readonly contentType: string | undefined;
 }
 
-const fetchTimeoutMs = 15_000;
 /** Redirects by audience: none for addresses that are not trusted. */
 const maxFetchRedirects: Readonly<Record<Audience, number>> = { operator: 3, visitor: 0 };
 
 /** Fetches a file by its address; a status other than 200 throws the problem of `toProblem`. */
 export async function fetchFile(
   outbound: OutboundClient,
-  { url, orgId, audience, maxBytes, accept }: FileRequest,
+  { url, orgId, audience, maxBytes, timeoutMs, accept }: FileRequest,
   toProblem: (status: number) => Problem,
 ): Promise<FetchedFile> {
   const { status, headers, body } = await outbound.fetch({
@@ -31,7 +31,7 @@ export async function fetchFile(
     orgId,
     audience,
     headers: accept === undefined ? {} : { accept },
-    timeoutMs: fetchTimeoutMs,
+    timeoutMs,
     maxRedirects: maxFetchRedirects[audience],
     maxBytes,
   });

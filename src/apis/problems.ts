@@ -45,6 +45,7 @@ export const problem = problems('apis', {
   not_its_version: { status: 400, message: 'The second API is not a version of the first' },
   not_a_base: { status: 422, message: 'The API has no versions: it is classic, not versioned, or itself a version' },
   is_streams: { status: 400, message: 'This is a streams API: send its document to /api/apis/streams/{id}' },
+  not_mcp: { status: 404, message: 'API is not an MCP Proxy' },
   too_many_to_migrate: { status: 400, message: 'all: there are more than {maxApis} classic APIs: name some in apiIDs' },
   document_missing: { status: 400, message: 'oas: is required, unless gw_oas is sent' },
   document_unavailable: { status: 400, message: 'url: responded with status {status}, not 200' },
@@ -67,6 +68,7 @@ export const versionProblems = [
 export const routeProblems = [
   problem.path_exists,
   problem.route_taken,
+  problem.too_many_routes,
   problem.domain_not_granted,
   problem.path_not_granted,
 ];

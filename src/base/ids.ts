@@ -25,6 +25,9 @@ export function createPublicId(): string {
 /** A random UUID, where other programs expect one. */
 export const createUuid = (): string => randomUUID();
 
+/** Seed of a random number generator that is not for secrets. */
+export const createSeed = (): number => Math.floor(Math.random() * 0x1_0000_0000);
+
 /** A secret a person copies: 256 random bits as URL-safe text. */
 export function createSecretText(): string {
   return randomBytes(32).toString('base64url');

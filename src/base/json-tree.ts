@@ -5,6 +5,8 @@ export type JsonPath = readonly string[];
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 export const objectOrEmpty = (value: unknown): JsonObject => (isObject(value) ? value : {});
+/** Use it for values of documents: `String` throws on an object whose `toString` is no function. */
+export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const arrayOrEmpty = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 export function getAt(root: unknown, path: JsonPath): unknown {

@@ -26,6 +26,12 @@ export function ignoreClosedOutput(): void {
     });
 }
 
+/** Processor time of this thread so far, in milliseconds. */
+export function readThreadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
 export const readEnvironment = (): Record<string, string | undefined> => process.env;
 
 export const setExitCode = (code: number): void => {
@@ -46,6 +52,24 @@ export function onShutdownSignal(stop: (signal: string) => Promise<void>, graceM
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+}
+
+/** SIGHUP, which ends a process without a handler; returns the removal of the handler. */
+export function onHangup(handle: () => void): () => void {
+  process.on('SIGHUP', handle);
+  return () => process.off('SIGHUP', handle);
+}
+
+/** Aborts at the first SIGTERM or SIGINT, for work that ends by itself; the second signal ends the process at once. */
+export function createStopSignal(): AbortSignal {
+  const controller = new AbortController();
+  const signals = ['SIGTERM', 'SIGINT'] as const;
+  const onSignal = () => {
+    for (const signal of signals) process.removeListener(signal, onSignal);
+    controller.abort();
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+  return controller.signal;
 }
 
 export const describeProcess = () => ({

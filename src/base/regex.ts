@@ -1,4 +1,5 @@
-import { RE2JS } from 're2js';
+import type { RE2JS } from 're2js';
+import { loadRe2 } from './lazy-packages.ts';
 
 /** Compilation takes time too; longer alternatives belong in lists. */
 const maxPatternCharacters = 5000;
@@ -31,6 +32,7 @@ export function compileRegex(
 
 function compileRe2(source: string, ignoreCase: boolean): RE2JS {
   try {
+    const { RE2JS } = loadRe2();
     return RE2JS.compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   } catch (cause) {
     throw new InvalidRegex('is not a valid regular expression (RE2 syntax)', { cause });

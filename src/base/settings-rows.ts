@@ -42,6 +42,21 @@ export function count(fallback: number, about: string, range: { min?: number; ma
   };
 }
 
+/** Percentage with at most three decimals. */
+export const percentage = (fallback: number, about: string): Setting<number> => ({
+  rule: 'number, 0 to 100',
+  default: fallback,
+  about,
+  secret: false,
+  read(value) {
+    const isDecimal =
+      (typeof value === 'string' || typeof value === 'number') && /^\d{1,3}(\.\d{1,3})?$/.test(`${value}`);
+    return isDecimal && Number(value) <= 100
+      ? Number(value)
+      : refuse('must be a number from 0 to 100, with at most three decimals');
+  },
+});
+
 export const port = (fallback: number, about: string): Setting<number> => count(fallback, about, { max: 65_535 });
 
 const booleanWords = new Map(['true', 'yes', 'on', '1'].map(word => [word, true]));
@@ -93,6 +108,64 @@ export function listWithCheck(check: (items: readonly string[]) => void, about: 
       const items = plain.read(value);
       check(items);
       return items;
+    },
+  };
+}
+
+/** A share: a number from 0 to 1. */
+export const share = (fallback: number, about: string): Setting<number> => ({
+  rule: 'number, 0 to 1',
+  default: fallback,
+  about,
+  secret: false,
+  read(value) {
+    const number = typeof value === 'string' && /^\d*\.?\d+$/.test(value.trim()) ? Number(value) : value;
+    return typeof number === 'number' && number >= 0 && number <= 1 ? number : refuse('must be a number from 0 to 1');
+  },
+});
+
+/** A list of objects: a list in a file, JSON in the environment. The reader of the setting checks the objects. */
+export const objectList = (about: string): Setting<readonly object[]> => ({
+  rule: 'list of objects (JSON in the environment)',
+  default: [],
+  about,
+  secret: false,
+  read(value) {
+    const items = typeof value === 'string' ? (value.trim() === '' ? [] : parseJsonText(value)) : value;
+    const isList =
+      Array.isArray(items) && items.every(it => typeof it === 'object' && it !== null && !Array.isArray(it));
+    return isList ? (items as object[]) : refuse('must be a list of objects');
+  },
+});
+
+/** URL of a collector; empty for none. */
+export const collectorUrl = (about: string): Setting<string> => ({
+  ...text('', about),
+  rule: 'URL (http, https)',
+  read(value) {
+    if (value === '') return '';
+    const url = typeof value === 'string' ? URL.parse(value) : null;
+    const isUsable = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+    return isUsable ? (value as string) : refuse('must be an http or https URL without a user name');
+  },
+});
+
+/** A list of one or more of the options. */
+export function choiceList<const T extends string>(
+  options: readonly T[],
+  fallback: NoInfer<readonly T[]>,
+  about: string,
+): Setting<readonly T[]> {
+  const plain = list(about);
+  const isOption = (item: string): item is T => options.some(option => option === item);
+  return {
+    ...plain,
+    rule: `list of ${options.join(', ')}`,
+    default: fallback,
+    read(value) {
+      const items = plain.read(value);
+      if (items.length > 0 && items.every(isOption)) return items;
+      return refuse(`must hold one or more of ${options.join(', ')}`);
     },
   };
 }

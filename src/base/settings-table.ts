@@ -1,6 +1,8 @@
 import { validateRefusedAddresses } from './address-policy.ts';
 import {
   choice,
+  choiceList,
+  collectorUrl,
   count,
   flag,
   headerName,
@@ -8,11 +10,14 @@ import {
   list,
   listWithCheck,
   messageOverrides,
+  objectList,
   objectLists,
   pathSegment,
+  percentage,
   port,
   secret,
   secretMap,
+  share,
   text,
 } from './settings-rows.ts';
 
@@ -162,10 +167,22 @@ export const settingsTable = {
   'gateway.error_messages': messageOverrides(
     'Status and message of refusals in place of the defaults, by the codes of [refusals.md](refusals.md).',
   ),
+  'gateway.upstream_error_status': choice(
+    ['standard', 'legacy'],
+    'standard',
+    'Status of responses to requests whose upstream is unreachable or sends no valid response: 502, or 500 with `legacy`. Timeouts are 504, a busy upstream 503 in both.',
+  ),
   'gateway.error_overrides': {
     ...objectLists('Error overrides for every API, by status, with the same rules as in definitions.'),
     secret: false,
   },
+  'gateway.request_id_header': headerName(
+    'Header with an id of each request, such as `X-Request-Id`: read from trusted proxies (`gateway.trusted_proxies`), generated otherwise, and sent to upstreams. Empty: the header of a client is forwarded like any other.',
+  ),
+  'gateway.request_id_in_response': flag(
+    true,
+    'Sends the header of `gateway.request_id_header` in responses too, in place of one of the upstream.',
+  ),
   'gateway.version_header': headerName(
     'Name of the response header with the version where the default version was used. Empty: no header.',
   ),
@@ -200,6 +217,51 @@ export const settingsTable = {
   'gateway.require_content_length': flag(
     true,
     'Refuses requests without `Content-Length` where a definition limits the size of bodies. Otherwise the limit is enforced while the body is read.',
+  ),
+  'graphql.max_document_bytes': count(
+    262_144,
+    'Maximum length of a GraphQL document in bytes; a longer one gets 400.',
+    { min: 100, max: 10_485_760 },
+  ),
+  'graphql.max_tokens': count(5000, 'Maximum number of tokens of a GraphQL document.', { min: 10, max: 100_000 }),
+  'graphql.max_fields': count(10_000, 'Maximum number of fields of a GraphQL document, with its fragments expanded.', {
+    min: 1,
+    max: 1_000_000,
+  }),
+  'graphql.max_aliases': count(
+    100,
+    'Maximum number of aliases of a GraphQL document, with its fragments expanded; 0 for no limit.',
+  ),
+  'graphql.max_directives': count(
+    100,
+    'Maximum number of directives of a GraphQL document, with its fragments expanded; 0 for no limit.',
+  ),
+  'graphql.max_query_depth': count(
+    0,
+    'Maximum depth of GraphQL operations of every client; a deeper one gets 403. 0 for no limit. Keys may have lower limits.',
+  ),
+  'graphql.max_cost': count(
+    0,
+    'Maximum cost of a GraphQL operation: its fields, those of a list once for each item. 0 for no limit.',
+  ),
+  'graphql.default_list_size': count(
+    10,
+    'Number of items of a list without a size argument, for the cost of a GraphQL operation.',
+    { min: 1, max: 1_000_000 },
+  ),
+  'graphql.max_batch_operations': count(
+    0,
+    'Maximum number of operations of a GraphQL batch (a JSON list); 0 refuses batches.',
+    { max: 1000 },
+  ),
+  'graphql.max_cached_document_bytes': count(
+    16_777_216,
+    'Memory of a traffic thread for validated GraphQL documents, in bytes; the least recently used are evicted.',
+  ),
+  'graphql.document_error_status': choice(
+    ['negotiated', '400'],
+    'negotiated',
+    'Status of an invalid GraphQL document: `negotiated` is 200 for clients that accept `application/json` alone and 400 for others, as GraphQL over HTTP defines it.',
   ),
   'gateway.classic_mocks_first': flag(
     false,
@@ -264,6 +326,15 @@ export const settingsTable = {
     'Maximum number of bytes of request bodies that one traffic thread buffers this way; beyond it bodies are forwarded at once.',
     { max: 17_179_869_184 },
   ),
+  'upstream.ca_certificates': text(
+    '',
+    'Certificate authorities for upstreams with certificates of a private authority: the path of a PEM file, which is read again when it changes, or PEM. Definitions name further ones.',
+  ),
+  'upstream.ca_mode': choice(
+    ['add', 'replace'],
+    'add',
+    'Whether `upstream.ca_certificates` are trusted in addition to the authorities of the system, or in their place.',
+  ),
   'outbound.refused_addresses': listWithCheck(
     validateRefusedAddresses,
     'Addresses or networks, with or without a port (`10.0.0.5`, `10.0.0.0/8`, `10.0.0.5:3000`, `[fd00::5]:3000`), that outbound connections to upstreams, webhooks and key sets must not use. Unspecified, link-local and cloud metadata addresses and the management listeners of the process are always refused.',
@@ -286,6 +357,10 @@ export const settingsTable = {
     { min: 1, max: 86_400 },
   ),
   'gateway.control_port': port(8081, 'Port of `/gw/*` for the role `gateway`.'),
+  'gateway.control_client_ca_file': text(
+    '',
+    'PEM file of authorities: clients of the port of `/gw/*` must present a certificate of one of them. For the role `gateway`, with `management.tls`. Reloaded when it changes.',
+  ),
   'gateway.control_on_traffic_port': flag(
     false,
     'Serves `/gw/*` on the port for API traffic too, for requests with the gateway secret. For the roles `all` and `gateway`.',
@@ -299,7 +374,7 @@ export const settingsTable = {
   'dashboard.port': port(3000, 'Port of `/api/*`, `/admin/*`, `/gw/*`, and `/docs`; 0 for any free port.'),
   'dashboard.url': text(
     '',
-    'URL of the dashboard in browsers, for links. Session cookies are `Secure` if it begins with `https:`. Empty: `http://localhost` with the port of the dashboard.',
+    'URL of the dashboard in browsers, for links. Session cookies are `Secure` if it begins with `https:`. Empty: `localhost` with the port of the dashboard.',
   ),
   'admin.secret': secret(
     'Secret of the `/admin/*` interface, sent as `Admin-Auth`. Generated at first start if unset.',
@@ -395,9 +470,9 @@ export const settingsTable = {
   ),
   'limits.organisations': flag(false, 'Counts all requests of an organisation against the limits of its own key.'),
   'limits.response_headers': choice(
-    ['quota', 'rate', 'none', 'quota_or_zero'],
-    'quota',
-    'Content of the `X-RateLimit-*` response headers: the quota, the rate, or no headers. Omitted where there is no such limit; `quota_or_zero` sends `0` there.',
+    ['quota_or_rate', 'quota', 'rate', 'none', 'quota_or_zero'],
+    'quota_or_rate',
+    'Content of the `X-RateLimit-*` response headers: the quota, or the rate where there is none; the quota or the rate alone; or no headers. Omitted where there is no such limit; `quota_or_zero` sends `0` there.',
   ),
   'limits.ietf_headers': flag(false, 'Sends limits in `RateLimit` and `RateLimit-Policy` too.'),
   'limits.max_throttled_requests': count(
@@ -457,6 +532,21 @@ export const settingsTable = {
     'Restricts access to APIs with owners, and to their keys, policies and analytics, to these owners and administrators.',
   ),
   'apis.allow_duplicate_paths': flag(false, 'Accepts two APIs with the same domain and listen path.'),
+  'apis.max_routes_compared': count(
+    100_000,
+    'Maximum number of routes of other organisations that a new or moved route may be compared with; a route that more could overlap is refused.',
+    { min: 1, max: 1_000_000 },
+  ),
+  'apis.fetch_timeout_ms': count(
+    15_000,
+    'Maximum time in milliseconds of fetching a file that a request names: documents to import, examples.',
+    { min: 1, max: 60_000 },
+  ),
+  'apis.call_timeout_ms': count(
+    30_000,
+    'Maximum time in milliseconds of a request to the gateway through the dashboard (`POST /api/proxy`, `POST /api/explain`).',
+    { min: 1, max: 60_000 },
+  ),
   'apis.examples_index': text(
     '',
     'URL of an index of example APIs, which `GET /api/examples` lists. Empty: none, unless the request of a user with `apis:write` contains a public URL.',
@@ -482,6 +572,11 @@ export const settingsTable = {
     'Maximum size in bytes of a request body with many objects, such as that of `gw apply DIR`.',
     { min: 1024, max: 536_870_912 },
   ),
+  'management.plan_timeout_seconds': count(
+    120,
+    'Number of seconds after which a plan of configuration (`gw diff`) ends. It holds the lock for writes of configuration as long as an apply would.',
+    { min: 1, max: 240 },
+  ),
   'management.max_auth_failures_per_minute': count(
     600,
     'Maximum number of requests with wrong credentials per address, surface and minute that get 401; more get 429. Valid credentials are always accepted. 0 disables the limit.',
@@ -489,6 +584,21 @@ export const settingsTable = {
   ),
   'management.trusted_proxies': list(
     'Addresses or networks of proxies whose `X-Forwarded-For` is trusted on the management listeners.',
+  ),
+  'management.tls.certificate_file': text(
+    '',
+    'PEM file of the certificate, with its chain, of the dashboard, the portal and the control interface, which then accept TLS only. Reloaded when it changes. Empty: no TLS.',
+  ),
+  'management.tls.key_file': text('', 'PEM file of the private key of that certificate.'),
+  'management.tls.min_version': choice(['1.2', '1.3'], '1.2', 'Minimum TLS version of clients of these listeners.'),
+  'management.tls.ca_file': text(
+    '',
+    'PEM file of authorities, besides the well-known ones, for requests of the management listeners: to gateways (`POST /api/proxy`, `POST /api/explain`), and to providers of the portal, dashboards of other installations. Read for each request.',
+  ),
+  'management.hsts_seconds': count(
+    0,
+    'Value of `max-age` in `Strict-Transport-Security`, sent with responses over TLS of the dashboard, the portal and the control interface, also where a trusted proxy terminates it. 0 sends none.',
+    { max: 63_072_000 },
   ),
   'management.unknown_members': choice(
     ['refuse', 'warn'],
@@ -498,6 +608,11 @@ export const settingsTable = {
   'management.max_event_streams': count(
     100,
     'Maximum number of open event streams (`GET /api/live`, `GET /api/logs/stream`) of the process; an organisation has at most 50, a user 10.',
+    { max: 10_000 },
+  ),
+  'management.max_waiting_writes': count(
+    50,
+    'Maximum number of writes of one organisation that wait for traffic threads (`?wait=applied`) at one time; 0 refuses all.',
     { max: 10_000 },
   ),
   'management.delete_requires_force': flag(
@@ -518,6 +633,11 @@ export const settingsTable = {
     false,
     'Validates every response against its schema. For tests and development.',
   ),
+  'mcp.management.enabled': flag(
+    false,
+    'Serves `/mcp` on the dashboard listener: a Model Context Protocol server whose tools are the operations of the dashboard API.',
+  ),
+  'mcp.management.allow_writes': flag(false, 'Offers tools that change something at `/mcp`.'),
   'users.password_min_length': count(6, 'Minimum length of passwords of dashboard users.', { min: 6, max: 128 }),
   'users.password_multi_case': flag(false, 'Requires both capital and small letters in passwords.'),
   'users.password_min_numeric': count(0, 'Minimum number of digits in passwords.', { max: 32 }),
@@ -611,8 +731,13 @@ export const settingsTable = {
   }),
   'history.max_revisions': count(
     100,
-    'Maximum number of stored revisions of an API, policy, webhook, certificate, user or user group; the oldest are removed.',
+    'Maximum number of stored revisions of an object (API, policy, webhook, certificate, user, user group, template, identity profile); the oldest are removed.',
     { min: 1, max: 10_000 },
+  ),
+  'history.max_bytes_per_organisation': count(
+    1_073_741_824,
+    'Maximum size in bytes of the stored revisions of an organisation; the oldest are removed, the current state of an object excepted. Checked every 10 minutes. 0 disables the limit.',
+    { max: 1_099_511_627_776 },
   ),
   'history.retention_days': count(
     365,
@@ -633,13 +758,27 @@ export const settingsTable = {
     'Maximum number of combinations of key, version, path, method, agent, country and status counted separately per API and minute. Beyond that requests are counted under the path, agent and country `other`, and beyond twice that under the key and method `other`.',
     { min: 1, max: 100_000 },
   ),
+  'analytics.max_waiting_reads': count(
+    100,
+    'Maximum number of usage queries of one organisation that wait for each other; one more gets 429.',
+    { max: 10_000 },
+  ),
+  'analytics.max_percentile_rows': count(
+    1_000_000,
+    'Maximum number of stored counts that a usage query with percentiles reads; a range with more is refused.',
+    { max: 100_000_000 },
+  ),
   'analytics.normalise_paths': flag(
     false,
     'Replaces numbers, UUIDs and ULIDs in counted paths: `/orders/17` counts as `/orders/{id}`.',
   ),
   'analytics.country_header': text(
     '',
-    'Request header in which a trusted proxy (`gateway.trusted_proxies`) sends the country of the client, two letters of ISO 3166-1. Empty: no country is recorded.',
+    'Request header in which a trusted proxy (`gateway.trusted_proxies`) sends the country of the client, two letters of ISO 3166-1. It wins over `analytics.geo_database`.',
+  ),
+  'analytics.geo_database': text(
+    '',
+    'Path of a MaxMind DB file (`.mmdb`, City or Country) by which the country and city of clients are recorded. Reloaded when it changes. Empty: addresses are not looked up.',
   ),
   'analytics.ignored_addresses': list('Addresses or networks whose requests are not recorded.'),
   'analytics.raw_log': flag(true, 'Stores single requests in addition to their counts, for `GET /api/logs`.'),
@@ -650,6 +789,91 @@ export const settingsTable = {
     ['refuse', 'pass'],
     'refuse',
     'Handling of a body on which a template or jq filter fails: `refuse` returns an error, `pass` logs it and forwards the body untransformed. A body or transform beyond its bounds is always refused. `pass` also serves APIs with an unknown response processor.',
+  ),
+  'plugins.enabled': flag(
+    true,
+    'Runs plugins and virtual endpoints in JavaScript. Off: an API that has any is not served.',
+  ),
+  'plugins.run_on': choice(
+    ['worker', 'traffic_thread'],
+    'worker',
+    'Threads that run plugins. `worker`: threads of their own, which end with a script that does not. `traffic_thread`: short calls run on the traffic thread, at a third of the cost; for scripts that you trust, since some built-in functions cannot be interrupted.',
+  ),
+  'plugins.directory': text(
+    '',
+    'Directory of the plugin files of definitions, and of plugins in the folders of APIs. Empty: definitions cannot use plugin files.',
+  ),
+  'plugins.trusted': list(
+    'Plugin files in TypeScript, below `plugins.directory`, that run in the traffic thread without a sandbox: they may be asynchronous and use all of Node. Files of the folders of other organisations are never trusted.',
+  ),
+  'plugins.bundles.base_url': text(
+    '',
+    'URL (http, https or file) that names of plugin bundles are appended to; those of organisations other than the operator’s are below their id. Empty: definitions cannot use bundles.',
+  ),
+  'plugins.bundles.public_key_file': text(
+    '',
+    'PEM file of the public key that verifies signatures of plugin bundles. With a key an unsigned bundle is refused.',
+  ),
+  'plugins.bundles.refresh_seconds': count(
+    60,
+    'Interval in which plugin bundles are requested again; a changed one is loaded.',
+    { min: 1, max: 86_400 },
+  ),
+  'plugins.library_file': text('', 'JavaScript file that is loaded before the plugins of every API.'),
+  'plugins.timeout_ms': count(5000, 'Time limit of one call of a plugin, its requests included, in milliseconds.', {
+    min: 10,
+    max: 60_000,
+  }),
+  'plugins.max_memory_bytes': count(16_777_216, 'Memory limit of one call of a plugin.', {
+    min: 1_048_576,
+    max: 268_435_456,
+  }),
+  'plugins.max_output_bytes': count(8_388_608, 'Maximum size of the result of a plugin, bodies included.', {
+    min: 1024,
+    max: 268_435_456,
+  }),
+  'plugins.max_calls': count(
+    10,
+    'Maximum number of calls of functions that wait (requests, keys, storage) in one call of a plugin.',
+    { max: 100 },
+  ),
+  'plugins.workers': count(2, 'Workers of each traffic thread for plugins.', {
+    min: 1,
+    max: 16,
+  }),
+  'plugins.grpc.address': text(
+    '',
+    'Server of plugins of the driver `grpc`: `tcp://host:port`, or `tls://host:port` for TLS. Empty: an API with that driver is not served.',
+  ),
+  'plugins.grpc.organisations': list(
+    'Ids of organisations whose APIs may use the driver `grpc`, in addition to that of the operator; `*` for all.',
+  ),
+  'plugins.grpc.authority': text('', 'Host in `:authority` of calls. Empty: host and port of the address.'),
+  'plugins.grpc.ca_file': text(
+    '',
+    'Certificate authorities of the gRPC server (PEM). Empty: those of the system. Needs an address with `tls://`.',
+  ),
+  'plugins.grpc.certificate_file': text(
+    '',
+    'Client certificate for the gRPC server (PEM). Needs an address with `tls://`.',
+  ),
+  'plugins.grpc.key_file': text('', 'Private key of `plugins.grpc.certificate_file` (PEM).'),
+  'plugins.grpc.timeout_ms': count(5000, 'Deadline of one call of the gRPC server in milliseconds.', {
+    min: 10,
+    max: 60_000,
+  }),
+  'plugins.grpc.max_send_bytes': count(4_194_304, 'Maximum size of a message to the gRPC server.', {
+    min: 1024,
+    max: 268_435_456,
+  }),
+  'plugins.grpc.max_receive_bytes': count(4_194_304, 'Maximum size of a message of the gRPC server.', {
+    min: 1024,
+    max: 268_435_456,
+  }),
+  'plugins.grpc.connections': count(
+    1,
+    'Connections of each traffic thread to the gRPC server. Calls take turns; several addresses of its host take turns too.',
+    { min: 1, max: 32 },
   ),
   'templates.directory': text(
     '',
@@ -708,14 +932,99 @@ export const settingsTable = {
   ),
   'cache.max_memory_bytes': count(
     67_108_864,
-    'Maximum memory of the response cache in bytes without Redis, divided evenly among the traffic threads; each has its own. 0 disables it.',
+    'Maximum memory of the response cache of the process in bytes, without Redis; all traffic threads share it. 0 disables it.',
+    { max: 2 ** 33 },
+  ),
+  'cache.default_mode': choice(
+    ['timed', 'http'],
+    'timed',
+    'Rules of response caching of APIs whose definition has no `mode`: `timed` caches for the time of the definition, `http` by the headers of requests and responses (RFC 9111).',
+  ),
+  'cache.status_header': flag(
+    false,
+    'Adds `Cache-Status` (RFC 9211) to responses of APIs that are cached by the rules of HTTP: hit or reason of the upstream request, remaining lifetime, whether the response was stored.',
   ),
   'cache.max_entry_bytes': count(1_048_576, 'Maximum size in bytes of a response body that is cached.'),
   'cache.honour_request_cache_control': flag(
     false,
     'Honours `Cache-Control` of requests to the response cache (`no-cache`, `max-age`, `min-fresh`, `only-if-cached`). `no-store` is always honoured.',
   ),
+  'metrics.max_apis': count(
+    100,
+    'Maximum number of APIs with duration histograms and status codes of their own in `/metrics`; further ones are summed up under the API `other`.',
+    { max: 1000 },
+  ),
   'metrics.public': flag(false, 'Serves `/metrics` on the listener of the dashboard without authentication.'),
+  'metrics.otlp.endpoint': collectorUrl(
+    'URL of an OpenTelemetry collector that receives metrics over OTLP/HTTP, such as `http://127.0.0.1:4318/v1/metrics`; without a path `/v1/metrics` is added. Empty: metrics are not exported.',
+  ),
+  'metrics.otlp.protocol': choice(['protobuf', 'json'], 'protobuf', 'Encoding of exported metrics.'),
+  'metrics.otlp.gzip': flag(false, 'Compresses exported metrics with gzip.'),
+  'metrics.otlp.headers': secretMap('Headers of requests to the collector of metrics, name to value.'),
+  'metrics.otlp.timeout_ms': count(
+    10_000,
+    'Time in milliseconds after which a request to the collector of metrics fails.',
+    { min: 1, max: 60_000 },
+  ),
+  'metrics.otlp.interval_seconds': count(60, 'Number of seconds between two exports of metrics.', {
+    min: 1,
+    max: 3600,
+  }),
+  'metrics.otlp.temporality': choice(
+    ['cumulative', 'delta'],
+    'cumulative',
+    'Values of exported counters and histograms: since the start of the process, or since the previous export.',
+  ),
+  'tracing.endpoint': collectorUrl(
+    'URL of an OpenTelemetry collector that receives traces over OTLP/HTTP, such as `http://127.0.0.1:4318/v1/traces`; without a path `/v1/traces` is added. Empty: no traces are exported.',
+  ),
+  'tracing.protocol': choice(['protobuf', 'json'], 'protobuf', 'Encoding of exported traces.'),
+  'tracing.gzip': flag(false, 'Compresses exported traces with gzip.'),
+  'tracing.headers': secretMap('Headers of requests to the collector of traces, name to value.'),
+  'tracing.timeout_ms': count(10_000, 'Time in milliseconds after which a request to the collector of traces fails.', {
+    min: 1,
+    max: 60_000,
+  }),
+  'tracing.interval_ms': count(1000, 'Time in milliseconds after which finished spans are exported.', {
+    min: 10,
+    max: 60_000,
+  }),
+  'tracing.max_queue_bytes': count(
+    16_777_216,
+    'Maximum size in bytes of encoded spans in the queue to the collector; further spans are dropped and counted.',
+    { min: 65_536, max: 1_073_741_824 },
+  ),
+  'tracing.service_name': text('gatewright', '`service.name` of exported traces and metrics.'),
+  'tracing.sample_share': share(
+    1,
+    'Share of traces that are exported, unless a rule or the trace of the client decides: 0.01 for one in a hundred.',
+  ),
+  'tracing.rules': objectList(
+    'Sampling rules: `share` (1 by default) for requests with this `api` (id) and `path` (prefix). A rule with `status` (such as 404 or 5xx) or `min_duration_ms` decides at the end of a request, in addition. The first rule that matches applies.',
+  ),
+  'tracing.errors': flag(
+    false,
+    'Exports the trace of every response with a status of 500 or more, whatever the share.',
+  ),
+  'tracing.trust': choice(
+    ['always', 'trusted_proxies', 'never'],
+    'always',
+    'Clients whose trace a request continues: all, those behind `gateway.trusted_proxies`, or none. The trace headers of others are removed.',
+  ),
+  'tracing.max_parent_sampled_per_second': count(
+    100,
+    'Maximum number of traces per second and traffic thread that are exported because the client has sampled them, counted apart for clients behind `gateway.trusted_proxies` and others; beyond that the share decides.',
+    { max: 1_000_000 },
+  ),
+  'tracing.propagation': choiceList(
+    ['w3c', 'b3', 'b3multi'],
+    ['w3c'],
+    'Trace headers that upstreams receive: `w3c` (`traceparent`), `b3` (one header), `b3multi` (`X-B3-…`). All of them are read.',
+  ),
+  'tracing.record_query': flag(
+    false,
+    'Exports the query of requests, with credentials masked; it may hold personal data.',
+  ),
   'shutdown.delay_seconds': count(
     0,
     'Time in seconds after SIGTERM for which `/ready` returns 503 while requests are still accepted, until load balancers have removed the gateway. The grace period begins after it.',
@@ -725,6 +1034,42 @@ export const settingsTable = {
     max: 3600,
   }),
 
+  'access_log.output': choice(
+    ['off', 'stdout', 'file'],
+    'off',
+    'Access log: one line for each request of clients, to standard output or to `access_log.file`.',
+  ),
+  'access_log.file': text(
+    '',
+    'Path of the access log. It is appended to, and opened again after SIGHUP or when it was moved.',
+  ),
+  'access_log.format': choice(
+    ['json', 'combined'],
+    'json',
+    'Format of the access log: JSON objects, or the combined format of NCSA with the seconds of the request at its end.',
+  ),
+  'access_log.sample_percent': percentage(100, 'Share of requests that are logged, in percent.'),
+  'access_log.errors': flag(
+    true,
+    'Logs every request with a status from 400 or without a complete response, whatever the sample.',
+  ),
+  'access_log.query': flag(
+    false,
+    'Logs query strings of requests to APIs, without the parameters that an API reads credentials from.',
+  ),
+  'access_log.bodies': flag(
+    false,
+    'Logs the start of bodies that the gateway buffered for a step, with secrets masked; in JSON only.',
+  ),
+  'access_log.max_body_bytes': count(1024, 'Maximum number of bytes of a body in the access log.', {
+    min: 1,
+    max: 65_536,
+  }),
+  'access_log.max_buffer_bytes': count(
+    4_194_304,
+    'Maximum size in bytes of the lines that a traffic thread buffers until they are written; further lines are dropped and counted.',
+    { min: 65_536, max: 1_073_741_824 },
+  ),
   'log.level': choice(['debug', 'info', 'warn', 'error', 'silent'], 'info', 'Minimum level of log lines.'),
   'log.format': choice(['json', 'text'], 'json', 'Format of log lines: JSON, or human-readable text.'),
 };

@@ -38,11 +38,12 @@ export const isSwitch = (flag: string): boolean => {
 
 /**
  * Environment variables that are no settings: service links that orchestrators inject for services called `gw` or
- * `gw-…` (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`); `GW_URL`, `GW_SECRET` and `GW_ACCESS_KEY` of the client commands;
- * `GW_SECRET_…` of definitions; `GW_VAR_…` of configuration files.
+ * `gw-…` (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`); `GW_URL`, `GW_SECRET`, `GW_ACCESS_KEY`, `GW_CA_FILE`,
+ * `GW_CLIENT_CERTIFICATE_FILE` and `GW_CLIENT_KEY_FILE` of the client commands; `GW_SECRET_…` of definitions;
+ * `GW_VAR_…` of configuration files.
  */
 const isForeignVariable = (name: string, value: string) =>
-  /^GW_(URL$|SECRET$|ACCESS_KEY$|SECRET_|VAR_|TEST_)/.test(name) ||
+  /^GW_(URL$|SECRET$|ACCESS_KEY$|CA_FILE$|CLIENT_(CERTIFICATE|KEY)_FILE$|SECRET_|VAR_|TEST_)/.test(name) ||
   /^GW_(.+_)?(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))(_|$)/.test(name) ||
   (/^GW_(.+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value));
 

@@ -42,6 +42,9 @@ const localSignature = 0x04034b50;
 const localBytes = 30;
 const [stored, deflated] = [0, 8];
 const encryptedFlag = 1;
+/** File type of a Unix mode, in the upper half of the external attributes. */
+const fileTypeMask = 0o170000;
+const linkType = 0o120000;
 const refusedSegments = new Set(['.', '..', '__proto__']);
 
 export const isZip = (bytes: Buffer): boolean => bytes.length >= endBytes && bytes.readUInt32LE(0) === localSignature;
@@ -94,6 +97,8 @@ function readEntry(bytes: Buffer, at: number, end: number): { entry: Entry; next
   const next = nameEnd + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
   if (next > end) throw createZipError('has a broken directory');
   const name = checkName(bytes.subarray(at + entryBytes, nameEnd));
+  if (((bytes.readUInt32LE(at + 38) >>> 16) & fileTypeMask) === linkType)
+    throw createZipError(`holds ${name} as a link`);
   if ((flags & encryptedFlag) !== 0) throw createZipError(`holds ${name} encrypted`);
   if (method !== stored && method !== deflated) throw createZipError(`holds ${name} in an unsupported compression`);
   return { entry: { name, method, crc, compressedBytes, bytes: size, headerAt: bytes.readUInt32LE(at + 42) }, next };

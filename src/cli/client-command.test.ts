@@ -231,7 +231,7 @@ describe('gw client commands', () => {
     assert.match(await gw('certs ls'), new RegExp(`^${id} +a\\.example +a\\.example +2049-12-31T23:59:59Z +yes$`, 'm'));
     assert.equal((await gwJson(`certs get ${id}`)).fingerprint, fingerprint);
     await expectError(`certs apply -f ${path}`, /already exists$/);
-    await expectError(`certs apply -f ${file('{}')}`, /contains no certificate/);
+    await expectError(`certs apply -f ${file('{}')}`, /is not a PEM file/);
     assert.equal(await gw(`certs rm ${id}`), `certificate ${id} deleted\n`);
     assert.equal(await gw('certs ls'), 'There are no certs.\n');
   });

@@ -70,7 +70,12 @@ export async function runClientCommand([name = '', ...rest]: readonly string[], 
   const local = openLocalInstallation({ environment: cli.environment, dataDir: values['data-dir'] });
   const url = values.url || GW_URL || local.url || defaultUrl;
   const createUsageProblem = (reason: string) => problem.usage({ detail: { reason, kind: name } });
-  const connect = () => createControlClient({ url, secret: values.secret ?? GW_SECRET ?? local.secretFor(url) ?? '' });
+  const connect = () =>
+    createControlClient({
+      url,
+      secret: values.secret ?? GW_SECRET ?? local.secretFor(url) ?? '',
+      fetch: local.fetchFor(url),
+    });
   await run({ name, resource, ids, flags: values, print: cli.print, connect, createUsageProblem });
 }
 

@@ -9,8 +9,31 @@ export interface CliEnvironment {
   /** Replaces the line of progress on a terminal. */
   reportProgress?(text: string): void;
   setExitCode?(code: number): void;
-  /** Ends a command that watches files. */
-  readonly signal?: AbortSignal;
+  /** Ends a command that runs until it is stopped; from the call on, the first signal to the process aborts it. */
+  createStopSignal?(): AbortSignal;
+  /** Loads the part of the gateway that `gw plugin` runs. */
+  loadPluginTool?(): Promise<PluginTool>;
+}
+
+export interface PluginTestInput {
+  readonly file: string;
+  /** Name of the exported hook, or of the plugin object. */
+  readonly hook: string;
+  readonly exchange: unknown;
+}
+
+export interface PluginTestResult {
+  readonly changes: unknown;
+  readonly logs: readonly string[];
+}
+
+/** Functions of the gateway that `gw plugin` needs. A fault of a plugin is a thrown error with file and line. */
+export interface PluginTool {
+  createTemplate(name: string, driver: string): { readonly file: string; readonly text: string };
+  /** Faults with file and line; empty for a plugin that can run. */
+  checkPlugin(file: string): readonly string[];
+  testPlugin(input: PluginTestInput): PluginTestResult;
+  packBundle(path: string, privateKey: Buffer | undefined): Buffer;
 }
 
 /** Flag of a command: for the parser, the help and the shell completion. */

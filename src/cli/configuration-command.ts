@@ -228,8 +228,8 @@ async function applyAndWatch(context: CommandContext): Promise<void> {
       cli.print(`${replaceLineControls(error.message)}\n`);
     }
   };
-  await attempt();
-  await watchDirectory(directory, attempt, { signal: cli.signal }).ended;
+  // The watch begins before the files are read: a change in between starts another run.
+  await watchDirectory(directory, attempt, { signal: cli.createStopSignal?.(), runsAtStart: true }).ended;
 }
 
 type ObjectFault = { readonly kind: string; readonly id: string; readonly path: string; readonly message: string };

@@ -20,9 +20,10 @@ export function resolveConnection(
   surface: keyof typeof credentials,
   flags: ConnectionFlags,
   environment: Readonly<Record<string, string | undefined>>,
-): { url: string; secret: string } {
+): { url: string; secret: string; fetch: typeof fetch } {
   const local = openLocalInstallation({ environment, dataDir: flags['data-dir'] });
   const { variable, local: name } = credentials[surface];
   const url = flags.url || environment.GW_URL || (surface === 'gateway' ? local.url : local.dashboardUrl) || defaultUrl;
-  return { url, secret: flags.secret ?? environment[variable] ?? local.secretFor(url, name) ?? '' };
+  const secret = flags.secret ?? environment[variable] ?? local.secretFor(url, name) ?? '';
+  return { url, secret, fetch: local.fetchFor(url) };
 }

@@ -48,7 +48,7 @@ export async function runExplainCommand(
   const call = createSurfaceClient<ExplainOperations>('gateway', connection);
   // The secret of this machine is sent to the gateway of this machine only.
   const secret = values.secret ?? environment.GW_SECRET ?? local.secretFor(url.origin) ?? '';
-  const response = await send(url, secret, values);
+  const response = await send(url, secret, values, local.fetchFor(url.origin));
   const summary = readSummary(response.headers.get('x-gw-explanation'), url);
   const { id } = summary;
   const stored = await findOrUndefined(call('GET /gw/explain/{explanationId}', { params: { explanationId: id } }));
@@ -79,7 +79,12 @@ interface RequestFlags {
   readonly data?: string | undefined;
 }
 
-async function send(url: URL, secret: string, { request, header = [], data }: RequestFlags): Promise<Response> {
+async function send(
+  url: URL,
+  secret: string,
+  { request, header = [], data }: RequestFlags,
+  fetchWithTls: typeof fetch,
+): Promise<Response> {
   const headers = new Headers();
   for (const text of header) {
     const colon = text.indexOf(':');
@@ -90,7 +95,7 @@ async function send(url: URL, secret: string, { request, header = [], data }: Re
   const body = data?.startsWith('@') ? readText(data.slice(1)) : data;
   const method = request ?? (body === undefined ? 'GET' : 'POST');
   try {
-    const response = await fetch(url, {
+    const response = await fetchWithTls(url, {
       method,
       headers,
       redirect: 'manual',

@@ -48,6 +48,27 @@ const documentFlags = {
   mock: { type: 'boolean', about: 'responds with the examples of the document' },
 } as const satisfies CommandFlags;
 
+export const pluginActions = ['new', 'check', 'test', 'bundle'] as const;
+
+/** Flags of `gw plugin`. */
+export const pluginFlags = {
+  driver: {
+    type: 'string',
+    value: 'NAME',
+    about: 'the language of a new plugin; default: typescript',
+    choices: ['typescript', 'javascript'],
+  },
+  hook: { type: 'string', value: 'NAME', about: 'the hook to test: an export, or a plugin object; default: pre' },
+  exchange: {
+    type: 'string',
+    value: 'FILE.json',
+    about: 'the exchange of a test: request, response, session, config, responses (of other servers)',
+  },
+  out: { type: 'string', short: 'o', value: 'FILE.zip', about: 'the bundle to write' },
+  key: { type: 'string', value: 'FILE.pem', about: 'the private key that signs a bundle' },
+  help,
+} as const satisfies CommandFlags;
+
 /** Flags of `gw apis|keys|policies|certs`. */
 export const resourceFlags = {
   ...connectionFlags,
@@ -134,7 +155,16 @@ export const logsFlags = {
 } as const satisfies CommandFlags;
 
 /** Kinds of objects with revisions, as in paths. */
-export const historyKinds = ['apis', 'policies', 'hooks', 'certs', 'users', 'usergroups'] as const;
+export const historyKinds = [
+  'apis',
+  'policies',
+  'hooks',
+  'certs',
+  'users',
+  'usergroups',
+  'assets',
+  'profiles',
+] as const;
 
 /** Flags of `gw history` and `gw restore`. */
 export const historyFlags = connectionFlags;

@@ -17,6 +17,8 @@ const params: Readonly<Record<string, string>> = {
   certs: 'certId',
   users: 'userId',
   usergroups: 'groupId',
+  assets: 'assetId',
+  profiles: 'profileId',
 };
 const knownKinds = historyKinds.join(', ');
 

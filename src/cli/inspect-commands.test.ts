@@ -40,6 +40,11 @@ describe('gw status, explain and logs', () => {
     assert.match(printed, /^Revision: \d+$/m);
     assert.match(printed, /^Threads: \d+, (all current|\d+ behind)$/m);
     assert.match(printed, new RegExp(`^  ${inactive.api_id} .* the API is inactive$`, 'm'));
+    assert.match(
+      printed,
+      /^Processes: 1\n {2}HOST +ID +ROLE +STATE +VERSION +REVISION +THREADS +MEMORY +LAST CONTACT$/m,
+    );
+    assert.match(printed, /^ {2}\S+ +\S+ +all +(running|behind) +\S+ +\d+ +1\/1 +\d+ MB +\d{4}-\S+$/m);
     const status = JSON.parse(await run('status', ['-o', 'json']));
     assert.ok(status.revision > 0 && status.threads.length > 0);
     assert.ok(status.threads.every((thread: { not_served: number }) => thread.not_served >= 1));
@@ -50,10 +55,9 @@ describe('gw status, explain and logs', () => {
   test('status of a process without a data plane has no threads', async t => {
     const dashboard = await startApp('sqlite', { settings: { role: 'dashboard' } });
     t.after(() => dashboard.close());
-    assert.match(
-      await run('status', [], { GW_DATA_DIR: dashboard.directory }),
-      /^Threads: 0, all current\nAPIs: 0, 0 not served$/m,
-    );
+    const printed = await run('status', [], { GW_DATA_DIR: dashboard.directory });
+    assert.match(printed, /^Threads: 0, all current\nAPIs: 0, 0 not served$/m);
+    assert.match(printed, /^ {2}\S+ +\S+ +dashboard +running +\S+ +- +0\/0 /m);
   });
 
   test('explain prints the decision of each step, and sends the secret to the gateway only', async () => {

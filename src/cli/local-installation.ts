@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readSettings } from '#base/settings.ts';
+import { createClientFetch } from './client-fetch.ts';
 import { problem } from './problems.ts';
 
 /**
@@ -15,6 +16,8 @@ export interface LocalInstallation {
    * Undefined for a URL that is neither this installation's nor on this machine: a secret is sent to its owner only.
    */
   secretFor(url: string, name?: LocalCredential): string | undefined;
+  /** `fetch` for a URL, with the authorities and the client certificate that the environment names. */
+  fetchFor(url: string): typeof fetch;
   /** URL of the traffic listener. */
   readonly gatewayUrl: string | undefined;
 }
@@ -48,12 +51,28 @@ export function openLocalInstallation({ environment, dataDir }: LocalOptions): L
     get gatewayUrl() {
       return nonEmptyText(listening().gateway);
     },
+    fetchFor(url) {
+      const { GW_CA_FILE: caFile, GW_CLIENT_CERTIFICATE_FILE, GW_CLIENT_KEY_FILE } = environment;
+      const isLocal = /^https:/i.test(url) && isLoopback(url) && isManagementUrl(listening(), url);
+      return createClientFetch({
+        caFile,
+        certificateFile: GW_CLIENT_CERTIFICATE_FILE,
+        keyFile: GW_CLIENT_KEY_FILE,
+        localCertificateFile: isLocal && !caFile ? nonEmptyText(listening().certificate_file) : undefined,
+      });
+    },
     secretFor(url, name = 'gateway_secret') {
-      if (!isLoopback(url) && !Object.values(listening()).includes(url.replace(/\/+$/, ''))) return undefined;
+      if (!isLoopback(url) && !Object.values(listening()).includes(trimUrl(url))) return undefined;
       return nonEmptyText(read('credentials.json')?.[name]);
     },
   };
 }
+
+const trimUrl = (url: string) => url.replace(/\/+$/, '');
+
+/** The certificate in `listening.json` is that of the management listeners. */
+const isManagementUrl = ({ dashboard, portal, control }: Record<string, unknown>, url: string) =>
+  [dashboard, portal, control].includes(trimUrl(url));
 
 const nonEmptyText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 

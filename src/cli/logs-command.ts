@@ -31,6 +31,8 @@ interface LoggedCall {
   readonly request_time: number;
   readonly api_name: string;
   readonly refusal: string;
+  /** Absent in responses of older versions. */
+  readonly upstream_error?: string;
 }
 
 const help = () =>
@@ -88,15 +90,16 @@ const toQuery = ({ api, status, errors }: Flags) => ({
   ...(errors && { errors: 'true' }),
 });
 
-const formatCall = ({ timestamp, method, raw_path, response_code, request_time, api_name, refusal }: LoggedCall) =>
-  `${[timestamp, response_code, method, raw_path, `${Math.round(request_time)}ms`, api_name, refusal]
-    .map(replaceControlCharacters)
-    .filter(Boolean)
-    .join(' ')}\n`;
+function formatCall(call: LoggedCall): string {
+  const { timestamp, method, raw_path, response_code, request_time, api_name, refusal, upstream_error = '' } = call;
+  const parts = [timestamp, response_code, method, raw_path, `${Math.round(request_time)}ms`, api_name, refusal];
+  return `${[...parts, upstream_error].map(replaceControlCharacters).filter(Boolean).join(' ')}\n`;
+}
 
 interface FollowOptions {
   readonly url: string;
   readonly secret: string;
+  readonly fetch: typeof fetch;
   readonly query: Readonly<Record<string, string>>;
   readonly limit: number;
   print(call: LoggedCall): void;
@@ -128,12 +131,15 @@ async function follow(options: FollowOptions): Promise<void> {
 }
 
 /** Undefined where the connection fails after the first: the gateway restarts. */
-async function openStream({ url, secret, query }: FollowOptions, lastId: string): Promise<Response | undefined> {
+async function openStream(
+  { url, secret, fetch: send, query }: FollowOptions,
+  lastId: string,
+): Promise<Response | undefined> {
   const headers = { authorization: secret, ...(lastId !== '' && { 'last-event-id': lastId }) };
   if (secret === '') throw problem.no_secret({ detail: { secret: 'access key', variable: 'GW_ACCESS_KEY' } });
   let response: Response;
   try {
-    response = await fetch(`${url.replace(/\/+$/, '')}/api/logs/stream?${new URLSearchParams(query)}`, { headers });
+    response = await send(`${url.replace(/\/+$/, '')}/api/logs/stream?${new URLSearchParams(query)}`, { headers });
   } catch (cause) {
     if (lastId !== '') return undefined;
     const { code } = ((cause as Error).cause ?? {}) as { code?: string };

@@ -44,6 +44,10 @@ export const problem = problems('cli', {
     message: '{url} did not explain the request: it is another server, or rejects the secret',
   },
   files_invalid: { status: 400, message: '{faults}' },
-  not_pem: { status: 400, message: '{path} contains no certificate: certificates must be PEM' },
+  client_certificate_incomplete: {
+    status: 400,
+    message: 'GW_CLIENT_CERTIFICATE_FILE and GW_CLIENT_KEY_FILE must both be set',
+  },
+  not_pem: { status: 400, message: '{path} is not a PEM file' },
   not_applied: { status: 400, message: '{path}, document {number}: {message}' },
 });

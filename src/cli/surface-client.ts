@@ -13,6 +13,8 @@ export interface SurfaceClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** For operations on many objects. */
   readonly timeoutMs?: number;
+  /** With the TLS options of the command. */
+  readonly fetch: typeof fetch;
 }
 
 /** Words of a surface in messages, and the environment variable of its secret. */
@@ -28,7 +30,7 @@ const defaultTimeoutMs = 60_000;
 
 export function createSurfaceClient<List extends readonly unknown[]>(
   name: keyof typeof surfaceTexts,
-  { url, secret, headers = {}, timeoutMs = defaultTimeoutMs }: SurfaceClientOptions,
+  { url, secret, headers = {}, timeoutMs = defaultTimeoutMs, fetch: send }: SurfaceClientOptions,
 ): SurfaceClient<List> {
   const texts = surfaceTexts[name];
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw problem.bad_url({ detail: { url } });
@@ -37,7 +39,7 @@ export function createSurfaceClient<List extends readonly unknown[]>(
   const call = createOperationClient<List>({
     url: base,
     headers: { ...headers, [surfaces[name].credentialHeader]: secret },
-    fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
+    fetch: (input, init) => send(input, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
   });
   const context = { ...texts, url: base, timeoutMs, unauthorizedStatus: surfaces[name].unauthorizedStatus };
   const callWithProblems: SurfaceClient<List> = async (route, options) => {
@@ -76,8 +78,13 @@ function toProblem(error: unknown, context: CallContext): unknown {
   return new Problem(problem.refused.code, { status, message: reason }, { detail: { meta: Meta } });
 }
 
+/** Errors of a certificate whose issuer is not trusted (OpenSSL). */
+const isTrustError = (code: string) => /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/.test(code);
+
 function describeReason(error: unknown, { timeoutMs }: CallContext): string {
   const { name, cause } = error as { name: string; cause?: { code?: string; message?: string } };
   if (name === 'TimeoutError') return `no response within ${timeoutMs / 1000} seconds`;
+  if (cause?.code && isTrustError(cause.code))
+    return `${cause.code}: the server is not trusted; set GW_CA_FILE to the PEM file of its certificate authority`;
   return cause?.code ?? cause?.message ?? (error as Error).message;
 }

@@ -39,7 +39,7 @@ export async function runUsersCommand(args: readonly string[], { environment, pr
   const local = openLocalInstallation({ environment, dataDir: values['data-dir'] });
   const url = values.url || environment.GW_URL || local.dashboardUrl || defaultUrl;
   const secret = values.secret ?? environment.GW_ADMIN_SECRET ?? local.secretFor(url, 'admin_secret') ?? '';
-  const call = createSurfaceClient<ResetOperations>('admin', { url, secret });
+  const call = createSurfaceClient<ResetOperations>('admin', { url, secret, fetch: local.fetchFor(url) });
   const named = user.includes('@') ? { email_address: user } : { user_id: user };
   const body = { ...named, ...(values.org !== undefined && { org_id: values.org }) };
   const { Meta: created } = await call('POST /admin/users/actions/reset-link', { body });

@@ -1,7 +1,6 @@
 import type { ConcernedObjects } from '#access/keys/search-store.ts';
-import { summarize } from '#apis/api/rules.ts';
-import { type DefinitionOfKind, emptyWrapper, type StoredApi } from '#apis/api/schema.ts';
 import type { CheckedObject, Kind, RunContext, StoredObject } from './kind.ts';
+import { summarizeSpec } from './kinds/api-summary.ts';
 import { diffMembers } from './member-diff.ts';
 import type { Change, ConfigurationReport, ListenPathChange, Spec } from './schema.ts';
 
@@ -68,8 +67,7 @@ export type ChangeList = ReturnType<typeof createChangeList>;
 const toPair = (kind: Kind, spec: Spec) => ({ plain: spec, masked: kind.mask(spec) });
 
 /** Route of an API; undefined where it has none. */
-function readRoute({ format, definition }: Spec) {
-  const written = { kind: format, definition } as unknown as DefinitionOfKind;
-  const { domain, listen_path }: StoredApi['summary'] = summarize(written, emptyWrapper);
+function readRoute(spec: Spec) {
+  const { domain, listen_path } = summarizeSpec(spec);
   return listen_path === '' ? undefined : { domain, listen_path };
 }

@@ -201,6 +201,31 @@ onEveryEngine('configuration', app => {
     assert.deepEqual(Object.fromEntries(routes), { [a]: `/${b}/`, [b]: `/${c}/`, [c]: `/${a}/` });
   });
 
+  test('APIs exchange listen paths, and policies names, in one apply; what another object keeps is not free', async () => {
+    const { apply, read, run } = await openOrganisation();
+    const [a, b, c] = [createPublicId(), createPublicId(), createPublicId()];
+    const names = (order: readonly string[]) => order.map((name, at) => createPolicy([a, b, c][at]!, { name }));
+    await apply([createApi(a), createApi(b), createApi(c), ...names(['one', 'two', 'three'])]);
+    const moved = [createApi(a, {}, `/${b}/`), createApi(b, {}, `/${a}/`), ...names(['two', 'three', 'one'])];
+    const { traffic, changes } = await apply(moved);
+    assert.deepEqual([traffic.routes.length, changes.length], [2, 5]);
+    assert.deepEqual((await run('plan', moved)).body.Meta.changes, []);
+    assert.deepEqual(
+      (await read('policy')).map(({ id, spec }) => [id, spec.name]).sort(),
+      [
+        [a, 'two'],
+        [b, 'three'],
+        [c, 'one'],
+      ].sort(),
+    );
+    const before = await read();
+    const taken = await run('apply', [createApi(a, {}, `/${c}/`), createApi(b, {}, `/${b}/`)]);
+    assert.match(faultsOf(taken.body).join(), new RegExp(`^${a} : Another API already has the listen path`));
+    const named = await run('apply', [createPolicy(a, { name: 'one' }), createPolicy(b, { name: 'two' })]);
+    assert.match(faultsOf(named.body).join(), new RegExp(`^${a} : .*one already exists`));
+    assert.deepEqual(await read(), before);
+  });
+
   test('prune deletes the other objects of its kinds, never the caller, and policies follow deleted APIs', async () => {
     const { apply, read, addUser } = await openOrganisation();
     const [kept, gone] = [createPublicId(), createPublicId()];

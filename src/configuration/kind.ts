@@ -10,12 +10,12 @@ import { checkBody } from '#operations/body-members.ts';
 import type { RefuseDependents } from '#operations/dependents.ts';
 import type { AnyOperation } from '#operations/operation.ts';
 import { problem as operationProblem } from '#operations/problems.ts';
-import type { AuthorizedRequest } from '#operations/run-operation.ts';
 import type { GroupServices } from '#people/groups/operations.ts';
 import type { UserServices } from '#people/users/operations.ts';
 import type { StoredUser } from '#people/users/schema.ts';
 import { wholeList } from '#storage/collection.ts';
 import { problem } from './problems.ts';
+import { type ConfigurationRules, createRuleRequests, type RuleRequests } from './rule-requests.ts';
 import type { KindName, Spec } from './schema.ts';
 
 /** Services of a plan or apply: those of the single operations of every kind. */
@@ -29,7 +29,7 @@ export interface ConfigurationServices
   assets: AssetStore;
   keys: KeyStore;
   refuseDependents: RefuseDependents;
-  rules: { enforceForActor(actor: Actor, request: AuthorizedRequest): Promise<void> };
+  rules: ConfigurationRules;
 }
 
 /** One run: its actor, and notices that its report lists. */
@@ -43,8 +43,15 @@ export interface RunContext {
   readonly commits: boolean;
   /** Deletes in spite of dependents, as the `force` of single deletes. */
   readonly force: boolean | undefined;
-  /** Awaited before each object: ends a run that is overdue, and gives other work a turn of the event loop. */
+  /** Requests to the rules of the organisation. */
+  readonly rules: RuleRequests;
+  /**
+   * Awaited before each object: ends a run that is overdue, or whose client has closed the connection, and gives other
+   * work a turn of the event loop.
+   */
   pace(): Promise<void>;
+  /** Awaited before the commit: the same, after a turn of the event loop. */
+  checkBeforeCommit(): Promise<void>;
   /** Users of the organisation, read once until `forgetUsers`. */
   readUsers(): Promise<readonly StoredUser[]>;
   forgetUsers(): void;
@@ -57,17 +64,25 @@ export interface RunOptions {
   readonly commits?: boolean;
   readonly force?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
+  /** True when the client of the run has closed its connection. */
+  readonly isClientGone?: (() => boolean) | undefined;
+  /** Collects requests to the rules of the organisation, for `evaluatePending`. */
+  readonly defersRules?: boolean;
 }
 
 export function createRunContext(
   services: ConfigurationServices,
   actor: Actor,
-  { commits = false, force, timeoutMs = Number.POSITIVE_INFINITY }: RunOptions = {},
+  { commits = false, force, timeoutMs = Number.POSITIVE_INFINITY, isClientGone, defersRules }: RunOptions = {},
 ): RunContext {
   const deadlineMs = services.clock.now() + timeoutMs;
   let objects = 0;
   let users: Promise<readonly StoredUser[]> | undefined;
   const read = async () => (await services.users.page(actor.orgId, wholeList)).items;
+  const ensureWanted = () => {
+    if (services.clock.now() > deadlineMs) throw problem.run_timed_out({ detail: { seconds: timeoutMs / 1000 } });
+    if (isClientGone?.()) throw problem.run_abandoned();
+  };
   return {
     services,
     actor,
@@ -75,9 +90,14 @@ export function createRunContext(
     passwordHashes: new Map(),
     commits,
     force,
+    rules: createRuleRequests(services.rules, actor, defersRules),
     async pace() {
-      if (services.clock.now() > deadlineMs) throw problem.run_timed_out({ detail: { seconds: timeoutMs / 1000 } });
+      ensureWanted();
       if (++objects % objectsPerTurn === 0) await setImmediate();
+    },
+    async checkBeforeCommit() {
+      await setImmediate();
+      ensureWanted();
     },
     readUsers() {
       users ??= read();
@@ -108,6 +128,14 @@ export interface CheckedObject {
   readonly checked?: unknown;
 }
 
+/** An object to create, or to update where it is stored. */
+export interface PlannedWrite {
+  readonly object: CheckedObject;
+  readonly before: StoredObject | undefined;
+}
+
+export type PlannedUpdate = PlannedWrite & { readonly before: StoredObject };
+
 export type CheckInput = Pick<CheckedObject, 'id' | 'given'> & { readonly before: StoredObject | undefined };
 
 /**
@@ -126,6 +154,11 @@ export interface Kind {
   check(context: RunContext, input: CheckInput): CheckedObject | Promise<CheckedObject>;
   /** Slow work for the objects that a run creates, before anything is locked. */
   prepare?(context: RunContext, created: readonly CheckedObject[]): Promise<void>;
+  /**
+   * Frees unique names and routes that updates of the run leave, in its transaction and before its writes: an update can
+   * take what another one leaves, in a cycle too.
+   */
+  release?(context: RunContext, updates: readonly PlannedUpdate[]): Promise<void>;
   /** Copy with a mask in place of each secret. */
   mask(spec: Spec): Spec;
   create(context: RunContext, object: CheckedObject): Promise<void>;
@@ -174,13 +207,13 @@ export const checkOperationBody = (context: RunContext, operation: AnyOperation,
 
 /** Requires the permission of a single operation, and that the rules of the organisation allow it. */
 export async function authorize(
-  { services, actor }: RunContext,
+  { actor, rules }: RunContext,
   { name, method, path, permission }: AnyOperation,
   { params = {}, body }: OperationInput,
 ): Promise<void> {
   if (!hasPermission(actor, permission)) throw operationProblem.not_permitted({ detail: { permission } });
   const filled = path.replaceAll(/\{([\w-]+)\}/g, (_whole, member: string) => encodeURIComponent(params[member] ?? ''));
-  await services.rules.enforceForActor(actor, { operation: name, method, path: filled, query: {}, body });
+  await rules.enforce({ operation: name, method, path: filled, query: {}, body });
 }
 
 const readUnknownMembers = ({ services }: RunContext) => services.settings['management.unknown_members'];

@@ -71,12 +71,19 @@ const example = {
 
 const reportResponse = z.object({ Status: z.string(), Message: z.string(), Meta: ConfigurationReport });
 
+const runProblems = [
+  problem.objects_invalid,
+  problem.run_in_progress,
+  problem.run_timed_out,
+  problem.run_abandoned,
+  operationProblem.too_many_bodies,
+];
+
 /** Organisations with a run, by database. */
 const running = new WeakMap<Records, Set<string>>();
 /** Runs of a process: each holds its objects in memory. */
 const maxRuns = 4;
-/** A run holds the write lock. `gw diff` and `gw apply` wait longer than both. */
-const planTimeoutMs = 60_000;
+/** A run holds the write lock. `gw apply` waits longer, and `gw diff` longer than the setting for plans allows. */
 const applyTimeoutMs = 240_000;
 
 /** One run at a time for each organisation. */
@@ -104,9 +111,10 @@ export const planConfiguration = operation({
   isBulk: true,
   bulkPermissions,
   returns: reportResponse,
-  problems: [problem.objects_invalid, problem.run_in_progress, problem.run_timed_out],
-  async handle({ actor, body }, services: ConfigurationServices) {
-    const limits = { commits: false, timeoutMs: planTimeoutMs };
+  problems: runProblems,
+  async handle({ actor, body, isClientGone }, services: ConfigurationServices) {
+    const timeoutMs = services.settings['management.plan_timeout_seconds'] * 1000;
+    const limits = { commits: false, timeoutMs, isClientGone };
     const report = await runAlone(services, actor, () => runConfiguration(services, actor, { ...body, ...limits }));
     return { ...toStatus('Configuration planned'), Meta: report };
   },
@@ -127,6 +135,7 @@ export const applyConfiguration = operation({
   ...declared,
   name: 'applyConfiguration',
   method: 'POST',
+  changesTraffic: true,
   path: '/api/configuration/apply',
   about:
     'Creates, replaces and, for the kinds in prune, deletes objects in one transaction, by the rules and permissions of the single operations. One fault, and nothing is changed.',
@@ -135,9 +144,9 @@ export const applyConfiguration = operation({
   isBulk: true,
   bulkPermissions,
   returns: reportResponse,
-  problems: [problem.objects_invalid, problem.run_in_progress, problem.run_timed_out],
-  async handle({ actor, body, auditEach }, services: ConfigurationServices) {
-    const limits = { commits: true, timeoutMs: applyTimeoutMs };
+  problems: [...runProblems, problem.run_outdated],
+  async handle({ actor, body, auditEach, isClientGone }, services: ConfigurationServices) {
+    const limits = { commits: true, timeoutMs: applyTimeoutMs, isClientGone };
     const report = await runAlone(services, actor, () => runConfiguration(services, actor, { ...body, ...limits }));
     auditEach(toAuditObjects(report));
     return { ...toStatus('Configuration applied'), Meta: report };

@@ -8,5 +8,11 @@ export const problem = problems('configuration', {
     status: 503,
     message: 'Nothing was changed: the run took longer than {seconds} seconds. Send fewer changes at once',
   },
+  run_outdated: {
+    status: 409,
+    message: 'Nothing was changed: the configuration changed several times while its rules were evaluated. Try again',
+  },
+  /** No client gets it: it is in the audit record. */
+  run_abandoned: { status: 503, message: 'Nothing was changed: the client closed the connection' },
   cursor_invalid: { status: 400, message: 'after: is not the next of an earlier response' },
 });

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
-import { test } from 'node:test';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
-import { onEveryEngine, type TestApp } from '../../tests/support/app.ts';
+import { createBulkBodyLimit } from '#operations/bulk-bodies.ts';
+import { type OperationProblem, problemChannelName } from '#operations/problem-channel.ts';
+import { expectProblem } from '../../tests/contract/expect-problem.ts';
+import { onEveryEngine, startApp, type TestApp } from '../../tests/support/app.ts';
+import { eventually } from '../../tests/support/upstream.ts';
+import { problem } from './problems.ts';
 
 type Action = 'plan' | 'apply';
 
@@ -102,6 +111,56 @@ onEveryEngine(
   { settings: { 'management.max_body_bytes': '2000' } },
 );
 
+const maxBulkBodyBytes = 67_108_864;
+onEveryEngine('Bodies of configuration runs in memory', app => {
+  /** Sends the head of a request with the largest body, and none of the body. */
+  async function sendHead(action: Action): Promise<{ socket: Socket; response: () => string }> {
+    const { hostname, port } = new URL(app().url.dashboard);
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.setEncoding('utf8').on('data', chunk => {
+      text += chunk;
+    });
+    await once(socket, 'connect');
+    const lines = [
+      `POST /api/configuration/${action} HTTP/1.1`,
+      ...[`Host: ${hostname}`, `Authorization: ${app().credentials.admin_access_key}`],
+      ...['Content-Type: application/json', `Content-Length: ${maxBulkBodyBytes}`],
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    return { socket, response: () => text };
+  }
+
+  test('more than an organisation may hold get 503 with Retry-After, until others have ended', async () => {
+    const { maxOrganisationBytes } = createBulkBodyLimit(maxBulkBodyBytes);
+    const accepted = Math.floor(maxOrganisationBytes / maxBulkBodyBytes);
+    for (const action of ['plan', 'apply'] as const) {
+      const sent = await Promise.all(Array.from({ length: accepted + 1 }, () => sendHead(action)));
+      const refused = () => sent.map(({ response }) => response()).filter(Boolean);
+      try {
+        await eventually(() => assert.equal(refused().length, 1));
+        assert.match(refused()[0]!, /^HTTP\/1\.1 503 [\s\S]*\r\nretry-after: 5\r\n[\s\S]*Too many large requests/i);
+      } finally {
+        for (const { socket } of sent) socket.destroy();
+      }
+      await eventually(async () => assert.equal((await run(app(), action, { objects: [] })).status, 200));
+    }
+  });
+});
+
+test('bodies of bulk writes: one organisation gets half of the limit, and one body is always accepted', () => {
+  const limit = createBulkBodyLimit(10, 1600);
+  const releases = [limit.reserve('a', 10), limit.reserve('a', 40), limit.reserve('b', 45)];
+  assert.throws(() => limit.reserve('a', 1), { code: 'operation.too_many_bodies' });
+  assert.throws(() => limit.reserve('c', 6), { code: 'operation.too_many_bodies' });
+  limit.reserve('c', 5);
+  releases[0]!();
+  releases[0]!();
+  assert.throws(() => limit.reserve('a', 11), { code: 'operation.too_many_bodies' });
+  limit.reserve('a', 10);
+  assert.equal(createBulkBodyLimit(1000, 1600).maxOrganisationBytes, 1000);
+});
+
 onEveryEngine(
   'Deletions by a configuration run',
   app => {
@@ -146,7 +205,7 @@ const now = () => {
 onEveryEngine(
   'Deadline of a configuration run',
   app => {
-    test('a run that is overdue ends, changes nothing, and the next one starts', async () => {
+    test('a run that is overdue ends, changes nothing, and the next one starts; management.plan_timeout_seconds', async () => {
       const id = createPublicId();
       const objects = Array.from({ length: 20 }, (_none, at) => createPolicy(`${id}-${at}`));
       for (const action of ['plan', 'apply'] as const) {
@@ -154,11 +213,92 @@ onEveryEngine(
         const { status, body } = await run(app(), action, { objects });
         stepMs = 0;
         assert.equal(status, 503);
-        assert.match(body.Message, /^Nothing was changed: the run took longer than \d+ seconds/);
+        const seconds = action === 'plan' ? 90 : 240;
+        assert.match(body.Message, new RegExp(`^Nothing was changed: the run took longer than ${seconds} seconds`));
         assert.equal((await app().ask('GET', `/api/portal/policies/${id}-0`)).status, 404);
       }
       assert.equal((await run(app(), 'apply', { objects })).status, 200);
     });
   },
-  { clock: { now } },
+  { clock: { now }, settings: { 'management.plan_timeout_seconds': '90' } },
 );
+
+/** Open Policy Agent that holds the decision about a policy until it is released. */
+async function holdDecisions() {
+  const held = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  const agent = createServer(async (request, response) => {
+    const text = Buffer.concat(await request.toArray()).toString();
+    if (text.includes('"createPolicy"')) {
+      arrived.resolve();
+      await held.promise;
+    }
+    response.end(request.method === 'POST' ? '{"result":{"deny":[]}}' : '{}');
+  }).listen(0, '127.0.0.1');
+  await once(agent, 'listening');
+  const url = `http://127.0.0.1:${(agent.address() as AddressInfo).port}`;
+  // SQLite has one connection: another request would wait for the run.
+  const app = await startApp('postgres', { settings: { 'rules.opa_url': url, 'rules.opa_timeout_ms': '30000' } });
+  const open_policy = { enabled: true, rules: 'package a\ndeny[x] { x := 1 }' };
+  const { status, text } = await app.ask('PUT', '/api/org/opa', { body: { open_policy } });
+  assert.equal(status, 200, text);
+  return {
+    app,
+    arrived: arrived.promise,
+    release: held.resolve,
+    async close() {
+      held.resolve();
+      await app.close();
+      agent.closeAllConnections();
+      agent.close();
+    },
+  };
+}
+
+describe('A configuration run in progress', () => {
+  test('refuses another one of the same organisation', async () => {
+    const { app, arrived, release, close } = await holdDecisions();
+    try {
+      const body = { objects: [createPolicy(createPublicId())] };
+      const running = run(app, 'apply', body);
+      await arrived;
+      for (const action of ['plan', 'apply'] as const)
+        await expectProblem(app, `${action}Configuration`, problem.run_in_progress, `/api/configuration/${action}`, {
+          body,
+        });
+      release();
+      assert.equal((await running).status, 200);
+    } finally {
+      await close();
+    }
+  });
+
+  for (const action of ['plan', 'apply'] as const)
+    test(`ends without a change when its client leaves (${action})`, async () => {
+      const { app, arrived, release, close } = await holdDecisions();
+      const codes: string[] = [];
+      const onProblem = (message: unknown) => codes.push((message as OperationProblem).code);
+      subscribe(problemChannelName, onProblem);
+      try {
+        const id = createPublicId();
+        const text = JSON.stringify({ objects: [createPolicy(id), createPolicy(`${id}-2`)] });
+        const { hostname, port } = new URL(app.url.dashboard);
+        const client = connect(Number(port), hostname);
+        client.write(
+          `POST /api/configuration/${action} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\n` +
+            `Authorization: ${app.credentials.admin_access_key}\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
+        );
+        await arrived;
+        client.destroy();
+        await once(client, 'close');
+        // A later request: the server has seen the end of the first client when it responds.
+        assert.equal((await app.ask('GET', '/api/portal/policies')).status, 200);
+        release();
+        await eventually(() => assert.ok(codes.includes(problem.run_abandoned.code), codes.join()));
+        assert.equal((await app.ask('GET', `/api/portal/policies/${id}`)).status, 404);
+      } finally {
+        unsubscribe(problemChannelName, onProblem);
+        await close();
+      }
+    });
+});

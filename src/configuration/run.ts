@@ -2,16 +2,18 @@ import { type Actor, hasPermission } from '#operations/actor.ts';
 import { type ChangeList, createChangeList } from './change-list.ts';
 import { createFaultList, type FaultList } from './faults.ts';
 import {
-  type CheckedObject,
   type ConfigurationServices,
   createRunContext,
   type Kind,
+  type PlannedUpdate,
+  type PlannedWrite,
   type RunContext,
   type RunOptions,
   type StoredObject,
 } from './kind.ts';
 import { kinds } from './kinds/kinds.ts';
 import { isSameJson } from './member-diff.ts';
+import { problem } from './problems.ts';
 import type { ConfigurationObject, ConfigurationReport, ConfigurationWrite, KindName } from './schema.ts';
 import { orderWrites } from './write-order.ts';
 
@@ -44,8 +46,9 @@ export async function runConfiguration(
 ): Promise<ConfigurationReport> {
   const faults = createFaultList();
   const given = groupObjects(objects, faults);
+  const defersRules = await services.rules.usesAgent(actor.orgId);
   const run: Run = {
-    context: createRunContext(services, actor, options),
+    context: createRunContext(services, actor, { ...options, defersRules }),
     faults,
     given,
     prune: new Set(prune),
@@ -83,7 +86,7 @@ function requireReadable(run: Run): void {
 
 interface Comparison {
   readonly kind: Kind;
-  readonly writes: readonly { readonly object: CheckedObject; readonly before: StoredObject | undefined }[];
+  readonly writes: readonly PlannedWrite[];
   /** Stored objects that are not in the set. */
   readonly others: readonly StoredObject[];
 }
@@ -94,7 +97,7 @@ async function compare(run: Run, kind: Kind): Promise<Comparison> {
   const given = run.given.get(kind.name)!;
   const stored = new Map((await kind.list(context)).map(object => [object.id, object]));
   const canWrite = hasPermission(context.actor, `${kind.permission}:write`);
-  const writes: Comparison['writes'][number][] = [];
+  const writes: PlannedWrite[] = [];
   for (const { id, spec } of given.values()) {
     await context.pace();
     if (faults.isAborted) break;
@@ -131,15 +134,33 @@ async function checkAll(run: Run): Promise<PlannedIds> {
   return planned;
 }
 
+/** Transactions of one run: one more after each evaluation of rules outside of it. */
+const maxTransactions = 3;
+
 async function writeAll(run: Run, planned: PlannedIds): Promise<ChangeList> {
-  const { records, apis, users } = run.context.services;
+  const { commits, rules, pace } = run.context;
+  for (let count = 1; count <= maxTransactions; count++) {
+    const changes = await writeOnce(run, planned);
+    if (!rules.hasPending) return changes;
+    await rules.evaluatePending(run.faults, pace);
+    run.faults.throwIfAny();
+    if (!commits) return changes;
+  }
+  throw problem.run_outdated();
+}
+
+/** One transaction; rolled back for a plan, and where rules are still to be evaluated. */
+async function writeOnce(run: Run, planned: PlannedIds): Promise<ChangeList> {
+  const { services, commits, rules, checkBeforeCommit } = run.context;
+  const { records, apis, users } = services;
   try {
     return await records.write(async () => {
       // Lock order of every run; single operations take one of the two.
       await apis.lockForWrite();
       return users.runExclusive(async () => {
         const changes = await writeInTransaction(run, planned);
-        if (!run.context.commits) throw new RolledBack(changes);
+        if (!commits || rules.hasPending) throw new RolledBack(changes);
+        await checkBeforeCommit();
         return changes;
       });
     });
@@ -174,15 +195,19 @@ async function writeInTransaction(run: Run, planned: PlannedIds): Promise<Change
 async function writeKind(run: Run, kind: Kind, changes: ChangeList): Promise<void> {
   const { context, faults } = run;
   const { writes } = await compare(run, kind);
+  await kind.release?.(context, writes.filter(isUpdate));
   for (const { object, before } of orderWrites(kind, writes)) {
     if (faults.isAborted) return;
     await context.pace();
+    context.rules.startObject({ kind: kind.name, id: object.id });
     await faults.attempt({ kind: kind.name, id: object.id }, async () => {
       await (before ? kind.update(context, object, before) : kind.create(context, object));
       changes.add(kind, object, before);
     });
   }
 }
+
+const isUpdate = (write: PlannedWrite): write is PlannedUpdate => write.before !== undefined;
 
 async function removeOthers(run: Run, kind: Kind, changes: ChangeList): Promise<void> {
   const { context, faults } = run;
@@ -196,6 +221,7 @@ async function removeOthers(run: Run, kind: Kind, changes: ChangeList): Promise<
       context.notices.add(`${kind.name} ${stored.id}: is the caller, and stays`);
       continue;
     }
+    context.rules.startObject({ kind: kind.name, id: stored.id });
     await faults.attempt({ kind: kind.name, id: stored.id }, async () => {
       await kind.remove(context, stored);
       changes.add(kind, undefined, stored);

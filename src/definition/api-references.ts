@@ -1,5 +1,6 @@
 import { isObject } from '#base/json-tree.ts';
 import { loopName, shortLoopName } from './loop-name.ts';
+import { toolSourceSuffix } from './rest-tools/tool-source.ts';
 
 /** API reference: a place in a definition that hands requests to another API of the organisation. */
 export interface ApiReference {
@@ -27,7 +28,7 @@ export function findLoopReferences(definition: unknown): ApiReference[] {
   const found: ApiReference[] = [];
   function visit(value: unknown, path: string): void {
     if (typeof value === 'string') {
-      for (const authority of loopAuthorities(value)) found.push(referenceOf(path, authority));
+      for (const authority of loopAuthorities(value)) found.push(...referencesOf(path, authority));
     } else if (Array.isArray(value)) {
       for (const [at, item] of value.entries()) visit(item, `${path}[${at}]`);
     } else if (isObject(value)) {
@@ -47,6 +48,12 @@ function loopAuthorities(text: string): Set<string> {
   const [, rewritten] = rewriteLoop.exec(text) ?? [];
   return new Set([URL.parse(text)?.host, rewritten].filter(it => it !== undefined));
 }
+
+/** `name__mcp-server` is the API of that name, and the tools of the API `name`. */
+const referencesOf = (path: string, authority: string): ApiReference[] =>
+  authority.endsWith(toolSourceSuffix)
+    ? [referenceOf(path, authority), referenceOf(path, authority.slice(0, -toolSourceSuffix.length))]
+    : [referenceOf(path, authority)];
 
 function referenceOf(path: string, authority: string): ApiReference {
   const open = authority.indexOf('$');

@@ -10,23 +10,31 @@ export interface CertificateUse {
 }
 
 /** Certificates that an API names, by role, whether or not their part of the definition is enabled. */
-export const listCertificateUses = ({ clientCertificates, mutualTls, customDomain }: Model): CertificateUse[] => [
+export const listCertificateUses = ({
+  clientCertificates,
+  mutualTls,
+  transport,
+  customDomain,
+}: Model): CertificateUse[] => [
   { role: 'client', isEnabled: clientCertificates.enabled, ids: clientCertificates.allowlist },
   { role: 'upstream', isEnabled: mutualTls.enabled, ids: Object.values(mutualTls.certificates) },
+  { role: 'upstream', isEnabled: true, ids: transport.caCertificates },
   { role: 'server', isEnabled: customDomain.enabled, ids: customDomain.certificates },
 ];
 
 const listPaths: Record<DefinitionFormat, readonly (readonly string[])[]> = {
-  classic: [['certificates'], ['client_certificates']],
+  classic: [['certificates'], ['client_certificates'], ['proxy', 'transport', 'ssl_ca_certificates']],
   oas: [
     ['x-gw-api-gateway', 'server', 'clientCertificates', 'allowlist'],
     ['x-gw-api-gateway', 'server', 'customDomain', 'certificates'],
+    ['x-gw-api-gateway', 'upstream', 'tlsTransport', 'caCertificates'],
   ],
 };
 const mappingPath = ['x-gw-api-gateway', 'upstream', 'mutualTLS', 'domainToCertificateMapping'];
 
 /**
  * Removes a certificate from a definition. An empty list of client certificates stays enabled: it refuses every client.
+ * So does an empty list of the only authorities of an upstream: the API is not served.
  */
 export function removeCertificate<T>(format: DefinitionFormat, definition: T, certificateId: string): T {
   const next = structuredClone(definition) as JsonObject;

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
-import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
+import { arrayOrEmpty, type JsonObject, objectOrEmpty, textOrEmpty } from '#base/json-tree.ts';
+import { truncateText } from '#base/problems.ts';
+import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
 import type { ValidationError } from '#operations/validation-error.ts';
 import { features } from './definition.ts';
 import { normalizeClassic } from './model.ts';
@@ -44,7 +46,7 @@ const checkIpRanges: Check = definition =>
     definition[on!] !== true
       ? []
       : arrayOrEmpty(definition[name!]).flatMap((entry, at) =>
-          isAddressRange(String(entry))
+          isAddressRange(textOrEmpty(entry))
             ? []
             : [{ path: `${name}[${at}]`, message: `invalid IP/CIDR ${JSON.stringify(entry)}` }],
         ),
@@ -59,7 +61,7 @@ const checkListenPath: Check = ({ proxy, domain }) => [
 
 /** Rejects a port in a host: requests are matched by host without port, so such a route would never match. */
 export const checkHostPort = (path: string, host: unknown): ValidationError[] =>
-  /:\d*$/.test(String(host ?? '').replaceAll(/\{[^}]*\}+/g, 'x'))
+  /:\d*$/.test(textOrEmpty(host).replaceAll(/\{[^}]*\}+/g, 'x'))
     ? [{ path, message: 'must not contain a port: the listener has the dedicated port' }]
     : [];
 
@@ -96,7 +98,7 @@ function checkEndpointEntry(place: string, { path, method, method_actions }: Jso
 
 /** Rejects a path or host template that cannot be compiled. */
 export function checkPathTemplate(path: string, text: unknown, divider: '/' | ''): ValidationError[] {
-  const message = findPathTemplateError(String(text ?? ''), divider);
+  const message = findPathTemplateError(textOrEmpty(text), divider);
   return message === undefined ? [] : [{ path, message }];
 }
 
@@ -116,9 +118,7 @@ const checkTargets: Check = ({ proxy }) => {
 const checkDataSourceNames: Check = ({ graphql }) => {
   const seen = new Set<string>();
   return arrayOrEmpty(objectOrEmpty(objectOrEmpty(graphql).engine).data_sources).flatMap((source, at) => {
-    const name = String(objectOrEmpty(source).name ?? '')
-      .trim()
-      .toLowerCase();
+    const name = textOrEmpty(objectOrEmpty(source).name).trim().toLowerCase();
     if (name === '' || !seen.has(name)) {
       seen.add(name);
       return [];
@@ -126,6 +126,26 @@ const checkDataSourceNames: Check = ({ graphql }) => {
     return [{ path: `graphql.engine.data_sources[${at}].name`, message: 'is the name of another data source' }];
   });
 };
+
+/** The schema of a GraphQL proxy; drafts may have none yet. */
+const checkGraphqlSchema: Check = ({ graphql }) => {
+  const { enabled, execution_mode, schema } = objectOrEmpty(graphql);
+  const isProxy = textOrEmpty(execution_mode) === '' || execution_mode === 'proxyOnly';
+  const sdl = textOrEmpty(schema);
+  if (enabled !== true || !isProxy || sdl.trim() === '') return [];
+  const { compileGraphqlSchema, InvalidGraphqlSchema } = loadGraphqlLanguage();
+  try {
+    compileGraphqlSchema(sdl);
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidGraphqlSchema)
+      return [{ path: 'graphql.schema', message: `is invalid: ${truncateText(error.message, maxSchemaErrorLength)}` }];
+    throw error;
+  }
+};
+
+/** Errors of a schema quote it. */
+const maxSchemaErrorLength = 1000;
 
 const checkUpstreamAuth: Check = ({ upstream_auth }) => {
   const { enabled, basic_auth, oauth } = objectOrEmpty(upstream_auth);
@@ -142,6 +162,7 @@ const checks: readonly Check[] = [
   checkListenPort,
   checkTargets,
   checkDataSourceNames,
+  checkGraphqlSchema,
   checkUpstreamAuth,
 ];
 

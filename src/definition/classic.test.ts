@@ -97,6 +97,14 @@ test('a value outside an enum is rejected with the allowed values', () => {
   );
 });
 
+test('an invalid schema of a GraphQL proxy is rejected with its errors, a draft without one is not', () => {
+  const errorsOf = (schema: string, enabled = true) => errorsIn({ graphql: { enabled, schema } });
+  assert.deepEqual(errorsOf('type Query { a: Missing }'), [
+    { path: 'graphql.schema', message: 'is invalid: Unknown type "Missing".' },
+  ]);
+  assert.deepEqual([errorsOf('type Query { a: Int }'), errorsOf(''), errorsOf('type Query {', false)], [[], [], []]);
+});
+
 test('an auth method with all credential sources disabled is rejected', () => {
   assert.deepEqual(errorsIn({ enable_jwt: true, auth_configs: { jwt: { disable_header: true } } }), [
     {

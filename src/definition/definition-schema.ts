@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { publishMembers } from '#base/members-schema.ts';
 import { classicSchema } from './classic.ts';
+import { mcpSchema } from './mcp.ts';
+import { primitiveMembers } from './mcp-names.ts';
 import { oasSchema } from './oas.ts';
 import type { ReferenceRow } from './reference-rows.ts';
 import { listReferenceRows } from './reference-rows.ts';
@@ -9,14 +11,21 @@ import { anyName } from './wire-schema.ts';
 
 /** Published JSON Schemas (draft 2020-12) with descriptions. Built once, on first use. */
 export type JsonSchema = Record<string, unknown>;
-export type SchemaName = 'classic' | 'oas' | 'streams';
+export type SchemaName = 'classic' | 'oas' | 'streams' | 'mcp';
 
-const sources: Record<SchemaName, z.ZodType> = { classic: classicSchema, oas: oasSchema, streams: streamsSchema };
+const sources: Record<SchemaName, z.ZodType> = {
+  classic: classicSchema,
+  oas: oasSchema,
+  streams: streamsSchema,
+  mcp: mcpSchema,
+};
 const titles: Record<SchemaName, string> = {
   classic: 'Classic API definition',
   oas: 'OpenAPI-based API definition',
   streams: 'Streams API definition',
+  mcp: 'MCP proxy definition',
 };
+const operationsPlace = '.middleware.operations.';
 const schemaCache = new Map<SchemaName, JsonSchema>();
 
 export function definitionSchema(name: SchemaName): JsonSchema {
@@ -30,7 +39,11 @@ export function definitionSchema(name: SchemaName): JsonSchema {
   schema.title = titles[name];
   for (const row of listReferenceRows()) {
     const path = name === 'classic' ? row.classic : row.oas && `x-gw-api-gateway.${row.oas}`;
-    if (path) setDescription(schema, path, describeRow(row, name));
+    if (!path) continue;
+    setDescription(schema, path, describeRow(row, name));
+    if (name !== 'mcp' || !path.includes(operationsPlace)) continue;
+    for (const member of Object.values(primitiveMembers))
+      setDescription(schema, path.replace(operationsPlace, `.middleware.${member}.`), describeRow(row, name));
   }
   schemaCache.set(name, schema);
   return schema;

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import { closestMatch } from '#base/closest-match.ts';
-import { isObject } from '#base/json-tree.ts';
+import { isObject, type JsonObject } from '#base/json-tree.ts';
 import { formatMemberPath, formatUnknownMember } from '#base/members.ts';
 import type { ValidationError } from '#operations/validation-error.ts';
 import { methods } from './endpoints/paths.ts';
+import { isMcpExtension } from './mcp-names.ts';
 import type { DefinitionMembers, UnknownMembers } from './members.ts';
 import { checkDefinitionMembers } from './members.ts';
 
@@ -13,10 +14,17 @@ export const extensionName = 'x-gw-api-gateway';
 /** Streams extension of an OpenAPI document. */
 export const streamingName = 'x-gw-streaming';
 
-const extensionNames: readonly string[] = [extensionName, streamingName];
+/** Extension of an MCP proxy over a REST API. */
+export const mcpServerName = 'x-gw-mcp-server';
+
+const extensionNames: readonly string[] = [extensionName, streamingName, mcpServerName];
 
 /** Members of the gateway extension that OpenAPI does not have: at the top of the document they have no effect. */
 const misplacedNames = ['server', 'upstream', 'middleware'];
+
+/** Tools are those of an MCP proxy. */
+const isAllowed = (document: JsonObject, name: string): boolean =>
+  name !== mcpServerName || isMcpExtension(document[extensionName]);
 
 /**
  * Unknown members at the top of an OpenAPI document. Most of it is the author's and often sloppy: only names clearly
@@ -25,7 +33,7 @@ const misplacedNames = ['server', 'upstream', 'middleware'];
 function findMisplacedMembers(document: unknown): ValidationError[] {
   if (!isObject(document)) return [];
   return Object.keys(document).flatMap(name => {
-    const isOurs = /^x-gw/i.test(name) && !extensionNames.includes(name);
+    const isOurs = /^x-gw/i.test(name) && !(extensionNames.includes(name) && isAllowed(document, name));
     if (!isOurs && !misplacedNames.includes(name)) return [];
     const guess = isOurs ? closestMatch(name, extensionNames) : `${extensionName}.${name}`;
     return [{ path: name, message: formatUnknownMember({ path: name, name, nearest: guess }) }];

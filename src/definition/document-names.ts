@@ -5,6 +5,7 @@ import { formatMemberPath } from '#base/members.ts';
 import type { ValidationError } from '#operations/validation-error.ts';
 import { extensionName } from './document-members.ts';
 import { listOperations } from './endpoints/paths.ts';
+import { isMcpExtension, parseMethodKey } from './mcp-names.ts';
 import { gatewaySchemeNames } from './security-requirements.ts';
 import { schemesPath } from './security-schemes.ts';
 
@@ -30,7 +31,12 @@ export function findUnknownNames(document: unknown): ValidationError[] {
 }
 
 function findUnknownOperations(document: JsonObject): ValidationError[] {
-  const known = listOperations(document.paths).map(({ id }) => id);
+  const operationIds = listOperations(document.paths).map(({ id }) => id);
+  const settings = Object.keys(objectOrEmpty(getAt(document[extensionName], ['middleware', 'operations'])));
+  const methodKeys = isMcpExtension(document[extensionName])
+    ? settings.filter(key => parseMethodKey(key) !== undefined)
+    : [];
+  const known = [...operationIds, ...methodKeys];
   return findUnknownEntries(document, ['middleware', 'operations'], known, 'the document has no operation of this id');
 }
 

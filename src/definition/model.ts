@@ -3,9 +3,10 @@ import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty, setAt } from
 import type { AuthMethod } from './auth-methods.ts';
 import { authMethods } from './auth-methods.ts';
 import { facets, versionFacets } from './definition.ts';
-import type { Endpoints } from './endpoints/endpoint-lists.ts';
-import { readClassicEndpoints, readOasEndpoints } from './endpoints/endpoint-lists.ts';
+import type { Endpoints, McpModel } from './endpoints/endpoint-lists.ts';
+import { readClassicEndpoints, readMcpModel, readOasEndpoints } from './endpoints/endpoint-lists.ts';
 import type { DefinitionFormat, Facet, Fields, ValuesOf } from './facet.ts';
+import { isMcpExtension } from './mcp-names.ts';
 import type { Anchors } from './read-fields.ts';
 import { readFacet } from './read-fields.ts';
 import type { SecurityRequirement } from './security-requirements.ts';
@@ -15,7 +16,7 @@ import type { ClassicDefinition, OasDefinition } from './wire-types.ts';
 
 /** Model: a definition as the gateway compiles it, with our own names and every default, from either format. */
 export type Model = { [K in keyof typeof facets]: FieldsOf<(typeof facets)[K]> } & {
-  readonly format: 'classic' | 'oas' | 'streams';
+  readonly format: 'classic' | 'oas' | 'streams' | 'mcp';
   /** At least one; an API without versions has one with an unused key. */
   readonly versions: readonly VersionModel[];
   /** Enabled auth methods, in the order they run; none for a keyless API. */
@@ -27,6 +28,8 @@ export type Model = { [K in keyof typeof facets]: FieldsOf<(typeof facets)[K]> }
   /** OpenAPI part, for request validation and mock responses. */
   readonly document: Readonly<JsonObject> | null;
   readonly streams: Readonly<Record<string, JsonObject>> | null;
+  /** Null for an API that is no MCP proxy. */
+  readonly mcp: McpModel | null;
 };
 
 export type VersionModel = { [K in keyof typeof versionFacets]: FieldsOf<(typeof versionFacets)[K]> } & {
@@ -62,6 +65,7 @@ export function classicToModel(definition: ClassicDefinition): Model {
     scopeScheme: '',
     document: null,
     streams: null,
+    mcp: null,
   } satisfies Partial<Record<keyof Model, unknown>> as unknown as Model;
 }
 
@@ -72,7 +76,7 @@ export function oasToModel(document: OasDefinition): Model {
   const securityRequirements = readSecurityRequirements(document, extension);
   return {
     ...model,
-    format: isObject(streaming) ? 'streams' : 'oas',
+    format: isObject(streaming) ? 'streams' : isMcpExtension(extension) ? 'mcp' : 'oas',
     authMethods:
       securityRequirements.length > 0
         ? listEnabledMethods(model)
@@ -88,6 +92,7 @@ export function oasToModel(document: OasDefinition): Model {
     scopeScheme: anchors['@oauth2']?.at(-1) ?? '',
     document: openApi,
     streams: isObject(streaming) ? objectOrEmpty(streaming.streams) : null,
+    mcp: isMcpExtension(extension) ? readMcpModel(extension) : null,
   } satisfies Partial<Record<keyof Model, unknown>> as unknown as Model;
 }
 

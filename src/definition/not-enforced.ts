@@ -12,14 +12,38 @@ export interface NotEnforced {
 
 const describeUnsupported = (what: string) => `Not supported: ${what}. Requests to an API that enables it get 503.`;
 const namesMethod = 'Names an auth method in the OpenAPI format; has no effect in the gateway.';
+const onlyGrpc = 'No effect with JavaScript and TypeScript.';
 const informs = 'Describes the API; has no effect in the gateway.';
+
+const graphqlFieldsOfOtherModes = [
+  'subgraphSdl',
+  'dataSources',
+  ...['kind', 'name', 'internal', 'rootFields', 'rootFields[].type', 'rootFields[].fields', 'config'].map(
+    name => `dataSources[].${name}`,
+  ),
+  'fieldConfigs',
+  ...['typeName', 'fieldName', 'disableDefaultMapping', 'path'].map(name => `fieldConfigs[].${name}`),
+  'engineHeaders',
+  'engineHeaders[].key',
+  'engineHeaders[].value',
+  'mergedSdl',
+  'disableQueryBatching',
+  'supergraphHeaders',
+  'supergraphUpdatedAt',
+  'subgraphs',
+  ...['apiId', 'name', 'url', 'sdl', 'headers', 'subscriptionType', 'sseUsePost'].map(name => `subgraphs[].${name}`),
+  'typeFieldConfigurations',
+  ...['typeName', 'fieldName', 'mappingDisabled', 'mappingPath', 'kind', 'config'].map(
+    name => `typeFieldConfigurations[].${name}`,
+  ),
+];
 
 export const notEnforced: readonly NotEnforced[] = [
   { facet: 'identity', fields: ['isOas'], why: informs },
   {
     facet: 'identity',
     fields: ['applicationProtocol', 'jsonRpcVersion'],
-    why: describeUnsupported('protocols inside HTTP'),
+    why: 'Marks an MCP proxy; the operations of MCP proxies set it. A classic API that sets it is not served (503).',
   },
   {
     facet: 'authentication',
@@ -32,8 +56,9 @@ export const notEnforced: readonly NotEnforced[] = [
     why: namesMethod,
   })),
   { facet: 'olderAuth', fields: ['name'], why: namesMethod },
-  { facet: 'custom', why: describeUnsupported('authentication by plugin') },
-  { facet: 'idExtractor', why: 'Configures how plugins identify a client; there are no plugins.' },
+  { facet: 'custom', fields: ['label'], why: namesMethod },
+  { facet: 'custom', fields: ['rawBodyOnly'], why: onlyGrpc },
+  { facet: 'custom', fields: ['requireSession'], why: 'Authentication by plugin creates the session.' },
   { facet: 'authProvider', why: describeUnsupported('keys in other stores') },
   { facet: 'sessionProvider', why: describeUnsupported('sessions in other stores') },
   {
@@ -46,13 +71,11 @@ export const notEnforced: readonly NotEnforced[] = [
     fields: ['username', 'password'],
     why: 'The client credentials grant has no user; only the password grant has one.',
   },
-  { facet: 'pluginConfig', fields: ['bundleEnabled', 'bundlePath'], why: describeUnsupported('bundles of plugins') },
   {
-    facet: 'pluginConfig',
-    fields: ['driver', 'dataEnabled', 'data'],
-    why: 'Applies to plugins only; there are no plugins.',
+    facet: 'plugins',
+    fields: ['pre', 'postAuth', 'post', 'response'].map(list => `${list}[].rawBodyOnly`),
+    why: onlyGrpc,
   },
-  { facet: 'plugins', why: describeUnsupported('plugins') },
   {
     facet: 'trafficLogs',
     fields: [
@@ -66,15 +89,32 @@ export const notEnforced: readonly NotEnforced[] = [
     ],
     why: describeUnsupported('plugins for analytics records'),
   },
-  { facet: 'graphql', why: describeUnsupported('GraphQL') },
-  { facet: 'endpoints.persistGraphql', why: describeUnsupported('GraphQL') },
+  {
+    facet: 'graphql',
+    fields: ['version', 'lastSchemaUpdate'],
+    why: 'Describes the schema and the engine it was written for; has no effect in the gateway.',
+  },
+  {
+    facet: 'graphql',
+    fields: ['authHeaders'],
+    why: 'Headers for reading the schema of the upstream, which the gateway does not do.',
+  },
+  {
+    facet: 'graphql',
+    fields: ['sseUsePost'],
+    why: 'Server-sent events pass through: the client chooses the method of its request.',
+  },
+  {
+    facet: 'graphql',
+    fields: graphqlFieldsOfOtherModes,
+    why: describeUnsupported('the execution modes executionEngine, subgraph and supergraph'),
+  },
   ...['transformRequestHeaders', 'transformResponseHeaders'].map(name => ({
     facet: `endpoints.${name}`,
     fields: ['actOn'],
     why: 'Stored for older tools; has no effect.',
   })),
-  { facet: 'endpoints.virtualEndpoint', why: describeUnsupported('scripts that generate responses') },
-  { facet: 'endpoints.endpointPlugin', why: describeUnsupported('plugins') },
+  { facet: 'endpoints.endpointPlugin', why: describeUnsupported('plugins of endpoints') },
 ];
 
 export const isNotEnforced = (row: { readonly facet: string; readonly field: string }): boolean =>

@@ -1,4 +1,4 @@
-import { arrayOrEmpty, getAt, isZeroValue, type JsonObject } from '#base/json-tree.ts';
+import { arrayOrEmpty, getAt, isZeroValue, type JsonObject, textOrEmpty } from '#base/json-tree.ts';
 import { extensionName } from './document-members.ts';
 import { serverUrl } from './oas-import-servers.ts';
 import type { OasDefinition } from './wire-types.ts';
@@ -9,7 +9,7 @@ import type { OasDefinition } from './wire-types.ts';
  */
 export function toPublicDocument(document: OasDefinition, addresses: readonly string[]): JsonObject {
   const rest = Object.fromEntries(Object.entries(document).filter(([name]) => !/^x-gw-/i.test(name)));
-  const hidden = new Set([normalizeUrl(String(getAt(document, [extensionName, 'upstream', 'url']) ?? ''))]);
+  const hidden = new Set([normalizeUrl(textOrEmpty(getAt(document, [extensionName, 'upstream', 'url'])))]);
   for (const url of addresses) hidden.add(normalizeUrl(url));
   const own = arrayOrEmpty(document.servers).filter(server => !hidden.has(normalizeUrl(serverUrl(server))));
   const servers = [...addresses.map(url => ({ url })), ...own];

@@ -1,4 +1,4 @@
-import { arrayOrEmpty, getAt, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
+import { arrayOrEmpty, getAt, isObject, type JsonObject, objectOrEmpty, textOrEmpty } from '#base/json-tree.ts';
 import { formatMemberPath } from '#base/members.ts';
 import type { ValidationError } from '#operations/validation-error.ts';
 import { checkHostPort, checkPathTemplate, isAddressRange } from './classic-validation.ts';
@@ -33,7 +33,7 @@ export function validateExtension(document: JsonObject): ValidationError[] {
     isMissing(objectOrEmpty(objectOrEmpty(server).listenPath).value)
   )
     errors.push(reportMissing('server', 'listenPath', 'value'));
-  else if (/\s/.test(String(objectOrEmpty(objectOrEmpty(server).listenPath).value)))
+  else if (/\s/.test(textOrEmpty(objectOrEmpty(objectOrEmpty(server).listenPath).value)))
     errors.push({ path: `${extensionName}.server.listenPath.value`, message: 'must not contain spaces' });
   return errors;
 }
@@ -120,7 +120,7 @@ const checkIpRanges = (control: JsonObject): ValidationError[] =>
     ? []
     : ['allow', 'block'].flatMap(name =>
         arrayOrEmpty(control[name]).flatMap((entry, at) =>
-          isAddressRange(String(entry))
+          isAddressRange(textOrEmpty(entry))
             ? []
             : [
                 {
@@ -161,7 +161,7 @@ const checkAuthSources = (authentication: JsonObject): ValidationError[] =>
 
 /** Paths are optional since OpenAPI 3.1. */
 export const validatePaths = ({ openapi, paths }: JsonObject): ValidationError[] =>
-  paths === undefined && !String(openapi).startsWith('3.1.') ? [{ path: 'paths', message: 'is required' }] : [];
+  paths === undefined && !textOrEmpty(openapi).startsWith('3.1.') ? [{ path: 'paths', message: 'is required' }] : [];
 
 /** Operation ids are unique, default ids included. */
 export function validateOperationIds({ paths }: OasDefinition): ValidationError[] {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { isObject } from '#base/json-tree.ts';
+import { isObject, objectOrEmpty } from '#base/json-tree.ts';
 import { freeForm } from '#base/members.ts';
+import type { ValidationError } from '#operations/validation-error.ts';
 import type { CheckResult } from './check-result.ts';
 import { formatIssue, fromZodError } from './check-result.ts';
 import { checkDocumentMembers, extensionName } from './document-members.ts';
@@ -69,11 +70,12 @@ const openApiMembers = {
 
 const extension = buildWireSchema('oas');
 
+/** Schema of a whole document with a gateway extension. */
+export const buildDocumentSchema = (gatewayExtension: z.ZodType): z.ZodType<OasDefinition> =>
+  open({ ...openApiMembers, [extensionName]: gatewayExtension }) as unknown as z.ZodType<OasDefinition>;
+
 /** Schema of a request body with a whole document. */
-export const oasSchema = open({
-  ...openApiMembers,
-  [extensionName]: extension,
-}) as unknown as z.ZodType<OasDefinition>;
+export const oasSchema = buildDocumentSchema(extension);
 
 /** The same with every OpenAPI member optional. */
 export const looseDocumentSchema = open({
@@ -87,11 +89,20 @@ export const looseDocumentSchema = open({
 });
 
 /** Checks a document and reports all errors at once. Returns the value as given, without `null` for absent members. */
-export function checkOas(document: unknown, unknownMembers: UnknownMembers = 'refuse'): CheckResult<OasDefinition> {
-  const members = checkDocumentMembers(oasSchema, document, unknownMembers, findUnknownNames(document));
+export const checkOas = (document: unknown, unknownMembers: UnknownMembers = 'refuse'): CheckResult<OasDefinition> =>
+  checkDocumentWith(oasSchema, document, unknownMembers, isDocument(document) ? rejectMcpMarker(document) : []);
+
+/** Checks a document against the schema of its kind; `more` are errors of that kind. */
+export function checkDocumentWith(
+  schema: z.ZodType<OasDefinition>,
+  document: unknown,
+  unknownMembers: UnknownMembers,
+  more: readonly ValidationError[] = [],
+): CheckResult<OasDefinition> {
+  const members = checkDocumentMembers(schema, document, unknownMembers, findUnknownNames(document));
   const { value } = members;
-  const parsed = oasSchema.safeParse(value);
-  const errors = [...members.errors, ...(parsed.success ? [] : fromZodError(parsed.error))];
+  const parsed = schema.safeParse(value);
+  const errors = [...members.errors, ...more, ...(parsed.success ? [] : fromZodError(parsed.error))];
   if (isDocument(value)) {
     errors.push(...validatePaths(value), ...validateExtension(value));
     const isExcused = errors.length === 0 && !needsUpstream(oasToModel(value as OasDefinition));
@@ -105,3 +116,11 @@ export function checkOas(document: unknown, unknownMembers: UnknownMembers = 're
 /** True where there is a gateway extension to look into. */
 export const isDocument = (value: unknown): value is Record<string, unknown> =>
   isObject(value) && isObject(value[extensionName]);
+
+/** An MCP proxy has operations, a schema and a permission of its own. */
+export function rejectMcpMarker(document: Record<string, unknown>): ValidationError[] {
+  const { applicationProtocol } = objectOrEmpty(objectOrEmpty(document[extensionName]).info);
+  if (typeof applicationProtocol !== 'string' || applicationProtocol === '') return [];
+  const path = `${extensionName}.info.applicationProtocol`;
+  return [{ path, message: 'must be empty: MCP proxies are sent to /api/mcps or /gw/mcps' }];
+}

@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js';
+import { loadRe2 } from '#base/lazy-packages.ts';
 import { compileRegex, InvalidRegex } from '#base/regex.ts';
 
 /** Template of a path segment or a host, with parameters. */
@@ -30,7 +30,7 @@ export function compilePathTemplate(segment: string, defaultPattern = segmentPat
   for (const part of parts) {
     const [, name, rule] = /^\{([^:}]*)(?::(.*))?\}$/.exec(part) ?? [];
     if (name === undefined) {
-      source += RE2JS.quote(part);
+      source += loadRe2().RE2JS.quote(part);
       continue;
     }
     groups.push([name, place]);

@@ -3,6 +3,7 @@ import { isObject } from '#base/json-tree.ts';
 import { facets, features, versionFacets } from './definition.ts';
 import { extensionName, streamingName } from './document-members.ts';
 import type { DefinitionFormat, Facet, Row, Secrecy } from './facet.ts';
+import { primitiveMembers } from './mcp-names.ts';
 import { anyName, expandAnchor } from './wire-schema.ts';
 
 /**
@@ -45,15 +46,16 @@ function buildSecretTree(format: DefinitionFormat): Node {
   const root = createNode();
   for (const { rows } of [...Object.values(facets), ...Object.values(versionFacets)] as unknown as Facet[])
     addSecretRows(root, rows, format);
-  const above =
+  const places =
     format === 'classic'
-      ? ['version_data', 'versions', anyName, 'extended_paths']
-      : ['middleware', 'operations', anyName];
-  for (const feature of Object.values(features)) {
-    const member = feature[format];
-    if (member !== null)
-      addSecretRows(ensureNode(root, [...above, member]), feature.entry.rows as readonly Row[], format);
-  }
+      ? [['version_data', 'versions', anyName, 'extended_paths']]
+      : ['operations', ...Object.values(primitiveMembers)].map(member => ['middleware', member, anyName]);
+  for (const above of places)
+    for (const feature of Object.values(features)) {
+      const member = feature[format];
+      if (member !== null)
+        addSecretRows(ensureNode(root, [...above, member]), feature.entry.rows as readonly Row[], format);
+    }
   return root;
 }
 

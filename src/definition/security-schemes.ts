@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonPath } from '#base/json-tree.ts';
-import { isObject, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
+import { isObject, isZeroValue, objectOrEmpty, textOrEmpty } from '#base/json-tree.ts';
 import type { SchemeKind } from './facets/schemes.ts';
 import { schemeKinds } from './facets/schemes.ts';
 import type { Anchors } from './read-fields.ts';
@@ -13,11 +13,11 @@ import type { OasDefinition } from './wire-types.ts';
 export const schemesPath: JsonPath = ['server', 'authentication', 'securitySchemes'];
 
 export function schemeKindOf(component: JsonObject, entry: JsonObject): SchemeKind | undefined {
-  const scheme = String(component.scheme ?? '').toLowerCase();
+  const scheme = textOrEmpty(component.scheme).toLowerCase();
   if (component.type === 'apiKey') return 'token';
   if (component.type === 'http' && scheme === 'basic') return 'basic';
   if (component.type === 'http' && scheme === 'bearer')
-    return String(component.bearerFormat ?? '').toUpperCase() === 'JWT' ? 'jwt' : undefined;
+    return textOrEmpty(component.bearerFormat).toUpperCase() === 'JWT' ? 'jwt' : undefined;
   if (component.type !== 'oauth2') return undefined;
   if ('scopeCheck' in entry || 'protectedResourceMetadata' in entry || 'tokenExchange' in entry) return 'oauth2';
   return Array.isArray(entry.providers) ? 'externalOAuth' : 'oauth';
@@ -103,8 +103,8 @@ export function buildComponent(kind: SchemeKind, entry: JsonObject): JsonObject 
   if (kind !== 'token') return { type: 'oauth2', flows: buildFlows(entry) };
   const place =
     (['header', 'query', 'cookie'] as const).find(name => objectOrEmpty(entry[name]).enabled === true) ?? 'header';
-  const fallback = String(objectOrEmpty(entry.header).name ?? '') || 'Authorization';
-  return { type: 'apiKey', in: place, name: String(objectOrEmpty(entry[place]).name ?? '') || fallback };
+  const fallback = textOrEmpty(objectOrEmpty(entry.header).name) || 'Authorization';
+  return { type: 'apiKey', in: place, name: textOrEmpty(objectOrEmpty(entry[place]).name) || fallback };
 }
 
 function buildFlows(entry: JsonObject): JsonObject {

@@ -1,4 +1,4 @@
-import { getAt, isObject, isZeroValue, type JsonObject, objectOrEmpty, setAt } from '#base/json-tree.ts';
+import { getAt, isObject, isZeroValue, type JsonObject, objectOrEmpty, setAt, textOrEmpty } from '#base/json-tree.ts';
 import { stripCategories } from './categories.ts';
 import { convertToOas, selectVersion } from './convert.ts';
 import { carryOverKey } from './convert-block.ts';
@@ -44,7 +44,7 @@ const readVersions = ({ version_data }: ClassicDefinition): JsonObject => object
 const listVersionKeys = (classic: ClassicDefinition) =>
   Object.entries(readVersions(classic)).flatMap(([key, version]) => (isObject(version) ? [key] : []));
 const readVersionName = (classic: ClassicDefinition, key: string) =>
-  String(objectOrEmpty(readVersions(classic)[key]).name || key);
+  textOrEmpty(objectOrEmpty(readVersions(classic)[key]).name) || key;
 
 function convertVersionOf(classic: ClassicDefinition, key: string | undefined) {
   const document = structuredClone(convertToOas(classic, key));

@@ -6,7 +6,7 @@ import { checkDocumentMembers, streamingName } from './document-members.ts';
 import { findUnknownNames } from './document-names.ts';
 import type { UnknownMembers } from './members.ts';
 import { toCheckResult } from './members.ts';
-import { isDocument, looseDocumentSchema } from './oas.ts';
+import { isDocument, looseDocumentSchema, rejectMcpMarker } from './oas.ts';
 import { validateDocument, validateExtension, validateOperationIds } from './oas-validation.ts';
 import type { StreamsDefinition } from './wire-types.ts';
 
@@ -63,7 +63,7 @@ export function checkStreams(
   const { value } = members;
   const parsed = streamsSchema.safeParse(value);
   const errors = [...members.errors, ...(parsed.success ? [] : fromZodError(parsed.error))];
-  if (isDocument(value)) errors.push(...validateExtension(value));
+  if (isDocument(value)) errors.push(...validateExtension(value), ...rejectMcpMarker(value));
   if (errors.length === 0) {
     const document = value as StreamsDefinition;
     errors.push(...validateDocument(document), ...validateOperationIds(document));

@@ -5,6 +5,7 @@ import { facets, features, versionFacets } from './definition.ts';
 import type { DefinitionFormat, Row } from './facet.ts';
 import { schemeKinds } from './facets/schemes.ts';
 import { legacyPlaces } from './legacy-members.ts';
+import { primitiveMembers, refusedMcpFeatures } from './mcp-names.ts';
 import { timestampRule } from './rules.ts';
 
 /**
@@ -91,17 +92,28 @@ export function buildItemSchema(rows: readonly Row[], format: DefinitionFormat):
   return (buildNodeSchema(root, '') as z.ZodNullable).unwrap() as z.ZodType;
 }
 
+const securitySchema = z.array(z.record(z.string(), z.array(z.string()))).nullable();
+
+/** Facets without a place in an MCP proxy. */
+const facetsWithoutMcp: readonly unknown[] = [facets.cache, facets.batch];
+
 /** Schema of a whole format: the classic definition, or the gateway extension of the OpenAPI document. */
-export function buildWireSchema(format: DefinitionFormat): z.ZodObject {
+export function buildWireSchema(format: DefinitionFormat, { isMcp = false } = {}): z.ZodObject {
   const root = createNode();
-  for (const { rows } of [...Object.values(facets), ...Object.values(versionFacets)]) addRows(root, rows, format);
+  for (const facet of [...Object.values(facets), ...Object.values(versionFacets)])
+    if (!isMcp || !facetsWithoutMcp.includes(facet)) addRows(root, facet.rows, format);
+  const places = isMcp ? ['operations', ...Object.values(primitiveMembers)] : ['operations'];
   for (const { classic, oas, oasList, entry } of Object.values(features)) {
     const item = buildItemSchema(entry.rows, format);
     if (format === 'classic' && classic)
       addLeaf(root, [...anchors['@version']!, 'extended_paths', classic], list(item));
-    if (format === 'oas' && oas)
-      addLeaf(root, ['middleware', 'operations', anyName, oas], oasList ? list(item) : item.nullable());
+    if (format === 'oas' && oas && !(isMcp && oas in refusedMcpFeatures))
+      for (const place of places)
+        addLeaf(root, ['middleware', place, anyName, oas], oasList ? list(item) : item.nullable());
   }
+  if (isMcp)
+    for (const place of Object.values(primitiveMembers))
+      addLeaf(root, ['middleware', place, anyName, 'security'], securitySchema);
   addCarryOver(root, [], format);
   if (format === 'oas') addCarryOver(root, ['middleware', 'operations', anyName], format);
   for (const { path, names } of legacyPlaces[format]) nodeAt(root, path).legacy.push(...names);

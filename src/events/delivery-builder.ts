@@ -60,7 +60,8 @@ export function createDeliveryBuilder({ hooks, vault, clock, render }: DeliveryB
       checkTarget(target, handler);
       return render(target.template, gatewayEvent);
     });
-    const identity = { orgId, apiId, event, hook: target.hook, name: target.name };
+    const { cause } = gatewayEvent;
+    const identity = { orgId, apiId, event, hook: target.hook, name: target.name, ...(cause && { cause }) };
     const inline = {
       method: target.method,
       url: target.url,

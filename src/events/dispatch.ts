@@ -15,9 +15,22 @@ export interface DispatchOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: Settings;
+  /** Runs scripts of handlers; undefined where this process runs none. */
+  readonly scriptSink: EventScriptSink;
   /** Called when deliveries were added. */
   readonly onDeliveriesAdded: () => void;
 }
+
+/** Runs the script of a handler, without waiting for it. */
+export type RunEventScript = (event: GatewayEvent, handler: EventHandler, owner: HandlerOwner) => void;
+
+/** Set by the part of the process that runs scripts. */
+export interface EventScriptSink {
+  run: RunEventScript | undefined;
+}
+
+/** Handlers of a definition belong to the organisation of the event, those of the settings to the operator. */
+export type HandlerOwner = 'organisation' | 'operator';
 
 /** Events queued in memory: per organisation, and in total. Further events are dropped, and counted. */
 export const maxQueuedEvents = { perOrganisation: 1000, inAll: 10_000 };
@@ -48,7 +61,7 @@ export function startDispatch(options: DispatchOptions) {
   const { log, settings } = options;
   const counts: DispatchCounts = { events: 0, deliveries: 0, droppedInMemory: 0, droppedInQueue: 0, cooledDown: 0 };
   const queue = createEventQueue();
-  const handleImmediately = createImmediateHandler(log);
+  const handleImmediately = createImmediateHandler(log, options.scriptSink);
   const writer = createQueueWriter(queue, createBatchWriter(options, counts), counts, log);
   const operatorHandlers = readOperatorHandlers(settings);
   reportUnknownEvents(operatorHandlers, log);
@@ -61,9 +74,10 @@ export function startDispatch(options: DispatchOptions) {
   /** Never blocks. `handlers` are the API's handlers of this event. */
   function emit(gatewayEvent: GatewayEvent, handlers: readonly EventHandler[] = []): void {
     counts.events++;
-    const apiHandlers = handleImmediately(gatewayEvent, handlers);
+    const apiHandlers = handleImmediately(gatewayEvent, handlers, 'organisation');
     if (apiHandlers.length > 0) enqueue(gatewayEvent, apiHandlers);
-    const operatorWebhooks = handleImmediately(gatewayEvent, operatorHandlers.get(gatewayEvent.event) ?? []);
+    const ofOperator = operatorHandlers.get(gatewayEvent.event) ?? [];
+    const operatorWebhooks = handleImmediately(gatewayEvent, ofOperator, 'operator');
     if (operatorWebhooks.length > 0) enqueue(toOperatorEvent(gatewayEvent), operatorWebhooks);
   }
 
@@ -174,21 +188,24 @@ function releaseSlot(queuedByOrg: Map<string, number>, orgId: string): void {
   else queuedByOrg.delete(orgId);
 }
 
-/** Runs log handlers, reports unsupported ones, and returns the webhook handlers. */
-function createImmediateHandler(log: Log) {
+/** Runs log handlers and scripts, reports unsupported ones, and returns the webhook handlers. */
+function createImmediateHandler(log: Log, scripts: EventScriptSink) {
   const reportedHandlers = new Lru<string, true>(maxReportedHandlers);
-  return (gatewayEvent: GatewayEvent, handlers: readonly EventHandler[]): EventHandler[] => {
-    for (const { type, logPrefix } of handlers)
-      if (type === 'log')
-        log.warn({ event: gatewayEvent.event, api_id: gatewayEvent.apiId }, formatLogLine(gatewayEvent, logPrefix));
-    for (const { type, functionName, name } of handlers.filter(it => !supportedTypes.has(it.type))) {
-      const which = `${gatewayEvent.apiId}\n${type}\n${functionName || name}`;
-      if (reportedHandlers.get(which)) continue;
-      reportedHandlers.set(which, true);
-      log.warn(
-        { event: gatewayEvent.event, api_id: gatewayEvent.apiId, type },
-        'event handler type unsupported, skipped',
-      );
+
+  function reportUnsupported({ event, apiId }: GatewayEvent, { type, functionName, name }: EventHandler): void {
+    const which = `${apiId}\n${type}\n${functionName || name}`;
+    if (reportedHandlers.get(which)) return;
+    reportedHandlers.set(which, true);
+    log.warn({ event, api_id: apiId, type }, 'event handler type unsupported, skipped');
+  }
+
+  return (gatewayEvent: GatewayEvent, handlers: readonly EventHandler[], owner: HandlerOwner): EventHandler[] => {
+    const { event, apiId } = gatewayEvent;
+    for (const handler of handlers) {
+      const { type, logPrefix } = handler;
+      if (type === 'log') log.warn({ event, api_id: apiId }, formatLogLine(gatewayEvent, logPrefix));
+      else if (type === 'custom' && scripts.run) scripts.run(gatewayEvent, handler, owner);
+      else if (type !== 'webhook') reportUnsupported(gatewayEvent, handler);
     }
     return handlers.filter(({ type }) => type === 'webhook');
   };
@@ -220,8 +237,6 @@ function createBatchWriter(options: DispatchOptions, counts: DispatchCounts) {
 
 /** A database that is unavailable or full recovers. */
 const isTemporary = (error: unknown) => (toDatabaseProblem(error)?.status ?? 0) >= 500;
-
-const supportedTypes = new Set(['webhook', 'log']);
 
 /** Handlers of the settings, in the classic format, by event. */
 export function readOperatorHandlers(settings: Settings): ReadonlyMap<string, readonly EventHandler[]> {

@@ -10,7 +10,7 @@ import { createLaneStore } from './deliveries/lane-store.ts';
 import { createDeliveryStore } from './deliveries/store.ts';
 import { startWebhookSender, type WebhookSender, type WebhookSenderOptions } from './deliveries/webhook-sender.ts';
 import { createDeliveryBuilder } from './delivery-builder.ts';
-import { startDispatch } from './dispatch.ts';
+import { type EventScriptSink, startDispatch } from './dispatch.ts';
 import { createProbeLimit } from './hooks/probe.ts';
 import { createHookSecretStore } from './hooks/secret-store.ts';
 import type { HookStore } from './hooks/store.ts';
@@ -32,6 +32,8 @@ export type EmitEvent = (event: EventName, orgId: string, detail: Readonly<Recor
 export function openEvents({ records, vault, hooks, settings, clock, log }: EventsOptions) {
   const deliveries = createDeliveryStore(records);
   let sender: WebhookSender | undefined;
+  const spanSink: WebhookSenderOptions['spanSink'] = { add: undefined };
+  const scriptSink: EventScriptSink = { run: undefined };
   const wakeSender = () => sender?.wake();
   const renderWebhookBody = createBodyRenderer(settings['templates.directory']);
   const make = createDeliveryBuilder({ hooks, vault, clock, render: renderWebhookBody });
@@ -41,6 +43,7 @@ export function openEvents({ records, vault, hooks, settings, clock, log }: Even
     clock,
     log,
     settings,
+    scriptSink,
     onDeliveriesAdded: wakeSender,
   });
   const emitEvent: EmitEvent = (event, orgId, detail) =>
@@ -55,6 +58,8 @@ export function openEvents({ records, vault, hooks, settings, clock, log }: Even
     events,
     wakeSender,
     emitEvent,
+    spanSink,
+    scriptSink,
     sending: {
       set: (running: WebhookSender) => {
         sender = running;

@@ -1,5 +1,6 @@
 import { formatIsoTime } from '#base/clock.ts';
 import { objectOrEmpty } from '#base/json-tree.ts';
+import type { SpanLink } from '#base/otlp/span.ts';
 
 /** Gateway event with its details under our own names. */
 export interface GatewayEvent {
@@ -9,6 +10,8 @@ export interface GatewayEvent {
   readonly orgId: string;
   readonly apiId: string;
   readonly detail: Readonly<Record<string, unknown>>;
+  /** Sampled span of the request that caused it. */
+  readonly cause?: SpanLink | undefined;
 }
 
 /** Data of body templates. */

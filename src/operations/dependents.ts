@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from './actor.ts';
+import { problem } from './problems.ts';
 
 /** Kinds of objects that others depend on. */
 export type DependedKind = 'apis' | 'policies' | 'certs' | 'hooks' | 'usergroups';
@@ -21,6 +22,9 @@ export type RefuseDependents = (
   object: { readonly actor: Actor; readonly orgId: string; readonly ref: string },
   force: boolean | undefined,
 ) => Promise<void>;
+
+/** Problem of a delete that dependents prevent. */
+export const dependentsProblem = problem.has_dependents;
 
 /** Query of deletes: whether dependents prevent it. */
 export const forceQuery = z.object({

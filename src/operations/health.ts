@@ -42,10 +42,10 @@ export function createHealth(
 
 /** `/hello` for people, `/live` and `/ready` for orchestrators: the only paths that need no credential. */
 export function addHealthRoutes(app: FastifyInstance, health: Health): void {
-  app.get('/hello', async () => buildReport(health));
+  app.get('/hello', async () => buildHealthReport(health));
   app.get('/live', async () => ({ message: 'Success' }));
   app.get('/ready', async (_request, reply) => {
-    const { details } = await buildReport(health);
+    const { details } = await buildHealthReport(health);
     const failed = Object.keys(details).filter(
       name => details[name]?.status === 'fail' && !health.optionalChecks?.includes(name),
     );
@@ -54,5 +54,5 @@ export function addHealthRoutes(app: FastifyInstance, health: Health): void {
   });
 }
 
-const buildReport = async ({ version, checks, clock }: Health) =>
+export const buildHealthReport = async ({ version, checks, clock }: Health) =>
   toHealthReport(await checks(), version, 'Gatewright', clock.now());

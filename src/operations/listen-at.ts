@@ -1,4 +1,7 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { problems } from '#base/problems.ts';
+import type { ManagementListener } from './management-listeners.ts';
 
 const problem = problems('start', {
   port_taken: {
@@ -23,3 +26,20 @@ export async function listenAt(
     throw problem.cannot_listen({ detail: { host, port, reason: message }, cause });
   }
 }
+
+/** Opens a management listener; returns its port and URL. */
+export async function openManagementListener(
+  app: FastifyInstance,
+  { host, port, setting }: ManagementListener,
+  scheme: 'http' | 'https',
+): Promise<{ port: number; url: string }> {
+  await listenAt(host, port, setting, () => app.listen({ host, port }));
+  const address = app.server.address() as AddressInfo;
+  return { port: address.port, url: formatListenerUrl(host, address, scheme) };
+}
+
+/** URL of a listener as this machine reaches it. */
+export const formatListenerUrl = (host: string, { port }: { port: number }, scheme: 'http' | 'https'): string => {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+};

@@ -1,22 +1,31 @@
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerFactory,
+} from 'fastify';
 import { closedPagePolicy } from '#base/page-guard.ts';
 import { type Actor, hasPermission } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
 import { type AuthenticateRequest, createAuthenticator, type RequestAuthentication } from './authenticate-request.ts';
 import { checkMediaType } from './body.ts';
+import { type BulkBodyLimit, readBodyBytes, reserveBody, takeBodyRelease } from './bulk-bodies.ts';
 import { addDocsRoutes } from './docs/routes.ts';
 import { createObjectVersions } from './entity-tags.ts';
 import { eventStreamType } from './event-streams.ts';
 import { createForward } from './forward-request.ts';
+import { acceptsHtml, sendNotFoundPage } from './landing/not-found.ts';
+import { type ListenerTls, managementRequestTimeoutMs } from './listener-tls.ts';
 import { buildOpenApi } from './openapi.ts';
 import { type AnyOperation, isMutation } from './operation.ts';
+import { publishProblem } from './problem-channel.ts';
 import { problem } from './problems.ts';
 import { type RenderedProblem, renderProblem } from './render.ts';
 import { pathOf, toAuditPath } from './request-path.ts';
 import { type AuditTarget, type OperationRunOptions, runOperation } from './run-operation.ts';
 import { readPreconditions, renderSuccess, sendSuccess } from './success-response.ts';
 import { type Surface, type SurfaceName, surfaces } from './surfaces.ts';
-import { describeApplied, isWaitRequested, type WaitUntilApplied } from './wait-applied.ts';
+import { type AppliedWaits, isWaitRequested } from './wait-applied.ts';
 
 /** A management listener: some surfaces of the catalogue on one port. */
 export interface ManagementListenerOptions extends RequestAuthentication, OperationRunOptions {
@@ -27,11 +36,16 @@ export interface ManagementListenerOptions extends RequestAuthentication, Operat
   /** Rejects writes of configuration that comes from files. */
   readonly rejectWrite?: (operation: AnyOperation) => void;
   readonly trustedProxies: readonly string[];
-  readonly waitUntilApplied: WaitUntilApplied;
+  /** Shared by all listeners of the process. */
+  readonly appliedWaits: AppliedWaits;
+  /** Absent: clear text. */
+  readonly tls?: ListenerTls | undefined;
+  /** `max-age` of HTTP Strict Transport Security; 0 for none. */
+  readonly hstsSeconds: number;
+  readonly bulkBodies: BulkBodyLimit;
 }
 
 const maxParamLength = 1024;
-const requestTimeoutMs = 60_000;
 /** Body limit of public operations, which anyone can send. */
 const maxPublicBodyBytes = 65_536;
 /** Caller of a public operation. */
@@ -57,9 +71,10 @@ export function createManagementListener(options: ManagementListenerOptions): Fa
   const app = fastify({
     logger: false,
     bodyLimit: options.maxBodyBytes,
-    requestTimeout: requestTimeoutMs,
+    requestTimeout: managementRequestTimeoutMs,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     forceCloseConnections: 'idle',
+    ...(options.tls ? { serverFactory: options.tls.createServer as FastifyServerFactory } : {}),
     schemaController: { compilersFactory: noSchemaCompilers },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxParamLength },
     // A path that find-my-way cannot decode reaches no route and no hook.
@@ -71,8 +86,12 @@ export function createManagementListener(options: ManagementListenerOptions): Fa
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('preClose', async () => options.tls?.close());
+  app.addHook('onSend', async (request, reply) => {
     reply.headers(responseHeaders);
+    // Over TLS only (RFC 6797, 7.2), of a trusted proxy too.
+    if (options.hstsSeconds > 0 && request.protocol === 'https')
+      reply.header('strict-transport-security', `max-age=${options.hstsSeconds}`);
     if (!reply.hasHeader(cspHeader)) reply.header(cspHeader, closedPagePolicy);
   });
 
@@ -108,8 +127,7 @@ function checkBulkSize(
   { maxBodyBytes: maxBytes }: Pick<ManagementListenerOptions, 'maxBodyBytes'>,
 ): void {
   if (!bulkPermissions || bulkPermissions.some(permission => hasPermission(actor, permission))) return;
-  const bytes = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity;
-  if (bytes > maxBytes) throw problem.too_large({ detail: { maxBytes } });
+  if (readBodyBytes(headers) > maxBytes) throw problem.too_large({ detail: { maxBytes } });
 }
 
 function addOperation(
@@ -121,15 +139,17 @@ function addOperation(
   const surface = surfaces[it.surface];
   const accepts = it.accepts ?? 'json';
 
-  async function onRequest(request: FastifyRequest) {
-    if (it.permission !== 'public')
-      checkBulkSize(it, await authorize(it, request, authenticateRequest), request, options);
+  async function onRequest(request: FastifyRequest, reply: FastifyReply) {
+    const actor = it.permission === 'public' ? anonymous : await authorize(it, request, authenticateRequest);
+    if (it.permission !== 'public') checkBulkSize(it, actor, request, options);
     options.rejectWrite?.(it);
     if (it.body) checkMediaType(accepts, request.headers['content-type']);
+    if (it.isBulk) reserveBody(actor, request, reply, options);
   }
 
   async function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown, auditTarget: AuditTarget) {
     const rendered = renderProblem(error, surface, options.log);
+    publishProblem(it, rendered.code);
     await recordAudit(it, options.writeAudit, request, rendered.status, auditTarget);
     return send(reply, surface, rendered);
   }
@@ -141,32 +161,50 @@ function addOperation(
     onRequest,
     errorHandler: (error, request, reply) => sendProblem(request, reply, error, { object: '', orgId: '' }),
     async handler(request, reply) {
+      const releaseBody = takeBodyRelease(request);
       const auditTarget = { object: '', orgId: '' };
       const headers: Record<string, string> = {};
-      const callContext = {
-        audit: (object: string, orgId = '') => void Object.assign(auditTarget, { object, orgId }),
-        auditEach: ([object = '', ...more]: readonly string[]) => void Object.assign(auditTarget, { object, more }),
-        header: (name: string, value: string) => void Object.assign(headers, { [name]: value }),
-        requestHeader: (name: string) => readDeclaredHeader(it, request, name),
-        identify: (actor: Actor) => void actors.set(request, actor),
-        forward: createForward(app, request, surface.credentialHeader),
-        reauthenticate: () => authorize(it, request, authenticateRequest),
-      };
+      const outputs = { auditTarget, headers };
+      const callContext = createCallContext(app, it, request, outputs, () =>
+        authorize(it, request, authenticateRequest),
+      );
+      let releaseWait: (() => void) | undefined;
       try {
-        const preconditions = readPreconditions(it, request);
-        const isWaiting = isWaitRequested(it, request);
-        const versions = it.versioned && createObjectVersions(it.versioned, preconditions, options.hashVersion);
         const actor = actors.get(request) ?? anonymous;
+        const preconditions = readPreconditions(it, request);
+        if (isWaitRequested(it, request)) releaseWait = options.appliedWaits.reserve(actor.orgId);
+        const versions = it.versioned && createObjectVersions(it.versioned, preconditions, options.hashVersion);
         const value = await runOperation(it, options, request, { actor, versions, auditTarget, ...callContext });
         await recordAudit(it, options.writeAudit, request, it.status ?? 200, auditTarget);
-        if (isWaiting) Object.assign(headers, await describeApplied(options.waitUntilApplied));
+        if (releaseWait) Object.assign(headers, await options.appliedWaits.describeApplied(actor));
         return sendSuccess(reply.headers(headers), it, renderSuccess(it, request, value), versions);
       } catch (error) {
         return sendProblem(request, reply, error, auditTarget);
+      } finally {
+        releaseWait?.();
+        releaseBody?.();
       }
     },
   });
 }
+
+/** Members of a call that act on its request, its audit record and its response. */
+const createCallContext = (
+  app: FastifyInstance,
+  it: AnyOperation,
+  request: FastifyRequest,
+  { auditTarget, headers }: { readonly auditTarget: AuditTarget; readonly headers: Record<string, string> },
+  reauthenticate: () => Promise<Actor>,
+) => ({
+  audit: (object: string, orgId = '') => void Object.assign(auditTarget, { object, orgId }),
+  auditEach: ([object = '', ...more]: readonly string[]) => void Object.assign(auditTarget, { object, more }),
+  header: (name: string, value: string) => void Object.assign(headers, { [name]: value }),
+  requestHeader: (name: string) => readDeclaredHeader(it, request, name),
+  isClientGone: () => request.raw.socket?.destroyed === true,
+  identify: (actor: Actor) => void actors.set(request, actor),
+  forward: createForward(app, request, surfaces[it.surface].credentialHeader),
+  reauthenticate,
+});
 
 function readDeclaredHeader(it: AnyOperation, request: FastifyRequest, name: string): string | undefined {
   if (!it.headers || !Object.hasOwn(it.headers, name))
@@ -240,7 +278,7 @@ function addNotFoundHandlers(
   app.setNotFoundHandler(async (request, reply) => {
     const path = pathOf(request);
     const name = surfaceOf(path, options.surfaces);
-    if (!name) return reply.code(404).type('text/plain; charset=utf-8').send('Not Found');
+    if (!name) return sendUnknownPath(request, reply, options);
     const surface = surfaces[name];
     try {
       await authenticateRequest(request, name);
@@ -258,6 +296,16 @@ function addNotFoundHandlers(
     const surface = surfaces[surfaceOf(pathOf(request), options.surfaces) ?? options.surfaces[0]!];
     return send(reply, surface, renderProblem(error, surface, options.log));
   });
+}
+
+/** 404 outside of the surfaces: a page for browsers, the error format of the listener for other clients. */
+function sendUnknownPath(request: FastifyRequest, reply: FastifyReply, options: ManagementListenerOptions) {
+  const path = pathOf(request);
+  reply.header('vary', 'Accept');
+  if (acceptsHtml(request)) return sendNotFoundPage(reply, path);
+  const surface = surfaces[options.surfaces[0]!];
+  const unknown = problem.unknown_route({ detail: { method: request.method, path } });
+  return send(reply, surface, renderProblem(unknown, surface, options.log));
 }
 
 const surfaceOf = (path: string, names: readonly SurfaceName[]) =>

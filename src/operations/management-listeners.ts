@@ -1,7 +1,7 @@
 import type { Settings } from '#base/settings.ts';
 import type { SurfaceName } from './surfaces.ts';
 
-interface ManagementListener {
+export interface ManagementListener {
   readonly name: 'dashboard' | 'portal' | 'control';
   readonly host: string;
   readonly port: number;

@@ -142,9 +142,7 @@ function listConditions(it: AnyOperation): Readonly<Record<string, string>> {
 const listRepetition = ({ isRepeatable }: AnyOperation): Readonly<Record<string, string>> =>
   isRepeatable ? { 'idempotency-key': 'A repetition with the same key gets the response of the first request' } : {};
 
-/** Parameter of every write. */
-const toWaitParameter = (it: AnyOperation): JsonObject[] =>
-  isMutation(it) && it.permission !== 'public' ? [waitParameter] : [];
+const toWaitParameter = ({ changesTraffic }: AnyOperation): JsonObject[] => (changesTraffic ? [waitParameter] : []);
 const waitParameter: JsonObject = {
   name: 'wait',
   in: 'query',
@@ -181,7 +179,8 @@ function toFailureResponses(it: AnyOperation): JsonObject {
   const conditional = it.versioned ? [problem.version_changed, problem.malformed_tag] : [];
   const repeated = it.isRepeatable ? [problem.idempotency_key_reused, problem.idempotency_key_invalid] : [];
   if (it.isRepeatable === 'without password') repeated.push(problem.idempotency_key_with_password);
-  for (const { status, message } of [...(it.problems ?? []), ...conditional, ...repeated])
+  const waiting = it.changesTraffic ? [problem.too_many_waits] : [];
+  for (const { status, message } of [...(it.problems ?? []), ...conditional, ...repeated, ...waiting])
     byStatus.set(status, [...(byStatus.get(status) ?? []), message]);
   if (it.permission !== 'public')
     byStatus.set(surfaces[it.surface].unauthorizedStatus, ['Missing or wrong credential']);

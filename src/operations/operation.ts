@@ -62,6 +62,8 @@ export interface OperationCall<P, Q, B> {
   header(name: string, value: string): void;
   /** Value of a request header that the operation declares; undefined where it is absent. */
   requestHeader(name: string): string | undefined;
+  /** True when the client has closed the connection: long work for it can end. */
+  isClientGone(): boolean;
   /** Runs another operation of the same surface for the caller, as if the caller had requested it. */
   readonly forward: ForwardRequest;
 }
@@ -94,6 +96,8 @@ export interface Operation<
    * password`: the handler hashes a password of the body, which takes too long for a transaction.
    */
   readonly isRepeatable?: true | 'without password';
+  /** Changes configuration that traffic threads load: the operation accepts `?wait=applied`. */
+  readonly changesTraffic?: true;
   /** The rules of the organisation do not apply. */
   readonly ignoresRules?: true;
   readonly params?: P;

@@ -10,6 +10,7 @@ export const problem = problems('operation', {
   },
   invalid: { status: 400, message: '{faults}' },
   too_large: { status: 413, message: 'The request body is larger than {maxBytes} bytes' },
+  too_many_bodies: { status: 503, message: 'Too many large requests are in progress: try again in a few seconds' },
   wrong_type: { status: 415, message: 'Content-Type must be {accepted}' },
   unknown_route: { status: 404, message: 'There is no operation {method} {path}' },
   malformed_path: { status: 400, message: 'The path is not a well-formed URL' },
@@ -20,6 +21,14 @@ export const problem = problems('operation', {
     message: 'The object has changed since it was read, or does not exist: read it again, and repeat the change',
   },
   version_exists: { status: 412, message: 'The object exists already, in a version that If-None-Match excludes' },
+  wait_unsupported: {
+    status: 400,
+    message: 'wait: this operation changes nothing that traffic threads serve: leave out wait',
+  },
+  too_many_waits: {
+    status: 429,
+    message: 'The organisation has {max} requests with wait=applied in progress: leave out wait, or try again later',
+  },
   idempotency_key_invalid: {
     status: 400,
     message: 'Idempotency-Key must have 1 to 255 printable ASCII characters without spaces',
@@ -35,6 +44,10 @@ export const problem = problems('operation', {
     status: 409,
     message: 'Revision {revision} is the removal of the object: restore an earlier one, or delete the object',
   },
+  has_dependents: {
+    status: 409,
+    message: 'Other objects depend on it: {list}; change or delete them first, or delete it with force=true',
+  },
   wrong_method: { status: 405, message: 'Method not supported' },
   too_many_failures: {
     status: 429,
@@ -46,3 +59,8 @@ export const problem = problems('operation', {
   },
   unexpected: { status: 500, message: 'Internal error; quote {reference} when you report it' },
 });
+
+/** Object too many of an organisation, by its grants: the code is that of `people`, which has them. */
+export const limitReached = problems('people', {
+  limit_reached: { status: 403, message: 'limit reached: {name} {max}' },
+}).limit_reached;

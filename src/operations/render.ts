@@ -6,6 +6,7 @@ import { problem } from './problems.ts';
 import type { Surface } from './surfaces.ts';
 
 export interface RenderedProblem {
+  readonly code: string;
   readonly status: number;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,6 +29,7 @@ export function renderProblem(error: unknown, surface: Surface, log: Log): Rende
   const message = (isUnauthenticated && surface.unauthorizedMessage) || known.message;
   const retryAfter = known.detail.retryAfter;
   return {
+    code: known.code,
     status,
     body: { ...surface.render(message, known.detail.lines as string[] | undefined), ...(known.detail.members ?? {}) },
     headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },

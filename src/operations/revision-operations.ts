@@ -4,7 +4,7 @@ import { diffJson, type JsonDiff } from '#base/json-diff.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import type { ChangeAuthor } from '#storage/operation-context.ts';
-import type { ObjectHistory, Revision } from '#storage/revision-log.ts';
+import type { ObjectHistory, Revision, RevisionSummary } from '#storage/revision-log.ts';
 import { type Actor, hasPermission } from './actor.ts';
 import { operation, type Permission } from './operation.ts';
 import { problem } from './problems.ts';
@@ -43,6 +43,8 @@ export interface RevisionDeclaration<Doc, Services, Plural extends string, Param
   /** In words of a description: `an API`. */
   readonly article: string;
   readonly permissionName: string;
+  /** A restore changes configuration that traffic threads load. */
+  readonly changesTraffic?: true;
   readonly notFound: ProblemFactory;
   readonly problems?: readonly ProblemFactory[];
   history(services: Services): ObjectHistory<Doc> | undefined;
@@ -59,8 +61,11 @@ export interface RevisionDeclaration<Doc, Services, Plural extends string, Param
 const maxChanges = 1000;
 /** Changed members that an item of the list names. */
 const maxPathsListed = 20;
-/** States that a list reads at one time: each may be a large document. */
+/** States that a list reads at one time, and their size: each may be a large document. */
 const maxRevisionsPerRead = 20;
+const maxBytesPerRead = 8_388_608;
+/** States of one list; revisions beyond are listed without the members that differ. */
+const maxBytesPerList = 67_108_864;
 
 const author = z.object({
   id: z.string(),
@@ -83,6 +88,12 @@ const change = z.object({
 });
 const listedRevision = summary.extend({
   paths: z.array(z.string()).describe(`The first ${maxPathsListed} members that differ from the revision before it`),
+  paths_omitted: z
+    .literal(true)
+    .optional()
+    .describe(
+      `The states of the list are larger than ${maxBytesPerList} bytes: those of this revision were not compared`,
+    ),
 });
 const revisionList = z.object({ revisions: z.array(listedRevision), pages: z.int() });
 const wholeRevision = summary.extend({
@@ -111,7 +122,7 @@ function toAuthor(actor: Actor, { id, name, surface, operation: by, address, use
   };
 }
 
-const toSummary = <Doc>(actor: Actor, { revision, atMs, action, author: by }: Revision<Doc>) => ({
+const toSummary = (actor: Actor, { revision, atMs, action, author: by }: RevisionSummary) => ({
   revision,
   at: formatIsoTime(atMs),
   action,
@@ -184,6 +195,7 @@ export function declareRevisionOperations<
     ...declared,
     name: `restore${singular}Revision`,
     method: 'POST',
+    ...(declaration.changesTraffic ? { changesTraffic: true } : {}),
     path: `${path}/{revision}/restore`,
     about: `Restores a revision of ${article} by the rules of an update. A deleted object is created with its ids.`,
     permission: `${permissionName}:write` satisfies Permission,
@@ -249,18 +261,40 @@ async function listRevisions<Doc>(
   { first, size }: { readonly first: number; readonly size: number },
 ) {
   const revisions: z.input<typeof listedRevision>[] = [];
+  let readBytes = 0;
   for (let next = first; revisions.length < size; next = revisions.at(-1)!.revision) {
     // One more, for the differences of the last one.
-    const count = Math.min(maxRevisionsPerRead, size - revisions.length);
-    const rows = await history.list(actor.orgId, objectId, count + 1, next);
-    const listed = rows.slice(0, count).map((row, at) => ({
-      ...toSummary(actor, row),
-      paths: isHidden(view, row) ? [] : listPaths(diff(view, rows[at + 1]?.state, row.state)),
-    }));
-    revisions.push(...listed);
-    if (rows.length <= count) break;
+    const wanted = Math.min(maxRevisionsPerRead, size - revisions.length);
+    const found = await history.listSizes(actor.orgId, objectId, wanted + 1, next);
+    const { count, bytes } = countWithin(found, maxBytesPerRead);
+    const isEnd = count === found.length && count <= wanted;
+    const listed = found.slice(0, isEnd ? count : count - 1);
+    if (readBytes > 0 && readBytes + bytes > maxBytesPerList)
+      revisions.push(...listed.map(it => ({ ...toSummary(actor, it), paths: [], paths_omitted: true as const })));
+    else {
+      readBytes += bytes;
+      const rows = await history.list(actor.orgId, objectId, count, next);
+      const toPaths = (row: Revision<Doc>, at: number) =>
+        isHidden(view, row) ? [] : listPaths(diff(view, rows[at + 1]?.state, row.state));
+      revisions.push(
+        ...rows.slice(0, listed.length).map((row, at) => ({ ...toSummary(actor, row), paths: toPaths(row, at) })),
+      );
+    }
+    if (isEnd) break;
   }
   return revisions;
+}
+
+/** The first items within a number of bytes; at least two, or all. */
+function countWithin(items: readonly { readonly bytes: number }[], maxBytes: number) {
+  let count = 0;
+  let bytes = 0;
+  for (const item of items) {
+    if (count >= 2 && bytes + item.bytes > maxBytes) break;
+    count++;
+    bytes += item.bytes;
+  }
+  return { count, bytes };
 }
 
 /** Reads of the revisions that a caller may see. */

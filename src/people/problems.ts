@@ -1,6 +1,7 @@
 import { problems } from '#base/problems.ts';
+import { limitReached } from '#operations/problems.ts';
 
-export const problem = problems('people', {
+const ownProblems = problems('people', {
   organisation_not_found: { status: 404, message: 'Organisation not found' },
   organisation_exists: { status: 409, message: 'An organisation with this id already exists' },
   organisation_in_use: { status: 409, message: 'The organisation still has {what}: delete them first' },
@@ -12,7 +13,6 @@ export const problem = problems('people', {
     status: 409,
     message: 'This is the operator’s own organisation, created at first start: its grants cannot be restricted',
   },
-  limit_reached: { status: 403, message: 'limit reached: {name} {max}' },
   organisation_unknown: { status: 400, message: 'org_id: there is no organisation {id}' },
   audit_log_not_found: { status: 404, message: 'Audit log not found' },
   user_not_found: { status: 404, message: 'User not found' },
@@ -48,3 +48,5 @@ export const problem = problems('people', {
   sso_defaults_unusable: { status: 500, message: 'sso.permission_defaults: {faults}' },
   domain_taken: { status: 409, message: 'domain: another organisation has {domain}' },
 });
+
+export const problem = { ...ownProblems, limit_reached: limitReached };

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import { readExtraAuthorities } from '#base/authority-file.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
+import type { OutboundTls } from '#base/http-client/pool.ts';
 import type { OutboundResponse } from '#base/http-client/response.ts';
 import { Problem } from '#base/problems.ts';
 import { problem } from './problems.ts';
@@ -12,7 +14,12 @@ const maxResponseBytes = 32 * 1024 * 1024;
 const maxReasonLength = 300;
 
 /** HTTP client of a provider's dashboard API. Errors carry its message, with the secret masked. */
-export function createDashboardClient({ Name: name, MetaData, Secret }: StoredProvider, outbound: OutboundClient) {
+export function createDashboardClient(
+  { Name: name, MetaData, Secret }: StoredProvider,
+  outbound: OutboundClient,
+  /** Authorities besides the well-known ones; empty for none. */
+  caFile: string,
+) {
   const base = trimSlashes(MetaData.URL);
   const maskSecret = (text: string) => (Secret ? text.replaceAll(Secret, '***') : text).slice(0, maxReasonLength);
   const refuse = (reason: string) => problem.provider_refused({ detail: { name, reason: maskSecret(reason) } });
@@ -34,7 +41,7 @@ export function createDashboardClient({ Name: name, MetaData, Secret }: StoredPr
         reachesManagement: true,
         timeoutMs: callTimeoutMs,
         maxBytes: maxResponseBytes,
-        ...(MetaData.InsecureSkipVerify ? { tls: { insecure: true } } : {}),
+        ...selectTls(MetaData.InsecureSkipVerify, caFile, unavailable),
       });
     } catch (cause) {
       if (cause instanceof Problem) throw unavailable(cause.message, cause);
@@ -63,6 +70,21 @@ export function createDashboardClient({ Name: name, MetaData, Secret }: StoredPr
       return answer.status === 404 ? undefined : read(shape, answer);
     },
   };
+}
+
+/** The file is read for each request: providers are called rarely, and its replacement needs no restart. */
+function selectTls(
+  isInsecure: boolean,
+  caFile: string,
+  unavailable: (reason: string, cause: unknown) => Error,
+): { tls?: OutboundTls } {
+  if (isInsecure) return { tls: { insecure: true } };
+  if (caFile === '') return {};
+  try {
+    return { tls: { ca: readExtraAuthorities(caFile) } };
+  } catch (cause) {
+    throw unavailable(`management.tls.ca_file cannot be read (${(cause as NodeJS.ErrnoException).code})`, cause);
+  }
 }
 
 function tryParseJson(text: string): unknown {

@@ -82,7 +82,7 @@ function toApiFacts(api: StoredApi): ApiFacts {
   return {
     apiId: api.api_id,
     name: api.summary.name,
-    kind: api.kind === 'streams' ? 'streams' : graphql.enabled ? 'GraphQL' : 'REST',
+    kind: api.kind === 'mcp' ? 'MCP' : api.kind === 'streams' ? 'streams' : graphql.enabled ? 'GraphQL' : 'REST',
     listenPath: listen.path,
     targetUrl: upstream.url,
     active: identity.active,

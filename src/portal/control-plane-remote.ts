@@ -29,9 +29,9 @@ const ApiWrapper = z.object({
 const policyPath = (id: string) => `/api/portal/policies/${encodeURIComponent(id)}`;
 
 /** Control plane of another installation, through its dashboard API. */
-export function createRemoteControlPlane(outbound: OutboundClient): ControlPlaneOf {
+export function createRemoteControlPlane(outbound: OutboundClient, caFile: string): ControlPlaneOf {
   return provider => {
-    const { call, callMaybe } = createDashboardClient(provider, outbound);
+    const { call, callMaybe } = createDashboardClient(provider, outbound, caFile);
     return {
       policies: async () => (await call(PolicyPage, 'GET', '/api/portal/policies?p=-2')).Data ?? [],
       async createPolicy(policy) {

@@ -65,7 +65,10 @@ interface OpenPortalServices extends LocalPlaneServices {
 
 /** Builds the portal's services from those of the installation. */
 export function openPortal(services: OpenPortalServices): Pick<PortalServices, 'portal' | 'controlPlane'> {
-  const { outbound } = services;
-  const planes = { local: createLocalControlPlane(services), remote: createRemoteControlPlane(outbound) };
+  const { outbound, settings } = services;
+  const planes = {
+    local: createLocalControlPlane(services),
+    remote: createRemoteControlPlane(outbound, settings['management.tls.ca_file']),
+  };
   return { portal: createPortalStores(services), controlPlane: selectControlPlane(planes) };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -63,6 +63,28 @@ test('files are written for their owner alone, replaced whole, and removed', () 
   directory.remove('x.json');
   directory.remove('x.json');
   assert.equal(directory.read('x.json'), undefined);
+  directory.release();
+});
+
+test('files that root writes have the owner of the file they replace, or of the directory', t => {
+  if (process.getuid?.() !== 0) return t.diagnostic('runs as root only: other users cannot change owners');
+  const serviceId = 1234;
+  const path = join(root, 'owned');
+  mkdirSync(path);
+  chownSync(path, serviceId, serviceId);
+  const directory = openDataDirectory(path);
+  writeFileSync(directory.pathOf('x.json'), 'old');
+  chownSync(directory.pathOf('x.json'), serviceId + 1, serviceId + 1);
+  directory.write('x.json', 'new');
+  directory.write('y.json', 'new');
+  const database = openSqlite(directory.databasePath);
+  database.exec('create table t (a)');
+  assert.deepEqual(
+    ['x.json', 'y.json', 'gw.db', 'gw.db-wal', 'lock'].map(name => statSync(directory.pathOf(name)).uid - serviceId),
+    [1, 0, 0, 0, 0],
+  );
+  assert.equal(mode(directory.pathOf('x.json')), 0o600);
+  database.close();
   directory.release();
 });
 

@@ -1,20 +1,10 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createSecretText } from '#base/ids.ts';
 import { Problem, problems } from '#base/problems.ts';
 import type { MasterKeys } from './meta.ts';
-import { isOpenToOthers, restrictSqliteFiles } from './private-files.ts';
+import { isOpenToOthers, restrictSqliteFiles, writePrivateFile } from './private-files.ts';
 
 export const problem = problems('data_dir', {
   unusable: { status: 500, message: 'The data directory {path} cannot be used: {reason}' },
@@ -26,6 +16,7 @@ export const problem = problems('data_dir', {
 
 /** Read-only view of an installation's files, without the lock: another process may hold it. */
 export interface ReadableDirectory {
+  readonly path: string;
   pathOf(name: string): string;
   /** Undefined where the file does not exist. */
   read(name: string): string | undefined;
@@ -33,11 +24,10 @@ export interface ReadableDirectory {
 
 /** Files of one installation, under an exclusive lock. */
 export interface DataDirectory extends ReadableDirectory {
-  readonly path: string;
   readonly databasePath: string;
   /** True if other users of the machine may enter it: an existing directory keeps its mode, which may be a mount's. */
   readonly isOpenToOthers: boolean;
-  /** Atomic and durable write, mode 0600: written beside, fsynced, renamed. */
+  /** Atomic and durable write, mode 0600, with the owner of the file it replaces: written beside, fsynced, renamed. */
   write(name: string, content: string): void;
   remove(name: string): void;
   release(): void;
@@ -48,8 +38,11 @@ const databaseFile = 'gw.db';
 export function readDataDirectory(configuredPath: string): ReadableDirectory {
   const path = resolve(configuredPath);
   const pathOf = (name: string) => join(path, name);
-  return { pathOf, read: name => wrapErrors(path, () => readIfExists(pathOf(name))) };
+  return { path, pathOf, read: name => wrapErrors(path, () => readIfExists(pathOf(name))) };
 }
+
+/** An installation on SQLite exists there. */
+export const hasDatabase = (configuredPath: string): boolean => existsSync(join(configuredPath, databaseFile));
 
 export function openDataDirectory(configuredPath: string): DataDirectory {
   const path = resolve(configuredPath);
@@ -70,7 +63,7 @@ export function openDataDirectory(configuredPath: string): DataDirectory {
       wrapErrors(path, () => {
         const draft = pathOf(`${name}.new`);
         rmSync(draft, { force: true });
-        writeFileSync(draft, content, { mode: 0o600, flush: true });
+        writePrivateFile(draft, pathOf(name), content);
         renameSync(draft, pathOf(name));
         fsyncDirectory(path);
       });

@@ -30,5 +30,7 @@ export interface HistoryTables {
     author: string;
     /** Row of the object, as stored; empty for a removal. */
     body: string;
+    /** Length of `body`. */
+    bytes: number;
   };
 }

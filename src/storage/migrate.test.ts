@@ -56,6 +56,63 @@ onBothEngines('migrations', (fresh, engine) => {
     await db.destroy();
   });
 
+  test('versions and types of stored APIs are indexed, sizes of revisions and expiries of keys recorded', async () => {
+    const db = openDatabase(await fresh());
+    const older = migrations.slice(
+      0,
+      migrations.findIndex(({ name }) => name === 'api-versions'),
+    );
+    await migrate(db, engine, older);
+    const api = (id: string, versions: Record<string, string>) => ({
+      ...{ id, org_id: 'o', api_id: `public-${id}`, kind: 'classic', active: 1, name: id, name_fold: id, domain: '' },
+      ...{
+        listen_path: `/${id}`,
+        created_at: 1,
+        updated_at: 1,
+        body: JSON.stringify({ summary: { versions, auth_types: ['jwt', 'jwt'] } }),
+      },
+    });
+    const key = (id: string, members: object) => ({
+      ...{ id, org_id: 'o', created_at: 1, digest: id, key_hash: id, kind: 'token', sealed: '' },
+      body: JSON.stringify(members),
+    });
+    const keys = [key('k1', { expires: 7, is_inactive: true }), key('k2', { expires: -1 }), key('k3', {})];
+    await db.insertInto('keys').values(keys).execute();
+    const values = [api('base', { v1: 'one', v2: 'two', again: 'two' }), api('plain', {})];
+    await db.insertInto('apis').values(values).execute();
+    await sql`insert into revisions (kind, org_id, object_id, public_id, revision, at, action, author, body)
+      values ('apis', 'o', 'base', 'b', 1, 1, 'created', '', 'four')`.execute(db);
+    await migrate(db, engine);
+    const versions = await db.selectFrom('api_versions').selectAll().orderBy('version').execute();
+    assert.deepEqual(
+      versions.map(({ org_id, version, api: base }) => [org_id, version, base]),
+      [
+        ['o', 'one', 'base'],
+        ['o', 'two', 'base'],
+      ],
+    );
+    const labels = await db.selectFrom('api_labels').select(['kind', 'label', 'api']).orderBy('api').execute();
+    assert.deepEqual(
+      labels.map(({ kind, label, api: of }) => [kind, label, of]),
+      [
+        ['auth_type', 'jwt', 'base'],
+        ['auth_type', 'jwt', 'plain'],
+      ],
+    );
+    const rows = await db.selectFrom('keys').select(['expires_at', 'inactive']).orderBy('id').execute();
+    assert.deepEqual(
+      rows.map(row => [Number(row.expires_at), Number(row.inactive)]),
+      [
+        [7, 1],
+        [0, 0],
+        [0, 0],
+      ],
+    );
+    const [revision] = await db.selectFrom('revisions').select('bytes').execute();
+    assert.equal(Number(revision?.bytes), 4);
+    await db.destroy();
+  });
+
   test('a failed migration rolls back the whole run, which can be repeated', async () => {
     const db = openDatabase(await fresh());
     await migrate(db, engine, [making('one')]);

@@ -1,12 +1,21 @@
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import type { Clock } from '#base/clock.ts';
 import { every, type RepeatedWork } from '#base/repeat.ts';
 import type { RecordChange } from './collection.ts';
 import { type ChangeAuthor, currentAuthor } from './operation-context.ts';
 import type { Records } from './records.ts';
+import type { Tables } from './tables.ts';
 
 /** Tables whose objects have a history. */
-export type RevisedTable = 'apis' | 'policies' | 'hooks' | 'certificates' | 'users' | 'user_groups';
+export type RevisedTable =
+  | 'apis'
+  | 'policies'
+  | 'hooks'
+  | 'certificates'
+  | 'users'
+  | 'user_groups'
+  | 'assets'
+  | 'identity_profiles';
 
 /** `found`: the state of an object that was stored before its history began. */
 export type RevisionAction = 'created' | 'updated' | 'deleted' | 'found';
@@ -17,6 +26,11 @@ export interface RevisionSummary {
   readonly action: RevisionAction;
   /** Undefined for a state that was found. */
   readonly author: ChangeAuthor | undefined;
+}
+
+/** A revision without its state, and the size of that. */
+export interface RevisionSize extends RevisionSummary {
+  readonly bytes: number;
 }
 
 /** A state of an object; `state` is undefined for a removal. */
@@ -46,6 +60,8 @@ export interface ObjectHistory<Doc> {
   findObject(orgId: string, ref: string): Promise<string | undefined>;
   /** Newest first, at most `limit`, from revisions below `before`. */
   list(orgId: string, objectId: string, limit: number, before?: number): Promise<Revision<Doc>[]>;
+  /** The same without reading states. */
+  listSizes(orgId: string, objectId: string, limit: number, before?: number): Promise<RevisionSize[]>;
   count(orgId: string, objectId: string): Promise<number>;
   get(orgId: string, objectId: string, revision: number): Promise<Revision<Doc> | undefined>;
   /** The newest state: the one before a removal for a removed object. */
@@ -56,13 +72,17 @@ export interface RevisionBounds {
   readonly maxRevisionsPerObject: number;
   /** 0 for ever. */
   readonly retentionMs: number;
+  /** Size of the stored states of an organisation; 0 for no bound. */
+  readonly maxBytesPerOrganisation: number;
 }
 
 export type RevisionLog = ReturnType<typeof createRevisionLog>;
 
 /** Bounds one DELETE, so that it does not block writers. */
 const maxRowsPerDelete = 1000;
-const pruneIntervalMs = 3_600_000;
+const pruneIntervalMs = 600_000;
+/** Organisations above their bound that one run prunes. */
+const maxOrganisationsPerRun = 1000;
 
 /** Log of the states of objects. Each change is recorded in the transaction that makes it. */
 export function createRevisionLog(records: Records, clock: Clock, bounds: RevisionBounds) {
@@ -76,6 +96,12 @@ export function createRevisionLog(records: Records, clock: Clock, bounds: Revisi
       await records.db.deleteFrom('revisions').where('org_id', '=', orgId).execute();
     },
 
+    /**
+     * Removes the oldest revisions of organisations above their size, but for the last state of an object; true when
+     * there may be more.
+     */
+    removeOverflow: () => removeOverflow(records, bounds.maxBytesPerOrganisation),
+
     /** Removes a batch of revisions that are too old, but for the last state of an object; true when there may be more. */
     async removeExpired(): Promise<boolean> {
       if (bounds.retentionMs === 0) return false;
@@ -83,20 +109,7 @@ export function createRevisionLog(records: Records, clock: Clock, bounds: Revisi
         .selectFrom('revisions')
         .select('id')
         .where('at', '<', clock.now() - bounds.retentionMs)
-        .where(it =>
-          it.or([
-            it('action', '=', 'deleted' satisfies RevisionAction),
-            it(
-              'revision',
-              '<',
-              it
-                .selectFrom('revisions as newer')
-                .select(newer => newer.fn.max('newer.revision').as('last'))
-                .whereRef('newer.kind', '=', 'revisions.kind')
-                .whereRef('newer.object_id', '=', 'revisions.object_id'),
-            ),
-          ]),
-        )
+        .where(isReplaced)
         .orderBy('at')
         .limit(maxRowsPerDelete);
       const { numDeletedRows } = await records.db.deleteFrom('revisions').where('id', 'in', expired).executeTakeFirst();
@@ -105,12 +118,65 @@ export function createRevisionLog(records: Records, clock: Clock, bounds: Revisi
   };
 }
 
-/** Removes expired revisions while the process runs. Every process on a database may: deleting is idempotent. */
+/** Condition of revisions that may be removed: a removal, or a state that a later one replaced. */
+const isReplaced = (it: ExpressionBuilder<Tables, 'revisions'>) =>
+  it.or([
+    it('action', '=', 'deleted' satisfies RevisionAction),
+    it(
+      'revision',
+      '<',
+      it
+        .selectFrom('revisions as newer')
+        .select(newer => newer.fn.max('newer.revision').as('last'))
+        .whereRef('newer.kind', '=', 'revisions.kind')
+        .whereRef('newer.object_id', '=', 'revisions.object_id'),
+    ),
+  ]);
+
+async function removeOverflow(records: Records, maxBytes: number): Promise<boolean> {
+  if (maxBytes === 0) return false;
+  const total = sql<number>`sum(bytes)`;
+  const full = await records.db
+    .selectFrom('revisions')
+    .select(['org_id', total.as('total')])
+    .groupBy('org_id')
+    .having(total, '>', maxBytes)
+    .limit(maxOrganisationsPerRun)
+    .execute();
+  let hasMore = false;
+  for (const { org_id, total: bytes } of full) {
+    const oldest = await records.db
+      .selectFrom('revisions')
+      .select(['id', 'bytes'])
+      .where('org_id', '=', org_id)
+      .where(isReplaced)
+      .orderBy('at')
+      .orderBy('id')
+      .limit(maxRowsPerDelete)
+      .execute();
+    let excess = Number(bytes) - maxBytes;
+    const removed: number[] = [];
+    for (const row of oldest) {
+      if (excess <= 0) break;
+      removed.push(row.id);
+      excess -= Number(row.bytes);
+    }
+    if (removed.length > 0) await records.db.deleteFrom('revisions').where('id', 'in', removed).execute();
+    hasMore ||= excess > 0 && oldest.length === maxRowsPerDelete;
+  }
+  return hasMore;
+}
+
+/**
+ * Removes expired revisions, and those above the size of an organisation, while the process runs. Every process on a
+ * database may: deleting is idempotent.
+ */
 export const startRevisionPruning = (log: RevisionLog, onError: (error: Error) => void): RepeatedWork =>
   every(
     pruneIntervalMs,
     async () => {
       while (await log.removeExpired());
+      while (await log.removeOverflow());
     },
     { onError, runsAtStart: true },
   );
@@ -132,6 +198,7 @@ function createRecorder<Doc>(
 
   async function insert(id: string, revision: number, action: RevisionAction, body: string, isRemoval = false) {
     const { orgId, publicId } = identify(JSON.parse(body) as StoredRow);
+    const kept = isRemoval ? '' : JSON.stringify(toKept(body));
     await records.db
       .insertInto('revisions')
       .values({
@@ -143,7 +210,8 @@ function createRecorder<Doc>(
         at: clock.now(),
         action,
         author: action === 'found' ? '' : JSON.stringify(currentAuthor()),
-        body: isRemoval ? '' : JSON.stringify(toKept(body)),
+        body: kept,
+        bytes: Buffer.byteLength(kept),
       })
       .execute();
   }
@@ -174,19 +242,46 @@ async function findLastRevision(records: Records, kind: string, objectId: string
   return Number(found?.last ?? 0);
 }
 
+interface SummaryRow {
+  readonly revision: number;
+  readonly at: number;
+  readonly action: string;
+  readonly author: string;
+}
+
+const toSummary = ({ revision, at, action, author }: SummaryRow): RevisionSummary => ({
+  revision: Number(revision),
+  atMs: Number(at),
+  action: action as RevisionAction,
+  author: author === '' ? undefined : (JSON.parse(author) as ChangeAuthor),
+});
+
+const selectRevisions = (records: Records, kind: RevisedTable, orgId: string, objectId: string) =>
+  records.db
+    .selectFrom('revisions')
+    .where('kind', '=', kind)
+    .where('object_id', '=', objectId)
+    .where('org_id', '=', orgId);
+
+/** Revisions without their states. */
+async function listSizes(
+  records: Records,
+  kind: RevisedTable,
+  { orgId, objectId, limit, before }: { orgId: string; objectId: string; limit: number; before: number | undefined },
+): Promise<RevisionSize[]> {
+  const all = selectRevisions(records, kind, orgId, objectId)
+    .select(['revision', 'at', 'action', 'author', 'bytes'])
+    .orderBy('revision', 'desc')
+    .limit(limit);
+  const rows = await (before === undefined ? all : all.where('revision', '<', before)).execute();
+  return rows.map(row => ({ ...toSummary(row), bytes: Number(row.bytes) }));
+}
+
 function createHistoryReads<Doc>(records: Records, { table, open }: RevisedKind<Doc>) {
   const select = (orgId: string, objectId: string) =>
-    records.db
-      .selectFrom('revisions')
-      .select(['revision', 'at', 'action', 'author', 'body'])
-      .where('kind', '=', table)
-      .where('object_id', '=', objectId)
-      .where('org_id', '=', orgId);
-  const toRevision = (row: { revision: number; at: number; action: string; author: string; body: string }) => ({
-    revision: Number(row.revision),
-    atMs: Number(row.at),
-    action: row.action as RevisionAction,
-    author: row.author === '' ? undefined : (JSON.parse(row.author) as ChangeAuthor),
+    selectRevisions(records, table, orgId, objectId).select(['revision', 'at', 'action', 'author', 'body']);
+  const toRevision = (row: SummaryRow & { body: string }) => ({
+    ...toSummary(row),
     state: row.body === '' ? undefined : open(JSON.parse(row.body) as StoredRow),
   });
 
@@ -210,6 +305,9 @@ function createHistoryReads<Doc>(records: Records, { table, open }: RevisedKind<
       const rows = await (before === undefined ? all : all.where('revision', '<', before)).execute();
       return rows.map(toRevision);
     },
+
+    listSizes: (orgId: string, objectId: string, limit: number, before?: number) =>
+      listSizes(records, table, { orgId, objectId, limit, before }),
 
     async count(orgId: string, objectId: string): Promise<number> {
       const counted = select(orgId, objectId)

@@ -72,6 +72,10 @@ export interface Tables
   };
   api_categories: { org_id: string; category: string; api: string };
   api_owners: { org_id: string; api: string; kind: string; owner: string };
+  /** Types of an API by which lists are filtered: `kind` is `auth_type` or `api_type`. */
+  api_labels: { org_id: string; kind: string; label: string; api: string };
+  /** Versions that an API lists, by public id; `api` is the database id of the base. */
+  api_versions: { org_id: string; version: string; api: string };
   /** Templates; `asset_id` is the chosen id. */
   assets: Record & { asset_id: string; kind: string };
   policies: Record & {
@@ -82,7 +86,16 @@ export interface Tables
     auth_type: string;
   };
   policy_apis: { org_id: string; api_id: string; policy: string };
-  keys: Record & { digest: string; key_hash: string; kind: string; sealed: string };
+  keys: Record & {
+    digest: string;
+    key_hash: string;
+    kind: string;
+    sealed: string;
+    /** Unix time in seconds; 0 for never. */
+    expires_at: Generated<number>;
+    /** 1 where the key itself is inactive; policies, where it has any, decide instead. */
+    inactive: Generated<number>;
+  };
   key_apis: { org_id: string; api_id: string; key: string };
   key_policies: { org_id: string; policy_id: string; key: string };
   oauth_clients: Record & { api_id: string; client_id: string };

@@ -26,6 +26,9 @@ const methodNames = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
 /** Bags are written by conversions alone. */
 const bags: readonly string[] = Object.values(carryOverKey);
 
+/** Set by the operations of MCP proxies alone. */
+const protocolMarkers: readonly string[] = ['applicationProtocol', 'application_protocol'];
+
 /** Unknown members can be anywhere: older installations stored them, and a setting admits them. */
 const surprise = fc.constantFrom<unknown>(1, 'kept', true, [1, { deep: null }], { nested: { more: [] } });
 
@@ -68,7 +71,7 @@ function numberOf({ minValue, maxValue, isInt }: z.ZodNumber): fc.Arbitrary<numb
 
 function objectOf(schema: z.ZodObject): fc.Arbitrary<unknown> {
   const members = Object.entries(schema.shape as Record<string, z.ZodType>)
-    .filter(([key]) => !bags.includes(key))
+    .filter(([key]) => !bags.includes(key) && !protocolMarkers.includes(key))
     .map(([key, member]) => [key, arbitraryOf(member)] as const);
   const required = Object.entries(schema.shape as Record<string, z.ZodType>)
     .filter(([, member]) => !(member instanceof z.ZodOptional))
@@ -98,6 +101,7 @@ function lawfulClassic(given: ClassicDefinition): ClassicDefinition {
     if (config) Object.assign(bagOf(config), { disable_header: false });
   const sources = bagOf(bagOf(given.graphql).engine).data_sources;
   if (Array.isArray(sources)) for (const [at, source] of sources.entries()) source.name = `source ${at}`;
+  if (given.graphql) definition.graphql = { ...bagOf(given.graphql), schema: 'type Query { a: Int }' };
   if (given.upstream_auth) definition.upstream_auth = { ...bagOf(given.upstream_auth), enabled: false };
   for (const version of Object.values(bagOf(bagOf(given.version_data).versions))) endpointsOf(bagOf(version));
   return definition as ClassicDefinition;

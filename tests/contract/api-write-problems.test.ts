@@ -25,13 +25,15 @@ interface Writer {
   readonly operation: string;
   readonly path: string;
   readonly type?: string;
+  /** Rest of the path, after the id of the API. */
+  readonly suffix?: string;
   /** Creates the API that the operation changes; absent for operations that create. */
   readonly changes?: Format;
   body(parts: Parts, orgId: string): object;
   query?(parts: Parts, orgId: string): Query;
 }
 
-type Format = 'classic' | 'oas' | 'streams';
+type Format = 'classic' | 'oas' | 'streams' | 'mcp';
 
 const upstreamUrl = 'http://127.0.0.1:9/';
 const streamsType = 'application/vnd.gw.streams.oas';
@@ -88,6 +90,17 @@ const writers: readonly Writer[] = [
   { operation: 'createDocument', path: '/api/apis/oas', body: parts => document(parts) },
   { operation: 'importDocument', path: '/api/apis/oas/import', body: plain, query: withApiId },
   { operation: 'createStreams', path: '/api/apis/streams', type: streamsType, body: streams },
+  { operation: 'createMcp', path: '/api/mcps', body: parts => document(parts) },
+  {
+    operation: 'createApiTools',
+    path: '/api/apis/',
+    suffix: '/mcp',
+    changes: 'oas',
+    body: ({ path = newPath(), id, name, domain }) => ({ listenPath: path, id, name, customDomain: domain }),
+  },
+  { operation: 'createGatewayMcp', path: '/gw/mcps', body: document },
+  { operation: 'updateMcp', path: '/api/mcps/', changes: 'mcp', body: parts => document(parts) },
+  { operation: 'updateGatewayMcp', path: '/gw/mcps/', changes: 'mcp', body: document },
   { operation: 'createGatewayApi', path: '/gw/apis', body: classic },
   { operation: 'createGatewayDocument', path: '/gw/apis/oas', body: document },
   {
@@ -123,8 +136,10 @@ interface Installation {
   readonly operatorId: string;
   readonly takenId: string;
   readonly takenPath: string;
+  /** Path above more routes than a write compares. */
+  readonly crowdedPath: string;
   /** Bases of new versions, in each format. */
-  readonly bases: Readonly<Record<'classic' | 'oas', string>>;
+  readonly bases: Readonly<Record<'classic' | 'oas' | 'mcp', string>>;
   readonly ownedName: string;
   readonly ownedId: string;
   /** User who does not own that API. */
@@ -132,6 +147,8 @@ interface Installation {
   readonly tenant: Caller;
   readonly restricted: Caller;
   readonly full: Caller;
+  /** API of the organisation that may have no more. */
+  readonly fullId: string;
 }
 
 interface Caller {
@@ -145,28 +162,41 @@ async function expectOk(app: TestApp, method: string, path: string, asked: Asked
   return body;
 }
 
+/** More would be refused: the product of this suite compares no more routes. */
+const maxRoutesCompared = 5;
+
 async function createInstallation(app: TestApp): Promise<Installation> {
-  const takenPath = newPath();
+  const [takenPath, crowdedPath] = [newPath(), newPath()];
+  for (let index = 0; index <= maxRoutesCompared; index++)
+    await expectOk(app, 'POST', '/api/apis', {
+      body: { api_definition: classic({ path: `${crowdedPath}${index}/` }) },
+    });
   const ownedName = `Owned ${createPublicId()}`;
   const { ID: takenId } = await expectOk(app, 'POST', '/api/apis', {
     body: { api_definition: classic({ path: takenPath }) },
   });
   const { ID: oas } = await expectOk(app, 'POST', '/api/apis/oas', { body: document({}) });
-  const bases = { classic: takenId, oas };
+  const { ID: mcp } = await expectOk(app, 'POST', '/api/mcps', { body: document({}) });
+  const bases = { classic: takenId, oas, mcp };
   const { id: owner } = (await app.ask('GET', '/api/users/me')).body;
   const { ID: ownedId } = await expectOk(app, 'POST', '/api/apis', {
     body: { api_definition: classic({ name: ownedName }), user_owners: [owner] },
   });
   const user = { email_address: `${createPublicId()}@example.org`, first_name: 'A', last_name: 'B', active: true };
   const { Message: lesser } = await expectOk(app, 'POST', '/admin/users', {
-    body: { ...user, user_permissions: { apis: 'write' } },
+    body: { ...user, user_permissions: { apis: 'write', mcp: 'write' } },
   });
   const [tenant, restricted, full] = [await app.stranger(), await app.stranger(), await app.stranger()];
   const grant = (orgId: string, body: object) => expectOk(app, 'PUT', `/admin/organisations/${orgId}/grants`, { body });
   await grant(restricted.orgId, { paths: ['/granted/'] });
+  const { ID: fullId } = await expectOk(app, 'POST', '/api/apis/oas', {
+    credential: full.accessKey,
+    body: document({}),
+  });
   await grant(full.orgId, { max_apis: 0 });
   const operatorId = app.credentials.organisation_id;
-  return { operatorId, takenId, takenPath, bases, ownedName, ownedId, lesser, tenant, restricted, full };
+  const callers = { lesser, tenant, restricted, full };
+  return { operatorId, takenId, takenPath, crowdedPath, bases, ownedName, ownedId, fullId, ...callers };
 }
 
 interface Scenario {
@@ -178,13 +208,15 @@ interface Scenario {
 
 /** A new version, with the parameters that a problem is about. */
 const toVersion = (query: Query): Scenario => ({ parts: {}, caller: {}, query });
-const formatOf = ({ operation }: Writer) => (operation.endsWith('Api') ? 'classic' : 'oas');
+const formatOf = ({ operation }: Writer) =>
+  operation.endsWith('Api') ? 'classic' : operation.endsWith('Mcp') ? 'mcp' : 'oas';
 const named = { new_version_name: 'v2', base_api_version_name: 'v1' };
 
 /** How to reach each problem. */
 const scenarios: Readonly<Record<string, (of: Installation, writer: Writer) => Scenario>> = {
   [problem.path_exists.code]: ({ takenPath }) => ({ parts: { path: takenPath }, caller: {} }),
   [problem.route_taken.code]: ({ takenPath, tenant }) => ({ parts: { path: takenPath }, caller: tenant }),
+  [problem.too_many_routes.code]: ({ crowdedPath, tenant }) => ({ parts: { path: crowdedPath }, caller: tenant }),
   [problem.domain_not_granted.code]: ({ tenant }) => ({
     parts: { domain: `${createPublicId()}.example` },
     caller: tenant,
@@ -214,58 +246,66 @@ const scenarios: Readonly<Record<string, (of: Installation, writer: Writer) => S
 const operations = catalogue as readonly AnyOperation[];
 const findOperation = (name: string) => operations.find(it => it.name === name)!;
 
-onEveryEngine('Problems of writing an API', app => {
-  let installation: Installation;
-  before(async () => {
-    installation = await createInstallation(app());
-  });
+const settings = { 'apis.max_routes_compared': String(maxRoutesCompared) };
 
-  /** The API that an operation changes, in the organisation of the caller, where its grants allow one. */
-  async function createChanged(format: Format, { accessKey, orgId }: Partial<Caller>): Promise<string> {
-    const parts = orgId === installation.restricted.orgId ? { path: `/granted${newPath()}` } : {};
-    const asked: Asked = accessKey === undefined ? {} : { credential: accessKey };
-    if (format === 'classic')
-      return (await expectOk(app(), 'POST', '/api/apis', { ...asked, body: { api_definition: classic(parts) } })).ID;
-    if (format === 'oas')
-      return (await expectOk(app(), 'POST', '/api/apis/oas', { ...asked, body: document(parts) })).ID;
-    const headers = { 'content-type': streamsType };
-    return (await expectOk(app(), 'POST', '/api/apis/streams', { ...asked, headers, body: streams(parts) })).ID;
-  }
-
-  async function write(writer: Writer, { parts, caller, query = {} }: Scenario) {
-    const { method } = findOperation(writer.operation);
-    const orgId = caller.orgId ?? installation.operatorId;
-    const id = writer.changes ? await createChanged(writer.changes, caller) : '';
-    const search = new URLSearchParams({ ...writer.query?.(parts, orgId), ...query });
-    const path = `${writer.path}${id}${search.size > 0 ? `?${search}` : ''}`;
-    const isDashboard = writer.path.startsWith('/api/');
-    const sentOrg = isDashboard || writer.changes ? '' : orgId;
-    const answer = await app().ask(method, path, {
-      ...(isDashboard && caller.accessKey !== undefined ? { credential: caller.accessKey } : {}),
-      ...(writer.type ? { headers: { 'content-type': writer.type } } : {}),
-      body: writer.body(parts, sentOrg),
+onEveryEngine(
+  'Problems of writing an API',
+  app => {
+    let installation: Installation;
+    before(async () => {
+      installation = await createInstallation(app());
     });
-    return { answer, pairs: recogniseProblems({ ...answer, method, path }) };
-  }
 
-  for (const writer of writers) {
-    describe(writer.operation, () => {
-      const operation = findOperation(writer.operation);
-      for (const declared of operation.problems ?? []) {
-        const scenario = scenarios[declared.code];
-        if (scenario)
-          test(`refuses with ${declared.code}`, async () => {
-            const { answer, pairs } = await write(writer, scenario(installation, writer));
-            assert.ok(pairs.includes(toPair(operation, declared)), `${answer.status} ${answer.text}`);
-          });
-      }
+    /** The API that an operation changes, in the organisation of the caller, where its grants allow one. */
+    async function createChanged(format: Format, { accessKey, orgId }: Partial<Caller>): Promise<string> {
+      if (orgId === installation.full.orgId) return installation.fullId;
+      const parts = orgId === installation.restricted.orgId ? { path: `/granted${newPath()}` } : {};
+      const asked: Asked = accessKey === undefined ? {} : { credential: accessKey };
+      if (format === 'classic')
+        return (await expectOk(app(), 'POST', '/api/apis', { ...asked, body: { api_definition: classic(parts) } })).ID;
+      if (format === 'oas')
+        return (await expectOk(app(), 'POST', '/api/apis/oas', { ...asked, body: document(parts) })).ID;
+      if (format === 'mcp') return (await expectOk(app(), 'POST', '/api/mcps', { ...asked, body: document(parts) })).ID;
+      const headers = { 'content-type': streamsType };
+      return (await expectOk(app(), 'POST', '/api/apis/streams', { ...asked, headers, body: streams(parts) })).ID;
+    }
+
+    async function write(writer: Writer, { parts, caller, query = {} }: Scenario) {
+      const { method } = findOperation(writer.operation);
+      const orgId = caller.orgId ?? installation.operatorId;
+      const id = writer.changes ? await createChanged(writer.changes, caller) : '';
+      const search = new URLSearchParams({ ...writer.query?.(parts, orgId), ...query });
+      const path = `${writer.path}${id}${writer.suffix ?? ''}${search.size > 0 ? `?${search}` : ''}`;
+      const isDashboard = writer.path.startsWith('/api/');
+      const sentOrg = isDashboard || writer.changes ? '' : orgId;
+      const answer = await app().ask(method, path, {
+        ...(isDashboard && caller.accessKey !== undefined ? { credential: caller.accessKey } : {}),
+        ...(writer.type ? { headers: { 'content-type': writer.type } } : {}),
+        body: writer.body(parts, sentOrg),
+      });
+      return { answer, pairs: recogniseProblems({ ...answer, method, path }) };
+    }
+
+    for (const writer of writers) {
+      describe(writer.operation, () => {
+        const operation = findOperation(writer.operation);
+        for (const declared of operation.problems ?? []) {
+          const scenario = scenarios[declared.code];
+          if (scenario)
+            test(`refuses with ${declared.code}`, async () => {
+              const { answer, pairs } = await write(writer, scenario(installation, writer));
+              assert.ok(pairs.includes(toPair(operation, declared)), `${answer.status} ${answer.text}`);
+            });
+        }
+      });
+    }
+
+    test('every operation that takes a definition and declares a problem of routes is walked', () => {
+      const declaring = operations.filter(
+        it => it.body && it.problems?.some(({ code }) => code === problem.path_exists.code),
+      );
+      assert.deepEqual(declaring.map(it => it.name).sort(), writers.map(it => it.operation).sort());
     });
-  }
-
-  test('every operation that takes a definition and declares a problem of routes is walked', () => {
-    const declaring = operations.filter(
-      it => it.body && it.problems?.some(({ code }) => code === problem.path_exists.code),
-    );
-    assert.deepEqual(declaring.map(it => it.name).sort(), writers.map(it => it.operation).sort());
-  });
-});
+  },
+  { settings },
+);

@@ -23,6 +23,7 @@ const queryKinds: Readonly<Record<string, string>> = {
   hook_id: 'hookId',
   key: 'keyHash',
   oauth_id: 'clientId',
+  policy_id: 'policyId',
   policy_ids: 'policyId',
   templateID: 'assetId',
 };
@@ -206,6 +207,13 @@ const references: readonly Reference[] = [
     members: [],
   },
   {
+    title: 'createApi with a certificate authority',
+    kind: 'certId',
+    ...create('/api/apis'),
+    body: id => api({ proxy: { target_url: upstreamUrl, transport: { ssl_ca_certificates: [id] } } }),
+    members: [],
+  },
+  {
     title: 'createApi with a loop',
     kind: 'apiId',
     ...create('/api/apis'),
@@ -263,6 +271,7 @@ const otherMembers: Readonly<Record<string, string>> = {
   org_id: 'organisation, replaced by that of the caller',
   OrgID: 'organisation, of the admin surface only',
   key_id: 'set by the server',
+  operationId: 'operation inside the document of the API',
   oauth_client_id: 'of tokens: set by the server',
   webhook_id: 'id of the object itself',
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { listDeclaredPairs, recogniseProblems } from '../support/reached-problems.ts';
+import { classifyProblem, listDeclaredPairs, recogniseProblems } from '../support/reached-problems.ts';
 import { maxUnreachedProblems, unreachedProblems } from './unreached-problems.ts';
 
 describe('Declared problems', () => {
@@ -10,6 +10,16 @@ describe('Declared problems', () => {
     assert.equal(new Set(excepted).size, excepted.length);
     assert.ok(excepted.length <= maxUnreachedProblems, `${excepted.length} exceptions`);
     assert.ok(listDeclaredPairs().length > excepted.length);
+  });
+
+  test('a problem is declared by the operation, or by any, or undeclared', () => {
+    const classify = (code: string, operation = 'getApi') => classifyProblem({ operation, code });
+    assert.equal(classify('apis.detail_not_found'), 'declared');
+    assert.equal(classify('apis.path_exists'), 'undeclared');
+    for (const code of ['json.malformed', 'operation.invalid', 'apis.api_not_owned', 'people.rules_denied'])
+      assert.equal(classify(code), undefined, code);
+    assert.equal(classify('apis.path_exists', 'unknown'), undefined);
+    assert.equal(classify('people.rules_denied', 'getGatewayApi'), 'undeclared');
   });
 
   test('a response is recognised by operation, status and message', () => {

@@ -172,6 +172,8 @@ const resources: Record<string, Resource> = {
   '/api/apis/oas/{apiId}/categories': {
     make: async () => `/api/apis/oas/${(await ok('POST', '/api/apis/oas', document())).ID}/categories`,
   },
+  '/api/mcps/{apiId}': { make: async () => `/api/mcps/${(await ok('POST', '/api/mcps', document())).ID}` },
+  '/gw/mcps/{apiId}': { make: async () => `/gw/mcps/${(await ok('POST', '/gw/mcps', document())).key}` },
   '/api/assets/{assetId}': {
     async make() {
       const asset = { name: 'Template', data: { tags: [{ name: 't' }], 'x-gw-api-gateway': { upstream: {} } } };

@@ -142,16 +142,10 @@ export const referenceOperations: readonly string[] = [
   'PUT /admin/users/{userId}/actions/disallow_reset_passwords',
 ];
 
-const mcp = 'MCP proxies are not supported yet';
+const mcp = 'Analytics of MCP proxies are not supported yet';
 
 /** Those that do not exist, with the reason. */
 export const absentOperations: Readonly<Record<string, string>> = {
-  'GET /api/mcps': mcp,
-  'POST /api/mcps': mcp,
-  'GET /api/mcps/{apiId}': mcp,
-  'PUT /api/mcps/{apiId}': mcp,
-  'DELETE /api/mcps/{apiId}': mcp,
-  'GET /api/schemas/apidefs/mcp': mcp,
   'GET /api/usage/mcp/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}': mcp,
   'GET /api/activity/mcp/keys/{keyId}/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}': mcp,
   'GET /api/activity/mcp/primitives/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}': mcp,

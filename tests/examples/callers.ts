@@ -37,6 +37,12 @@ function signRequest(keyId: string, target: string): Values {
 }
 
 export const callers: Readonly<Record<string, Example>> = {
+  'plugin-auth': {
+    calls: [
+      { ask: 'GET /club/7', headers: { 'X-Pass': 'swordfish' }, status: 200, reaches: 'GET /7' },
+      { ask: 'GET /club/7', headers: { 'X-Pass': 'herring' }, status: 403, says: /Key not authorised/, reaches: null },
+    ],
+  },
   keyless: { calls: [{ ask: 'GET /weather/oslo?units=metric', status: 200, reaches: 'GET /oslo?units=metric' }] },
   key: {
     after: async (at, id) => ({ KEY: await at.key(id) }),

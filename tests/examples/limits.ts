@@ -74,6 +74,26 @@ export const limits: Readonly<Record<string, Example>> = {
       { ask: 'GET /forecast/oslo', headers: { 'Accept-Language': 'nb' }, status: 200, reaches: 'GET /oslo' },
     ],
   },
+  'cache-http': {
+    answer(request, response) {
+      const isMatch = request.headers['if-none-match'] === '"7"';
+      const control = request.url === '/today' ? 'public, max-age=60' : 'no-cache';
+      response.writeHead(isMatch ? 304 : 200, { 'cache-control': control, etag: '"7"' }).end(isMatch ? '' : 'news');
+    },
+    calls: [
+      { ask: 'GET /bulletins/today', status: 200, reaches: 'GET /today', tells: { 'x-gw-cached-response': null } },
+      { ask: 'GET /bulletins/today', status: 200, says: /news/, reaches: null, tells: { 'x-gw-cached-response': '1' } },
+      { ask: 'GET /bulletins/latest', status: 200, reaches: 'GET /latest', tells: { 'x-gw-cached-response': null } },
+      {
+        ask: 'GET /bulletins/latest',
+        status: 200,
+        says: /news/,
+        reaches: 'GET /latest',
+        sees: { 'if-none-match': '"7"' },
+        tells: { 'x-gw-cached-response': 'validated' },
+      },
+    ],
+  },
   'cache-endpoint': {
     calls: [
       { ask: 'POST /routes/find', body: '{"to": "rome", "by": "ann"}', status: 200, reaches: 'POST /find' },

@@ -52,6 +52,43 @@ export const shaping: Readonly<Record<string, Example>> = {
       },
     ],
   },
+  graphql: {
+    shows: 'GraphQL documents are validated against a schema before they reach the upstream.',
+    answer: (_request, response) => void response.writeHead(200, json).end('{"data":{"books":[{"title":"Emma"}]}}'),
+    calls: [
+      {
+        ask: 'POST /library/',
+        headers: json,
+        body: '{"query":"{ books { title } }"}',
+        status: 200,
+        gets: /^\{"query":"\{ books \{ title \} \}"\}$/,
+        says: /Emma/,
+      },
+      {
+        ask: 'GET /library/titles',
+        status: 200,
+        reaches: 'POST /',
+        gets: /^\{"query":"\{ books \{ title \} \}","variables":\{\}\}$/,
+        sees: { 'x-client': 'gateway' },
+      },
+      {
+        ask: 'POST /library/',
+        headers: json,
+        body: '{"query":"{ books { price } }"}',
+        status: 400,
+        says: /field: price not defined on type: Book/,
+        reaches: null,
+      },
+      {
+        ask: 'POST /library/',
+        headers: json,
+        body: '{"query":"{ __schema { queryType { name } } }"}',
+        status: 403,
+        says: /introspection is disabled/,
+        reaches: null,
+      },
+    ],
+  },
   'body-jq': {
     shows: 'jq filters rewrite bodies, and set headers from values in them.',
     answer(_request, response) {
@@ -159,6 +196,26 @@ export const shaping: Readonly<Record<string, Example>> = {
         status: 404,
         says: /"error"/,
       },
+    ],
+  },
+  plugins: {
+    after: async (at, id) => ({ KEY: await at.key(id, { meta_data: { customer: 'ann' } }) }),
+    calls: [
+      {
+        ask: 'GET /carts/7',
+        headers: { 'X-Api-Key': '$KEY' },
+        status: 200,
+        tells: { 'x-served-by': /^corner$/ },
+        reaches: 'GET /7?currency=EUR',
+        sees: { 'x-shop': /^corner$/, 'x-customer': /^ann$/ },
+      },
+      { ask: 'GET /carts/7', status: 401, reaches: null },
+    ],
+  },
+  'virtual-endpoint': {
+    calls: [
+      { ask: 'POST /sums/total', body: '[1, 2, 3]', status: 200, says: /^\{"sum":6\}$/, reaches: null },
+      { ask: 'POST /sums/total', body: 'none', status: 500, says: /virtual endpoint/, reaches: null },
     ],
   },
   'error-overrides': {

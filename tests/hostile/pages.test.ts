@@ -54,6 +54,9 @@ withSettings(
       '/docs/createUser',
       '/docs/reference.css',
       '/docs/reference.js',
+      '/pages/landing.css',
+      '/pages/landing.js',
+      '/guides/deploying',
       '/openapi.json',
       '/hello',
       '/ready',
@@ -66,15 +69,17 @@ withSettings(
       const pages: Page[] = [];
       for (const base of [app().url.dashboard, app().url.portal])
         for (const path of [...paths, ...below])
-          for (const method of ['GET', 'HEAD', 'DELETE']) pages.push(await fetchPage(base + path, { method }));
+          for (const method of ['GET', 'HEAD', 'DELETE'])
+            for (const accept of ['*/*', 'text/html'])
+              pages.push(await fetchPage(base + path, { method, headers: { accept } }));
       for (const page of pages) assertGuarded(page);
       assert.ok(pages.some(it => it.status === 200 && it.header('content-type').startsWith('text/html')));
       assert.ok(pages.some(it => it.status === 404 && isPage(it)));
     });
 
     test('the reference pages may load from their own listener and nothing else', async () => {
-      for (const path of ['/docs', '/docs/createUser']) {
-        const { header } = await fetchPage(app().url.dashboard + path);
+      for (const path of ['/', '/docs', '/docs/createUser', '/unknown']) {
+        const { header } = await fetchPage(app().url.dashboard + path, { headers: { accept: 'text/html' } });
         const [first, ...others] = header('content-security-policy').split('; ');
         assert.equal(first, "default-src 'none'");
         for (const directive of others) assert.match(directive, /^[a-z-]+ '(?:self|none)'$/);

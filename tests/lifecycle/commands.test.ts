@@ -106,7 +106,8 @@ test('gw credentials prints the path of the credentials before the first start, 
   assert.equal(existsSync(directory), false);
   assert.deepEqual([before.code, before.out], [0, `There are no credentials yet: gw start creates them in ${path}\n`]);
   const rotated = await runChild(['credentials', '--rotate'], { directory });
-  assert.deepEqual([rotated.code, rotated.out], [0, 'There are no credentials to rotate yet: start gw once.\n']);
+  assert.deepEqual([rotated.code, rotated.out, existsSync(directory)], [1, '', false]);
+  assert.match(rotated.err, /^There are no credentials to rotate: .* has no installation\. Start gw once/);
   const child = await startChild({ directory });
   const running = await runChild(['credentials'], { directory });
   assert.deepEqual([running.code, running.out, running.err], [0, `${path}\n`, '']);

@@ -70,10 +70,17 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('idle connections do not delay the shutdown', async () => {
-  const child = await startChild({ directory: fresh() });
+test('idle connections do not delay the shutdown, which writes the access log to its end', async () => {
+  const child = await startChild({ directory: fresh(), environment: { GW_ACCESS_LOG_OUTPUT: 'stdout' } });
   for (const url of Object.values(child.urls)) assert.equal((await fetch(`${url}/live`)).status, 200);
-  assert.equal((await child.stop()).code, 0);
+  assert.equal((await fetch(`${child.urls.gateway}/unrouted`)).status, 404);
+  const { code, out } = await child.stop();
+  assert.equal(code, 0);
+  const lines = out.split('\n').filter(line => line.startsWith('{"time":'));
+  assert.deepEqual(
+    lines.map(line => JSON.parse(line)).map(({ path, status }) => [path, status]),
+    [['/unrouted', 404]],
+  );
 });
 
 test('a request that never completes is aborted after the shutdown timeout', async () => {
@@ -95,7 +102,8 @@ test('a second signal exits immediately', async () => {
 });
 
 test('a product whose output is no longer read serves on, and stops as usual', async () => {
-  const child = await startChild({ directory: fresh(), environment: { GW_LOG_LEVEL: 'debug' } });
+  const environment = { GW_LOG_LEVEL: 'debug', GW_ACCESS_LOG_OUTPUT: 'stdout' };
+  const child = await startChild({ directory: fresh(), environment });
   child.process.stdout!.destroy();
   child.process.stderr!.destroy();
   const upstream = await startUpstream();

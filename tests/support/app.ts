@@ -11,7 +11,7 @@ import type { SurfaceName } from '#operations/surfaces.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { type Application, startApplication } from '../../src/application.ts';
-import { recordProblems } from './reached-problems.ts';
+import { recordChange, recordProblems } from './reached-problems.ts';
 import { type EngineName, engines, testPostgres } from './services/engines.ts';
 
 export { type EngineName, engines };
@@ -60,6 +60,8 @@ export interface AppOptions {
 const logs = process.env.GW_TEST_LOGS;
 /** `native` or `node`, to run the suite with each. */
 const http1Engine = process.env.GW_TEST_HTTP1_ENGINE;
+/** The run uses the adapters of node:http and undici. */
+export const usesNodeEngine = http1Engine === 'node';
 
 export async function startApp(engine: EngineName, options: AppOptions = {}): Promise<TestApp> {
   const directory = mkdtempSync(join(tmpdir(), 'gw-test-'));
@@ -98,6 +100,7 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
       options.onTrafficLog?.(lines);
     },
   });
+  application.installation.records.onChange(recordChange);
   const credentials = application.credentials!;
   rememberSecrets(credentials);
   const url = application.urls as TestApp['url'];
@@ -165,7 +168,7 @@ export function createAsk(url: TestApp['url'], credentials: InstallationCredenti
     });
     const text = await reply.text();
     const answer = { status: reply.status, headers: reply.headers, text, body: parseJson(text) };
-    if (logs) recordProblems(logs, { ...answer, method, path });
+    recordProblems({ ...answer, method, path });
     return answer;
   };
 }

@@ -85,6 +85,7 @@ export interface Options {
 
 const classicNames: Readonly<Record<string, string>> = {
   enabled: 'enable_cache',
+  mode: 'mode',
   timeout: 'cache_timeout',
   cacheAllSafeRequests: 'cache_all_safe_requests',
   cacheResponseCodes: 'cache_response_codes',

@@ -56,7 +56,7 @@ async function stopChildren(): Promise<void> {
   await Promise.all([...running].map(child => (child.kill('SIGKILL') ? once(child, 'close') : undefined)));
 }
 
-interface Launched {
+export interface Launched {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
   out(): string;
@@ -110,6 +110,9 @@ const quiet = {
   GW_GATEWAY_CONTROL_PORT: '0',
   GW_THREADS: '1',
 };
+
+/** Starts a command that runs until it is stopped. */
+export const startCommand = (command: readonly string[], options: ChildOptions): Launched => launch(command, options);
 
 /** Runs a command to its end. */
 export const runChild = (command: readonly string[], options: ChildOptions): Promise<Ended> =>

@@ -8,6 +8,7 @@ import { readSettings, type SettingName } from '#base/settings.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { type Application, startApplication } from '../../src/application.ts';
 import { type EngineName, rememberSecrets } from './app.ts';
+import { recordChange } from './reached-problems.ts';
 import { testPostgres } from './services/engines.ts';
 import { eventually } from './upstream.ts';
 
@@ -35,6 +36,7 @@ export async function testInstallation(
     });
     const log = createLog({ level: onLog ? 'info' : 'silent', format: 'json', write: line => onLog?.(line) });
     const application = await startApplication(read, { log, clock: systemClock });
+    application.installation.records.onChange(recordChange);
     running.add(application);
     if (application.credentials) rememberSecrets(application.credentials);
     credentials ??= application.credentials;

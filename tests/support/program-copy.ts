@@ -62,9 +62,15 @@ export async function endLeftOver(): Promise<void> {
 }
 
 /** Runs a command in a process group of its own, so that what npm starts ends with it. */
-export function run(command: readonly [string, ...string[]], cwd: string, env: Readonly<Record<string, string>>): Ran {
+export function run(
+  command: readonly [string, ...string[]],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  /** Another user, where the tests run as root. */
+  identity?: { readonly uid: number; readonly gid: number },
+): Ran {
   const [file, ...args] = command;
-  const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const child = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true, ...identity });
   running.add(child);
   let output = '';
   const waiting = new Set<() => void>();

@@ -251,6 +251,7 @@ const guards = new Set([
   'key-state',
   'access-rights',
   'allowed-urls',
+  'graphql',
 ]);
 
 /** The body of a refusal. */

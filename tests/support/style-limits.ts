@@ -30,5 +30,4 @@ export const longFunctions: ReadonlySet<string> = new Set([
   'src/gateway/runtime/threads.ts startThreads',
   'src/gateway/server/http1.ts createHttp1Transport',
   'src/gateway/server/http2.ts createHttp2Transport',
-  'src/gateway/server/tls-acceptor.ts createTlsAcceptor',
 ]);

@@ -196,7 +196,11 @@ const components = {
 };
 
 /** A key for these APIs, with this metadata. */
-export async function keyFor(app: TestApp, apis: readonly Published[], meta_data: Record<string, unknown> = {}) {
+export async function keyFor(
+  app: TestApp,
+  apis: readonly Pick<Published, 'apiId'>[],
+  meta_data: Record<string, unknown> = {},
+) {
   const access_rights = Object.fromEntries(
     apis.map(({ apiId }) => [apiId, { api_id: apiId, api_name: apiId, versions: ['Default', ''] }]),
   );

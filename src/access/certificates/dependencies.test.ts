@@ -15,9 +15,9 @@ onEveryEngine(
       return (await ask('POST', '/api/certs', certPem + keyPem)).body.id as string;
     };
     const target_url = 'http://127.0.0.1:9/';
-    const createClassic = async (more: object) => {
+    const createClassic = async (more: object, transport: object = {}) => {
       const name = `c${createPublicId()}`;
-      const proxy = { listen_path: `/${name}/`, target_url };
+      const proxy = { listen_path: `/${name}/`, target_url, transport };
       const { body, text } = await ask('POST', '/api/apis', { api_definition: { name, proxy, ...more } });
       assert.ok(body.ID, text);
       return body.ID as string;
@@ -37,19 +37,25 @@ onEveryEngine(
     /** APIs and keys that use a certificate in every place, and one that does not. */
     async function using(certId: string) {
       const other = await upload();
-      const classic = await createClassic({
-        use_mutual_tls_auth: true,
-        client_certificates: [certId, other],
-        upstream_certificates: { '*': certId, 'a.example': other },
-        certificates: [certId],
-        domain: `${createPublicId()}.example`,
-      });
+      const classic = await createClassic(
+        {
+          use_mutual_tls_auth: true,
+          client_certificates: [certId, other],
+          upstream_certificates: { '*': certId, 'a.example': other },
+          certificates: [certId],
+          domain: `${createPublicId()}.example`,
+        },
+        { ssl_ca_certificates: [other, certId] },
+      );
       const document = await createDocument(
         {
           clientCertificates: { enabled: true, allowlist: [certId] },
           customDomain: { enabled: true, name: `${createPublicId()}.example`, certificates: [certId, other] },
         },
-        { mutualTLS: { enabled: true, domainToCertificateMapping: [{ domain: '*', certificate: certId }] } },
+        {
+          mutualTLS: { enabled: true, domainToCertificateMapping: [{ domain: '*', certificate: certId }] },
+          tlsTransport: { caCertificates: [certId] },
+        },
       );
       const unrelated = await createClassic({ client_certificates: [other], use_mutual_tls_auth: true });
       const access_rights = { [classic]: { api_id: classic } };
@@ -94,10 +100,12 @@ onEveryEngine(
       assert.deepEqual(api_definition.client_certificates, [other]);
       assert.deepEqual(api_definition.upstream_certificates, { 'a.example': other });
       assert.deepEqual(api_definition.certificates, []);
+      assert.deepEqual(api_definition.proxy.transport.ssl_ca_certificates, [other]);
       const { server, upstream } = (await ask('GET', `/api/apis/oas/${document}`)).body['x-gw-api-gateway'];
       assert.deepEqual(server.clientCertificates, { enabled: true, allowlist: [] });
       assert.deepEqual(server.customDomain.certificates, [other]);
       assert.deepEqual(upstream.mutualTLS.domainToCertificateMapping, []);
+      assert.deepEqual(upstream.tlsTransport.caCertificates, []);
       assert.deepEqual((await ask('GET', `/api/certs/${certId}/apis`)).body.apis, []);
       assert.equal((await ask('GET', `/api/certs/${other}/apis`)).body.apis.length, 3);
       assert.ok(unrelated);

@@ -21,7 +21,7 @@ export async function findApisWithCertificate(
   const mentioned = await apis.findMentioning(orgId, certificateId);
   return mentioned.flatMap(api => {
     const uses = listCertificateUses(toModel(api)).filter(({ ids }) => ids.includes(certificateId));
-    return uses.length > 0 ? [{ api, roles: uses.map(({ role }) => role) }] : [];
+    return uses.length > 0 ? [{ api, roles: [...new Set(uses.map(({ role }) => role))] }] : [];
   });
 }
 

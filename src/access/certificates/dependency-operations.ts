@@ -37,6 +37,7 @@ const graphTypes: Readonly<Record<string, string>> = {
 function toApiTypeName({ kind, summary }: StoredApi): string {
   if (kind === 'streams') return 'Gw Streams';
   if (kind === 'oas') return 'Gw OAS';
+  if (kind === 'mcp') return 'Gw MCP';
   return summary.api_types.map(type => graphTypes[type]).find(Boolean) ?? 'Gw Classic';
 }
 
@@ -122,6 +123,7 @@ export const deleteCertificateDependencies = operation({
   ...declared,
   name: 'deleteCertificateDependencies',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/api/certs/dependencies/{certId}',
   about:
     'Removes a certificate from the APIs that use it, and deletes the keys that are bound to it. The certificate itself is not deleted.',

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
-import { forceQuery } from '#operations/dependents.ts';
+import { dependentsProblem, forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { messageResponse, toOkMessage } from '#operations/shapes.ts';
+import { problem as peopleProblem } from '#people/problems.ts';
 import type { CertificateServices, DeleteCertificateServices } from './operations.ts';
 import { parsePem } from './pem.ts';
-import { problem } from './problems.ts';
+import { problem, uploadProblems } from './problems.ts';
 import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts';
 import { toCertificateSummary, toFullCertificate } from './views.ts';
 
@@ -37,13 +38,14 @@ export const createGatewayCertificate = operation({
   name: 'createGatewayCertificate',
   isRepeatable: true,
   method: 'POST',
+  changesTraffic: true,
   path: '/gw/certs',
   about: 'Creates a certificate, with or without its chain and private key, or a bare public key. The body is PEM.',
   accepts: 'text',
   query: z.object({ org_id: orgId.describe('Id of the organisation; defaults to the first one') }),
   body: z.string(),
   returns: z.object({ id: CertificateId, status: z.literal('ok'), message: z.string() }),
-  problems: [problem.empty, problem.already_exists, problem.undecodable, problem.expired, problem.too_large],
+  problems: [problem.empty, peopleProblem.organisation_unknown, ...uploadProblems],
   async handle({ query: { org_id }, body, audit }, services: GatewayCertificateServices) {
     if (body.trim() === '') throw problem.empty();
     const owner = await resolveOwner(services, org_id ?? '');
@@ -82,6 +84,7 @@ export const deleteGatewayCertificate = operation({
   name: 'deleteGatewayCertificate',
   versioned: 'certificates',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/gw/certs/{certID}',
   about:
     'Deletes a certificate and its private key. Requests to APIs that depend on it get 503 until they have another.',
@@ -91,7 +94,7 @@ export const deleteGatewayCertificate = operation({
     ...forceQuery.shape,
   }),
   returns: messageResponse,
-  problems: [problem.not_found],
+  problems: [problem.not_found, dependentsProblem],
   async handle(
     { actor, params: { certID }, query: { org_id, force }, audit },
     services: GatewayCertificateServices & DeleteCertificateServices,

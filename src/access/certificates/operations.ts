@@ -2,13 +2,12 @@ import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Upload } from '#operations/body.ts';
-import { forceQuery, type RefuseDependents } from '#operations/dependents.ts';
+import { dependentsProblem, forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, pageQuery, toPageRequest } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
-import { problem as accessProblem } from '../problems.ts';
 import { parsePem } from './pem.ts';
-import { problem } from './problems.ts';
+import { problem, uploadProblems } from './problems.ts';
 import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts';
 import type { CertificateStore } from './store.ts';
 import { toCertificateSummary, toFullCertificate } from './views.ts';
@@ -86,13 +85,14 @@ export const createCertificate = operation({
   name: 'createCertificate',
   isRepeatable: true,
   method: 'POST',
+  changesTraffic: true,
   path: '/api/certs',
   about: 'Creates a certificate, with or without its chain and private key, or a bare public key. All are PEM.',
   permission: 'certs:write',
   accepts: 'upload',
   body: file,
   returns: z.object({ id: CertificateId, message: z.string(), status: z.literal('ok') }),
-  problems: [problem.already_exists, problem.undecodable, problem.expired, problem.too_large],
+  problems: uploadProblems,
   async handle({ actor: { orgId }, body, audit }, { certificates, clock }: CertificateServices) {
     const nowMs = clock.now();
     const upload = parsePem(body.bytes.toString('utf8'), { orgId, nowMs });
@@ -125,6 +125,7 @@ export const deleteCertificate = operation({
   name: 'deleteCertificate',
   versioned: 'certificates',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/api/certs/{certId}',
   about:
     'Deletes a certificate and its private key. Requests to APIs that depend on it get 503 until they have another.',
@@ -132,7 +133,7 @@ export const deleteCertificate = operation({
   params,
   query: forceQuery,
   returns: z.object({ status: z.literal('OK'), message: z.string() }),
-  problems: [problem.not_found, accessProblem.has_dependents],
+  problems: [problem.not_found, dependentsProblem],
   async handle({ actor, params: { certId }, query, audit }, services: DeleteCertificateServices) {
     audit(certId);
     await services.records.write(async () => {

@@ -28,3 +28,21 @@ export const problem = problems('certificates', {
   too_large: { status: 413, message: 'A certificate upload may have at most {maxBytes} bytes' },
   too_many: { status: 400, message: 'A certificate upload may have at most {maxCertificates} certificates' },
 });
+
+/** Problems of an upload. */
+export const uploadProblems = [
+  problem.already_exists,
+  problem.undecodable,
+  problem.expired,
+  problem.too_large,
+  problem.too_many,
+  problem.several_private_keys,
+  problem.several_public_keys,
+  problem.public_key_combined,
+  problem.private_key_alone,
+  problem.private_key_unreadable,
+  problem.private_key_encrypted,
+  problem.private_key_foreign,
+  problem.leaf_not_first,
+  problem.unknown_block,
+];

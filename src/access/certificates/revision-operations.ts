@@ -31,6 +31,7 @@ export const certificateRevisionOperations = declareRevisionOperations<
   noun: 'certificates',
   article: 'a certificate',
   permissionName: 'certs',
+  changesTraffic: true,
   notFound: problem.not_found,
   problems: [problem.private_key_removed, problem.already_exists, problem.expired],
   history: ({ certificates }) => certificates.history,

@@ -1,6 +1,7 @@
 import { findReferences, toModel } from '#apis/api/rules.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import type { ApiStore } from '#apis/api/store.ts';
+import { listToolSources } from '#apis/api/tool-source-check.ts';
 import { isObject } from '#base/json-tree.ts';
 import { isReferenceTo } from '#definition/api-references.ts';
 import type { HookStore } from '#events/hooks/store.ts';
@@ -90,6 +91,16 @@ async function findApiDependents(services: DependentServices, orgId: string, ref
     ...(await dependents.keysOfApi(orgId, api_id)).map(toKey(orgId)),
     ...(await dependents.clientsOfApi(orgId, api_id)).map(toClient),
   ];
+}
+
+/** MCP proxies whose tools are the operations of an API: without it they would have none. */
+export async function findToolProxies({ apis }: Pick<DependentServices, 'apis'>, orgId: string, ref: string) {
+  const api = await apis.get(orgId, ref);
+  if (!api) return undefined;
+  const proxies = (await apis.findMentioning(orgId, 'gw:')).filter(it =>
+    listToolSources(it).some(name => name === api.api_id || name === api.id),
+  );
+  return proxies.map(toApi);
 }
 
 async function findPolicyDependents(services: DependentServices, orgId: string, ref: string) {

@@ -2,9 +2,9 @@ import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Actor, hasPermission } from '#operations/actor.ts';
 import type { Dependent, RefuseDependents } from '#operations/dependents.ts';
+import { problem } from '#operations/problems.ts';
 import type { KeyStore } from '../keys/store.ts';
-import { problem } from '../problems.ts';
-import { type DependentServices, dependentFinders, type FoundDependent } from './find-dependents.ts';
+import { type DependentServices, dependentFinders, type FoundDependent, findToolProxies } from './find-dependents.ts';
 
 /** Dependents that a response names. */
 const maxNamed = 100;
@@ -48,8 +48,11 @@ export async function showDependents(
 export const createRefuseDependents =
   (services: DependentServices & { ownership: Ownership; settings: Settings }): RefuseDependents =>
   async (kind, { actor, orgId, ref }, force) => {
-    if (force ?? !services.settings['management.delete_requires_force']) return;
-    const found = await dependentFinders[kind](services, orgId, ref);
+    const isChecked = !(force ?? !services.settings['management.delete_requires_force']);
+    if (!isChecked && (force === true || kind !== 'apis')) return;
+    const found = isChecked
+      ? await dependentFinders[kind](services, orgId, ref)
+      : await findToolProxies(services, orgId, ref);
     if (!found || found.length === 0) return;
     const { named, total } = await showDependents(services, actor, found);
     const shown = named.slice(0, maxNamedInRefusal).map(it => `${it.kind} ${it.name}`);

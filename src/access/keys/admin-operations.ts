@@ -44,6 +44,7 @@ export const createOrganisationKey = operation({
   name: 'createOrganisationKey',
   isRepeatable: 'without password',
   method: 'POST',
+  changesTraffic: true,
   path: '/admin/org/keys',
   about:
     'Sets the limits of the organisation in org_id, replacing earlier ones; without org_id an id is generated for the key.',
@@ -79,6 +80,7 @@ export const updateOrganisationKey = operation({
   name: 'updateOrganisationKey',
   versioned: 'keys',
   method: 'PUT',
+  changesTraffic: true,
   path: '/admin/org/keys/{keyId}',
   about: 'Replaces the key of an organisation; its organisation does not change.',
   params,
@@ -101,6 +103,7 @@ export const deleteOrganisationKey = operation({
   name: 'deleteOrganisationKey',
   versioned: 'keys',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/admin/org/keys/{keyId}',
   about: 'Deletes the limits of an organisation.',
   params,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
+import { problem as peopleProblem } from '#people/problems.ts';
 import { buildKeyId, changeKey, missingMember, putKey, readLiveKey, removeKey } from './issue.ts';
 import {
   changeQuery,
@@ -30,13 +31,14 @@ export const writeBasicUser = operation({
   name: 'writeBasicUser',
   versioned: 'keys',
   method: 'POST',
+  changesTraffic: true,
   path: '/api/apis/keys/basic/{username}',
   about: 'Creates or replaces the key of a basic-auth user.',
   permission: 'keys:write',
   params,
   ...keyBody,
   returns: KeyEnvelope,
-  problems: [problem.exists],
+  problems: [problem.exists, problem.certificate_unknown, peopleProblem.limit_reached],
   async handle({ actor, params: { username }, body, audit }, services: KeyOperationServices) {
     refuseColon(username);
     const keyId = buildKeyId(actor.orgId, username, services.settings);
@@ -72,6 +74,7 @@ export const updateBasicUser = operation({
   name: 'updateBasicUser',
   versioned: 'keys',
   method: 'PUT',
+  changesTraffic: true,
   path: '/api/apis/keys/basic/{username}',
   about: 'Replaces the key of a basic-auth user; an omitted password does not change.',
   permission: 'keys:write',
@@ -93,6 +96,7 @@ export const deleteBasicUser = operation({
   name: 'deleteBasicUser',
   versioned: 'keys',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/api/apis/keys/basic/{username}',
   about: 'Deletes the key of a basic-auth user.',
   permission: 'keys:write',

@@ -3,6 +3,7 @@ import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified } from '#operations/shapes.ts';
+import { problem as peopleProblem } from '#people/problems.ts';
 import { policyIdsOf } from '../policies/apply-policies.ts';
 import { formatKeyId, orgOfKey } from './ids.ts';
 import {
@@ -26,6 +27,8 @@ import type { KeyKind, StoredKey } from './store.ts';
 export interface GatewayKeyServices extends KeyOperationServices, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
+/** Problems of the organisation of a new key. */
+const ownerProblems = [peopleProblem.organisation_unknown, peopleProblem.limit_reached];
 const params = z.object({ keyID: z.string().describe('Id or name of the key') });
 const lookup = z.object({
   hashed: booleanQuery.describe('Interprets the path parameter as the hash of the key'),
@@ -99,12 +102,13 @@ export const addGatewayKey = operation({
   name: 'addGatewayKey',
   isRepeatable: 'without password',
   method: 'POST',
+  changesTraffic: true,
   path: '/gw/keys',
   about: 'Creates a key with a random id in the organisation of org_id, or in the first one.',
   query: writeQuery,
   body: Key,
   returns: modifiedResponse,
-  problems: [problem.exists],
+  problems: [problem.certificate_unknown, ...ownerProblems],
   async handle({ body, audit }, services: GatewayKeyServices) {
     const orgId = await resolveOwner(services, body.org_id ?? '');
     const kind = kindOf(body);
@@ -119,13 +123,14 @@ export const putGatewayKey = operation({
   name: 'putGatewayKey',
   versioned: 'keys',
   method: 'POST',
+  changesTraffic: true,
   path: '/gw/keys/{keyID}',
   about: 'Creates or replaces a key with a custom name, or the basic-auth user of that name if a password is sent.',
   params,
   query: writeQuery,
   body: Key,
   returns: modifiedResponse,
-  problems: [problem.exists, problem.certificate_unknown],
+  problems: [problem.exists, problem.certificate_unknown, ...ownerProblems],
   async handle({ params: { keyID }, query, body, audit }, services: GatewayKeyServices) {
     const orgId = await resolveOwner(services, body.org_id ?? '');
     const kind = kindOf(body);
@@ -147,11 +152,12 @@ export const createGatewayKey = operation({
   name: 'createGatewayKey',
   isRepeatable: 'without password',
   method: 'POST',
+  changesTraffic: true,
   path: '/gw/keys/create',
   about: 'Creates a key; one with HMAC signatures gets a new secret, one bound to a certificate gets its id from it.',
   body: Key,
   returns: modifiedResponse,
-  problems: [problem.no_rights, problem.certificate_taken, problem.certificate_unknown],
+  problems: [problem.no_rights, problem.certificate_taken, problem.certificate_unknown, ...ownerProblems],
   async handle({ body, audit }, services: GatewayKeyServices) {
     if (grantsNothing(body) && !services.settings['keys.allow_master_keys']) throw problem.no_rights();
     const orgId = await resolveOwner(services, body.org_id ?? '');
@@ -182,6 +188,7 @@ export const previewGatewayKey = operation({
   about: 'Previews a key with its policies applied; nothing is stored.',
   body: Key,
   returns: Key,
+  problems: [problem.certificate_unknown, peopleProblem.organisation_unknown],
   async handle({ body }, services: GatewayKeyServices) {
     return (await previewKey(services, await resolveOwner(services, body.org_id ?? ''), body)).issued.data;
   },
@@ -197,7 +204,7 @@ export const getGatewayKey = operation({
   params,
   query: lookup,
   returns: Key,
-  problems: [problem.unknown, problem.hash_ambiguous],
+  problems: [problem.unknown, problem.hash_ambiguous, problem.no_usernames],
   async handle({ params: { keyID }, query }, services: GatewayKeyServices) {
     return (await readLiveKey(services, await requireAnyKey(services, keyID, query, problem.unknown))).data;
   },
@@ -208,13 +215,14 @@ export const updateGatewayKey = operation({
   name: 'updateGatewayKey',
   versioned: 'keys',
   method: 'PUT',
+  changesTraffic: true,
   path: '/gw/keys/{keyID}',
   about: 'Replaces a key. Its quota is reset unless suppress_reset is 1; an omitted password does not change.',
   params,
   query: lookup.extend(writeQuery.shape),
   body: Key,
   returns: modifiedResponse,
-  problems: [problem.unknown_to_change, problem.hash_ambiguous, problem.certificate_unknown],
+  problems: [problem.unknown_to_change, problem.hash_ambiguous, problem.no_usernames, problem.certificate_unknown],
   async handle({ params: { keyID }, query, body, audit }, services: GatewayKeyServices) {
     const stored = await requireAnyKey(services, keyID, query, problem.unknown_to_change);
     audit(stored.keyHash, stored.orgId);
@@ -228,12 +236,13 @@ export const deleteGatewayKey = operation({
   name: 'deleteGatewayKey',
   versioned: 'keys',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/gw/keys/{keyID}',
   about: 'Deletes a key; it is refused at once.',
   params,
   query: lookup,
   returns: modifiedResponse,
-  problems: [problem.unknown_to_remove, problem.hash_ambiguous],
+  problems: [problem.unknown_to_remove, problem.hash_ambiguous, problem.no_usernames],
   async handle({ params: { keyID }, query, audit }, services: GatewayKeyServices) {
     const stored = await requireAnyKey(services, keyID, query, problem.unknown_to_remove);
     audit(stored.keyHash, stored.orgId);
@@ -255,6 +264,7 @@ export const setGatewayKeyPolicies = operation({
   name: 'setGatewayKeyPolicies',
   versioned: 'keys',
   method: 'POST',
+  changesTraffic: true,
   path: '/gw/keys/policy/{hash}',
   about: 'Replaces the policies of a key, found by its hash; its other members and its quota do not change.',
   params: z.object({ hash: z.string().describe('Hash of the key') }),

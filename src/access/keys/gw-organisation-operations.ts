@@ -79,6 +79,7 @@ export const addGatewayOrganisationKey = operation({
   name: 'addGatewayOrganisationKey',
   versioned: 'keys',
   method: 'POST',
+  changesTraffic: true,
   about: 'Sets the limits of an organisation, replacing earlier ones.',
   handle: async (call, services: GatewayOrganisationKeyServices) =>
     toModified(call.params.orgID, await putLimits(call, services)),
@@ -90,6 +91,7 @@ export const updateGatewayOrganisationKey = operation({
   name: 'updateGatewayOrganisationKey',
   versioned: 'keys',
   method: 'PUT',
+  changesTraffic: true,
   about: 'Replaces the limits of an organisation, or creates them.',
   async handle(call, services: GatewayOrganisationKeyServices) {
     await putLimits(call, services);
@@ -102,6 +104,7 @@ export const deleteGatewayOrganisationKey = operation({
   name: 'deleteGatewayOrganisationKey',
   versioned: 'keys',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/gw/org/keys/{orgID}',
   about: 'Deletes the limits of an organisation.',
   params,

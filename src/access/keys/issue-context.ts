@@ -1,8 +1,10 @@
 import type { Clock } from '#base/clock.ts';
+import { isZeroValue } from '#base/json-tree.ts';
 import type { Settings } from '#base/settings.ts';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 import type { ApiSummary, FindApis } from '../api-lookup.ts';
 import { policyIdsOf, type Rejection } from '../policies/apply-policies.ts';
+import { decidedByFirst } from '../policies/merge-policies.ts';
 import { rightsOf } from '../policies/schema.ts';
 import type { PolicyStore, StoredPolicy } from '../policies/store.ts';
 import type { KeyContext, KeyFault } from './creation.ts';
@@ -88,6 +90,7 @@ export async function buildKeyContext(
 ): Promise<KeyContext> {
   const rights = [key.access_rights ?? {}, ...[...resolved.byId.values()].map(rightsOf)];
   const apis = await findApisInBatches(findApis, orgId, [...new Set(rights.flatMap(Object.keys))]);
+  refuseMcpRights(key, apis);
   return {
     orgId,
     policies: resolved.byId,
@@ -96,6 +99,18 @@ export async function buildKeyContext(
     knowsApi: apiId => apis.has(apiId),
     keepsQuota: apiId => apis.get(apiId)?.keepsQuota === true,
   };
+}
+
+/** Rights to JSON-RPC methods and primitives have no effect on an API that is no MCP proxy. */
+function refuseMcpRights({ access_rights }: Key, apis: ReadonlyMap<string, ApiSummary>): void {
+  const faults = Object.entries(access_rights ?? {}).flatMap(([apiId, right]) =>
+    apis.get(apiId)?.isMcp === false
+      ? decidedByFirst
+          .filter(name => !isZeroValue(right[name]))
+          .map(name => ({ path: `access_rights.${apiId}.${name}`, message: 'is for MCP proxies only' }))
+      : [],
+  );
+  if (faults.length > 0) throw createInvalidProblem(faults);
 }
 
 async function findApisInBatches(findApis: FindApis, orgId: string, apiIds: readonly string[]) {

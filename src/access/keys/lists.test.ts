@@ -100,6 +100,97 @@ onEveryEngine('key lists', app => {
     assert.deepEqual(await ids('/api/apis/c3/keys'), [both]);
   });
 
+  test('the detailed list is filtered by API, policy, state, kind, expiry and name, all combined', async () => {
+    const { ask, named, detailed } = await tenant(app());
+    const soon = Math.floor(app().application.installation.services.clock.now() / 1000) + 3600;
+    const addPolicy = async (id: string) =>
+      assert.equal((await ask('POST', '/api/portal/policies', { id, name: id, ...rights('b2') })).status, 200);
+    await addPolicy('gold');
+    await addPolicy('denied');
+    const plain = await named('plain', { ...rights('a1'), alias: 'Mobile App 100%' });
+    const stopped = await named('stopped', { ...rights('a1'), is_inactive: true });
+    const golden = await named('golden', { apply_policies: ['gold'], is_inactive: true, expires: soon });
+    const refused = await named('refused', { apply_policies: ['gold', 'denied'] });
+    assert.equal(
+      (
+        await ask('POST', '/api/apis/keys/basic/ann', {
+          ...rights('a1'),
+          basic_auth_data: { password: 'x'.repeat(12) },
+        })
+      ).status,
+      200,
+    );
+    const ann = (await detailed('?kind=basic')).ids[0]!;
+    const policy = (await ask('GET', '/api/portal/policies/denied')).body;
+    assert.equal((await ask('PUT', '/api/portal/policies/denied', { ...policy, state: 'deny' })).status, 200);
+    const find = async (query: string) => (await detailed(`?${query}`)).ids;
+    assert.deepEqual(await find('api_id=b2'), [refused, golden]);
+    assert.deepEqual(await find('policy_id=gold'), [refused, golden]);
+    assert.deepEqual(await find('policy_id=gold&state=active'), [golden], 'policies decide');
+    assert.deepEqual(await find('state=inactive'), [refused, stopped]);
+    assert.deepEqual(await find('kind=token&state=active'), [golden, plain]);
+    assert.deepEqual(await find('search=mobile%20app'), [plain]);
+    assert.deepEqual(await find('search=100%25'), [plain]);
+    assert.deepEqual(await find('search=ANN'), [ann]);
+    assert.deepEqual(await find(`expires_before=${soon + 1}`), [golden]);
+    assert.deepEqual(await find(`expires_before=${soon}`), []);
+    assert.deepEqual(await find('q=golden&policy_id=denied'), []);
+    assert.deepEqual(await find('q=gold&state=active'), [golden]);
+    assert.deepEqual(await find('state=expired'), []);
+    const { records } = app().application.installation;
+    await records.db
+      .updateTable('keys')
+      .set({ expires_at: soon - 7200 })
+      .where('expires_at', '=', soon)
+      .execute();
+    assert.deepEqual(await find('state=expired'), [golden]);
+    assert.deepEqual(await find('policy_id=gold&state=active'), []);
+    for (const wrong of ['state=odd', 'kind=organisation', 'expires_before=-1', 'expires_before=x'])
+      assert.equal((await ask('GET', `/api/keys/detailed?${wrong}`)).status, 400, wrong);
+    assert.deepEqual(await (await tenant(app())).detailed('?policy_id=gold').then(it => it.ids), []);
+  });
+
+  test('keys are counted by policy and by API, within the organisation', async () => {
+    const { ask, named } = await tenant(app());
+    for (const id of ['one', 'two'])
+      assert.equal((await ask('POST', '/api/portal/policies', { id, name: id, ...rights('b2') })).status, 200);
+    await named('direct', rights('a1', 'b2'));
+    await named('first', { apply_policies: ['one'] });
+    await named('both', { apply_policies: ['one', 'two'] });
+    const { body } = await ask('GET', '/api/keys/counts?policy_id=one,two,none&api_id=a1,b2,c3');
+    assert.deepEqual(body, { total: 3, policies: { one: 2, two: 1, none: 0 }, apis: { a1: 1, b2: 3, c3: 0 } });
+    assert.deepEqual((await ask('GET', '/api/keys/counts')).body, { total: 3, policies: {}, apis: {} });
+    const stranger = await tenant(app());
+    const foreign = await stranger.ask('GET', '/api/keys/counts?policy_id=one&api_id=a1');
+    assert.deepEqual(foreign.body, { total: 0, policies: { one: 0 }, apis: { a1: 0 } });
+    const many = Array.from({ length: 101 }, (_none, index) => `p${index}`).join(',');
+    assert.equal((await ask('GET', `/api/keys/counts?policy_id=${many}`)).status, 400);
+  });
+
+  test('lists leave out 40,000 hidden APIs with one bound value', async () => {
+    const { orgId, named } = await tenant(app());
+    const id = await named('visible');
+    const { keys, policies, apis, usage, logs, uptime } = app().application.installation.services;
+    const hiddenApis = Array.from({ length: 40_000 }, (_none, index) => `hidden-${index}`);
+    const page = { page: 1, size: 10 };
+    const shown = await keys.page(orgId, { ...page, hiddenApis });
+    assert.deepEqual(
+      shown.items.map(it => it.keyId),
+      [id],
+    );
+    assert.deepEqual((await keys.page(orgId, { ...page, hiddenApis: [...hiddenApis, 'a1'] })).items, []);
+    assert.deepEqual((await keys.page(orgId, { ...page, hiddenApis, q: 'visible' })).items.length, 1);
+    assert.deepEqual((await policies.search(orgId, { hiddenApis }, page)).items, []);
+    assert.deepEqual((await apis.page(orgId, { hidden: hiddenApis, only: hiddenApis }, 'name', page)).items, []);
+    assert.deepEqual(await apis.categoryCounts(orgId, hiddenApis), []);
+    assert.deepEqual(await apis.listAfter(orgId, '', 10, hiddenApis), []);
+    const range = { orgId, from: 0, to: 1, hiddenApis };
+    assert.deepEqual((await logs.page({ ...range, failed: false }, page)).items, []);
+    assert.deepEqual((await uptime.page({ ...range, now: 1 }, page)).items, []);
+    const sums = { groups: [], order: 'hits', ascending: false } as const;
+    assert.deepEqual((await usage.page({ ...range, ...sums, ownedApis: hiddenApis }, page)).items, []);
+  });
+
   test('a key is read, changed and removed under an API it may call, and not found under other APIs', async () => {
     const { ask, named } = await tenant(app());
     const id = await named('one');

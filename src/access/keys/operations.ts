@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, statusResponse, toStatus } from '#operations/shapes.ts';
+import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
-import { withoutHidden } from '../hidden-rights.ts';
+import { problem as peopleProblem } from '#people/problems.ts';
 import { explainKey } from '../policies/explain-policies.ts';
-import { changeKey, issueKey, missingMember, previewKey, readLiveKey, removeKey, toIssuedKey } from './issue.ts';
+import { changeKey, issueKey, missingMember, previewKey, readLiveKey, removeKey } from './issue.ts';
+import { keyListOperations } from './list-operations.ts';
 import {
   booleanQuery,
   changeQuery,
@@ -17,6 +18,7 @@ import {
   withoutHiddenRights,
 } from './lookup.ts';
 import { problem } from './problems.ts';
+import { rotateStoredKey } from './rotate-key.ts';
 import { ExplainedKeyEnvelope, KeyEnvelope, keyBody } from './schema.ts';
 
 const declared = { surface: 'dashboard', noun: 'keys' } as const;
@@ -26,13 +28,14 @@ export const createKey = operation({
   name: 'createKey',
   isRepeatable: 'without password',
   method: 'POST',
+  changesTraffic: true,
   path: '/api/keys',
   about: 'Creates a key with a random id, or with basic_auth the key of a basic-auth user.',
   permission: 'keys:write',
   query: z.object({ basic_auth: booleanQuery.describe('Creates the key of the user in basic_auth_data') }),
   ...keyBody,
   returns: KeyEnvelope,
-  problems: [problem.exists, problem.certificate_unknown],
+  problems: [problem.exists, problem.certificate_unknown, peopleProblem.limit_reached],
   async handle({ actor, query, body, audit }, services: KeyOperationServices) {
     await refuseHiddenGrants(services, actor, body);
     if (!query.basic_auth) {
@@ -55,13 +58,14 @@ export const createCustomKey = operation({
   name: 'createCustomKey',
   isRepeatable: 'without password',
   method: 'POST',
+  changesTraffic: true,
   path: '/api/keys/{keyId}',
   about: 'Creates a key with a custom name; clients may send the name or the whole id.',
   permission: 'keys:write',
   params: keyParams,
   ...keyBody,
   returns: KeyEnvelope,
-  problems: [problem.exists, problem.certificate_unknown],
+  problems: [problem.exists, problem.certificate_unknown, peopleProblem.limit_reached],
   async handle({ actor, params: { keyId: name }, body, audit }, services: KeyOperationServices) {
     await refuseHiddenGrants(services, actor, body);
     const kind = body.basic_auth_data?.password ? 'basic' : 'token';
@@ -82,7 +86,7 @@ export const getKey = operation({
   params: keyParams,
   query: lookupQuery,
   returns: KeyEnvelope,
-  problems: [problem.not_found, problem.hash_ambiguous],
+  problems: [problem.not_found, problem.hash_ambiguous, problem.no_usernames],
   async handle({ actor, params: { keyId }, query }, services: KeyOperationServices) {
     const key = await readLiveKey(services, await requireKey(services, actor, keyId, query));
     return withoutHiddenRights(services, actor, key);
@@ -94,6 +98,7 @@ export const updateKey = operation({
   name: 'updateKey',
   versioned: 'keys',
   method: 'PUT',
+  changesTraffic: true,
   path: '/api/keys/{keyId}',
   about: 'Replaces a key. Its quota is reset unless suppress_reset is 1; an omitted password does not change.',
   permission: 'keys:write',
@@ -101,7 +106,13 @@ export const updateKey = operation({
   query: changeQuery,
   ...keyBody,
   returns: KeyEnvelope,
-  problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key, problem.certificate_unknown],
+  problems: [
+    problem.not_found,
+    problem.hash_ambiguous,
+    problem.no_usernames,
+    problem.organisation_key,
+    problem.certificate_unknown,
+  ],
   async handle({ actor, params: { keyId }, query, body, audit }, services: KeyOperationServices) {
     const stored = await requireWritableKey(services, actor, keyId, query);
     audit(stored.keyHash);
@@ -115,13 +126,14 @@ export const deleteKey = operation({
   name: 'deleteKey',
   versioned: 'keys',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/api/keys/{keyId}',
   about: 'Deletes a key; it is refused at once.',
   permission: 'keys:write',
   params: keyParams,
   query: lookupQuery,
   returns: statusResponse,
-  problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key],
+  problems: [problem.not_found, problem.hash_ambiguous, problem.no_usernames, problem.organisation_key],
   async handle({ actor, params: { keyId }, query, audit }, services: KeyOperationServices) {
     const stored = await requireWritableKey(services, actor, keyId, query);
     audit(stored.keyHash);
@@ -131,20 +143,49 @@ export const deleteKey = operation({
   },
 });
 
-export const listKeysDetailed = operation({
+/** 90 days. */
+const maxGraceSeconds = 7_776_000;
+
+export const rotateKeyOperation = operation({
   ...declared,
-  name: 'listKeysDetailed',
-  method: 'GET',
-  path: '/api/keys/detailed',
-  about: 'Lists the keys of the caller’s organisation with all their members, newest first.',
-  permission: 'keys:read',
-  query: z.object({ q: z.string().max(1024).optional().describe('Part of the key id'), p: pageNumber }),
-  returns: z.object({ keys: z.array(KeyEnvelope), pages: z.int() }),
-  async handle({ actor, query: { q, p } }, { keys, settings, ownership }: KeyOperationServices) {
-    const hidden = await ownership.findHidden(actor);
-    const keyQuery = { q, page: p, size: settings['management.page_size'], hiddenApis: hidden.apiIds };
-    const { items, pages } = await keys.page(actor.orgId, keyQuery);
-    return { keys: items.map(it => toIssuedKey({ ...it, key: withoutHidden(it.key, hidden) })), pages };
+  name: 'rotateKey',
+  isRepeatable: true,
+  method: 'POST',
+  changesTraffic: true,
+  path: '/api/keys/{keyId}/rotate',
+  about:
+    'Issues a key with the same rights and limits and a new id, with counters of its own. The old one is accepted until the end of the grace period, and removed at once without one.',
+  permission: 'keys:write',
+  params: keyParams,
+  query: lookupQuery,
+  body: z.object({
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(maxGraceSeconds)
+      .default(0)
+      .describe('Seconds during which the old key is accepted too; 0 removes it'),
+  }),
+  returns: KeyEnvelope.extend({
+    replaced: z.object({
+      key_hash: z.string().describe('Hash of the old key'),
+      expires: z.int().describe('Unix time until which the old key is accepted; 0 where it is removed'),
+    }),
+  }),
+  problems: [
+    problem.not_found,
+    problem.hash_ambiguous,
+    problem.no_usernames,
+    problem.organisation_key,
+    problem.not_rotatable,
+    peopleProblem.limit_reached,
+  ],
+  async handle({ actor, params: { keyId }, query, body, audit }, services: KeyOperationServices) {
+    const stored = await requireWritableKey(services, actor, keyId, query);
+    audit(stored.keyHash);
+    await refuseHiddenGrants(services, actor, stored.key);
+    const { issued, oldKeyExpires } = await rotateStoredKey(services, stored, body.grace_seconds);
+    return { ...issued, replaced: { key_hash: stored.keyHash, expires: oldKeyExpires } };
   },
 });
 
@@ -178,6 +219,7 @@ export const keyOperations = [
   getKey,
   updateKey,
   deleteKey,
-  listKeysDetailed,
+  rotateKeyOperation,
+  ...keyListOperations,
   previewKeyOperation,
 ];

@@ -5,6 +5,7 @@ export const problem = problems('keys', {
   exists: { status: 409, message: 'A key with this id already exists' },
   hash_ambiguous: { status: 409, message: 'Several keys have this hash: use the key id' },
   no_usernames: { status: 400, message: 'username: references to keys by user name are disabled' },
+  not_rotatable: { status: 400, message: 'The key cannot be rotated: {reason}' },
   organisation_key: { status: 403, message: 'access denied: the limits of an organisation are set by the operator' },
   organisation_changed: { status: 400, message: 'org_id: is {id} and cannot change' },
   unknown: { status: 404, message: 'Key not found' },

@@ -62,6 +62,9 @@ export const EndpointLimits = z.looseObject({ path: wireText, methods: nullableL
 export type EndpointLimits = z.infer<typeof EndpointLimits>;
 
 const AccessRules = nullableObject({ allowed: nullableList(wireText), blocked: nullableList(wireText) });
+const McpPrimitive = z
+  .looseObject({ type: z.enum(['tool', 'resource', 'prompt', '']), name: wireText, limit: RateLimitOf })
+  .partial();
 const JsonRpcMethod = z.looseObject({ name: wireText, limit: RateLimitOf }).partial();
 
 /** Access right of one API; the map key is the API id. */
@@ -80,8 +83,8 @@ export const AccessRight = z
     disable_introspection: wireFlag,
     json_rpc_methods: nullableList(JsonRpcMethod),
     json_rpc_methods_access_rights: AccessRules,
-    mcp_primitives: nullableList(z.looseObject({ type: wireText, name: wireText }).partial()),
-    mcp_access_rights: nullableObject({ services: AccessRules, resources: AccessRules, prompts: AccessRules }),
+    mcp_primitives: nullableList(McpPrimitive),
+    mcp_access_rights: nullableObject({ tools: AccessRules, resources: AccessRules, prompts: AccessRules }),
   })
   .partial();
 export type AccessRight = z.infer<typeof AccessRight>;

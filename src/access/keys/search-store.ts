@@ -1,20 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
-import type { Tables } from '#storage/tables.ts';
+import { buildKeyConditions, type KeyListFilter, selectCallers } from './filter-store.ts';
 import type { KeyRow } from './key-row.ts';
 
 /** Key listing and search. Index queries, except the search in ids, which are encrypted. */
 
-export interface KeyPageQuery extends PageRequest {
+export interface KeyPageQuery extends PageRequest, KeyListFilter {
   /** Substring of the key id. */
   readonly q?: string | undefined;
-  /** Keys that may call this API, directly or through a policy. */
-  readonly apiId?: string | undefined;
-  /** Excludes keys whose APIs are all in this list. */
-  readonly hiddenApis?: readonly string[] | undefined;
 }
 
 export interface KeyRowPage {
@@ -30,28 +26,6 @@ const scanBatchSize = 1000;
 
 export const selectKeyRows = (records: Records) =>
   records.db.selectFrom('keys').select(['id', 'org_id', 'kind', 'digest', 'key_hash', 'sealed', 'body']);
-
-/** Keys that may call any of these APIs (`in`) or any other API (`not in`), directly or through a policy. */
-function selectCallers(
-  records: Records,
-  orgId: string | undefined,
-  apiIds: readonly string[],
-  operator: 'in' | 'not in' = 'in',
-) {
-  const own = records.db.selectFrom('key_apis').select('key').where('api_id', operator, apiIds);
-  const throughPolicies = records.db
-    .selectFrom('policy_apis')
-    .innerJoin('policies', 'policies.id', 'policy_apis.policy')
-    .innerJoin('key_policies', join =>
-      join
-        .onRef('key_policies.org_id', '=', 'policy_apis.org_id')
-        .onRef('key_policies.policy_id', '=', 'policies.policy_id'),
-    )
-    .select('key_policies.key')
-    .where('policy_apis.api_id', operator, apiIds);
-  if (orgId === undefined) return own.union(throughPolicies);
-  return own.where('org_id', '=', orgId).union(throughPolicies.where('policy_apis.org_id', '=', orgId));
-}
 
 /** Changed APIs and policies. */
 export interface ConcernedObjects {
@@ -88,28 +62,18 @@ interface ConcernedQuery {
   execute(): Promise<{ readonly key: string }[]>;
 }
 
-/** Queries of a page without search text. */
-export function buildListQueries(records: Records, orgId: string, apiId?: string, hiddenApis: readonly string[] = []) {
-  const all = selectKeyRows(records).where('org_id', '=', orgId).orderBy('created_at', 'desc').orderBy('id', 'desc');
+/** Queries of a page without search in ids. */
+export function buildListQueries(records: Records, orgId: string, filter: KeyListFilter = {}) {
+  const conditions = buildKeyConditions(records, orgId, filter);
+  const rows = selectKeyRows(records)
+    .where('org_id', '=', orgId)
+    .where(it => it.and(conditions.map(condition => condition(it))));
   const counted = records.db
     .selectFrom('keys')
     .select(it => it.fn.countAll<number>().as('total'))
-    .where('org_id', '=', orgId);
-  const isVisible = buildVisibilityFilter(records, orgId, hiddenApis);
-  const visible = isVisible
-    ? { rows: all.where(isVisible), counted: counted.where(isVisible) }
-    : { rows: all, counted };
-  if (apiId === undefined) return visible;
-  const callers = selectCallers(records, orgId, [apiId]);
-  return { rows: visible.rows.where('id', 'in', callers), counted: visible.counted.where('id', 'in', callers) };
-}
-
-/** Filter that excludes keys whose APIs are all hidden. */
-function buildVisibilityFilter(records: Records, orgId: string, hiddenApis: readonly string[]) {
-  if (hiddenApis.length === 0) return undefined;
-  const hidden = selectCallers(records, orgId, hiddenApis);
-  const others = selectCallers(records, orgId, hiddenApis, 'not in');
-  return (it: ExpressionBuilder<Tables, 'keys'>) => it.or([it('id', 'not in', hidden), it('id', 'in', others)]);
+    .where('org_id', '=', orgId)
+    .where(it => it.and(conditions.map(condition => condition(it))));
+  return { rows: rows.orderBy('created_at', 'desc').orderBy('id', 'desc'), counted };
 }
 
 const countPages = (total: number, { page, size }: PageRequest) =>
@@ -123,7 +87,7 @@ function refuseTooMany(count: number): void {
 }
 
 export async function listKeys(records: Records, orgId: string, query: KeyPageQuery): Promise<KeyRowPage> {
-  const { rows, counted } = buildListQueries(records, orgId, query.apiId, query.hiddenApis);
+  const { rows, counted } = buildListQueries(records, orgId, query);
   const total = Number((await counted.executeTakeFirstOrThrow()).total);
   const { limit, offset } = toLimitOffset(query);
   if (query.page < 1) refuseTooMany(total);
@@ -209,19 +173,18 @@ function buildGlobalScan(records: Records, apiId: string | undefined, last?: Pic
 export function buildScan(
   records: Records,
   orgId: string,
-  { apiId, hiddenApis = [] }: Pick<KeyPageQuery, 'apiId' | 'hiddenApis'> = {},
+  filter: KeyListFilter = {},
   last?: { readonly created_at: number; readonly id: string },
 ) {
-  let query = records.db
+  const conditions = buildKeyConditions(records, orgId, filter);
+  const query = records.db
     .selectFrom('keys')
     .select(['id', 'created_at', 'sealed', 'key_hash'])
     .where('org_id', '=', orgId)
+    .where(it => it.and(conditions.map(condition => condition(it))))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(scanBatchSize);
-  const isVisible = buildVisibilityFilter(records, orgId, hiddenApis);
-  if (isVisible) query = query.where(isVisible);
-  if (apiId !== undefined) query = query.where('id', 'in', selectCallers(records, orgId, [apiId]));
   return last ? query.where(sql<SqlBool>`(created_at, id) < (${last.created_at}, ${last.id})`) : query;
 }
 

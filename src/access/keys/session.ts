@@ -1,4 +1,5 @@
 import { Lru } from '#base/lru.ts';
+import { methodPathPrefix, primitivePathPrefixes } from '#definition/mcp-names.ts';
 import { type AccessRight, type AllowedUrl, type ApiLimit, type Key, limitIsSet, type Smoothing } from './schema.ts';
 
 /** Compiled key: policies applied, limits resolved per API. */
@@ -131,7 +132,21 @@ const urlOf = ({ url, methods }: AllowedUrl) => ({
   methods: url === undefined ? [] : (methods ?? []),
 });
 
-function endpointRates(right: AccessRight): EndpointRate[] {
+/** Limits of endpoints; those of JSON-RPC methods and primitives of MCP proxies stand at their virtual paths. */
+const endpointRates = (right: AccessRight): EndpointRate[] => [...httpRates(right), ...virtualRates(right)];
+
+function virtualRates({ json_rpc_methods, mcp_primitives }: AccessRight): EndpointRate[] {
+  const methods = (json_rpc_methods ?? []).map(({ name, limit }) => ({ prefix: methodPathPrefix, name, limit }));
+  const primitives = (mcp_primitives ?? []).flatMap(({ type, name, limit }) =>
+    type ? [{ prefix: primitivePathPrefixes[type], name, limit }] : [],
+  );
+  return [...methods, ...primitives].flatMap(({ prefix, name, limit }) => {
+    const rate = name ? rateOf(limit ?? {}) : undefined;
+    return rate ? [{ path: prefix + name?.normalize('NFC'), method: 'POST', rate }] : [];
+  });
+}
+
+function httpRates(right: AccessRight): EndpointRate[] {
   return (right.endpoints ?? []).flatMap(({ path = '', methods }) =>
     (methods ?? []).flatMap(({ name = '', limit }) => {
       const rate = rateOf(limit ?? {});

@@ -11,6 +11,7 @@ import { findRowObserver } from '#storage/operation-context.ts';
 import type { Records } from '#storage/records.ts';
 import { removeSearchEntry, writeSearchEntry } from '#storage/search-names.ts';
 import { openRow, openRows } from '#storage/unreadable-rows.ts';
+import { type CountedObjects, countKeysBy } from './filter-store.ts';
 import { displayHash, idPurpose, type KeyRow, keyDigest, keyIdsOf, parseKeyBody, serializeKey } from './key-row.ts';
 import { problem } from './problems.ts';
 import type { Key } from './schema.ts';
@@ -79,6 +80,10 @@ export function createKeyStore(
     count: (orgId: string) => countKeys(records, orgId),
     /** Number of keys that a change of APIs or policies concerns. */
     countConcerned: (orgId: string, concerned: ConcernedObjects) => countConcernedKeys(records, orgId, concerned),
+    /** Numbers of visible keys by policy and API. */
+    countBy: (orgId: string, counted: CountedObjects) => countKeysBy(records, orgId, counted),
+    /** Runs several writes of keys as one. */
+    runInTransaction: <T>(work: () => Promise<T>): Promise<T> => records.write(work),
     ...createKeyLookups(records, codec),
     ...createBoundKeyLookups(records, codec),
     ...createKeyWrites(records, codec, checkObjectLimit),
@@ -199,7 +204,7 @@ function createKeyLookups(records: Records, codec: KeyCodec) {
 
     /** True when the key may call the API, directly or through a policy. */
     async hasRight({ rowId, orgId }: StoredKey, apiId: string): Promise<boolean> {
-      const { rows } = buildListQueries(records, orgId, apiId);
+      const { rows } = buildListQueries(records, orgId, { apiId });
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
     },
 
@@ -209,7 +214,7 @@ function createKeyLookups(records: Records, codec: KeyCodec) {
       hiddenApis: readonly string[],
     ): Promise<boolean> {
       if (hiddenApis.length === 0) return true;
-      const { rows } = buildListQueries(records, orgId, undefined, hiddenApis);
+      const { rows } = buildListQueries(records, orgId, { hiddenApis });
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
     },
   };
@@ -229,7 +234,14 @@ const buildKeyRow = ({ digestOf, hashOf, bodyOf, sealId }: KeyCodec, newKey: New
   key_hash: hashOf(newKey.keyId),
   kind: newKey.kind,
   sealed: sealId(newKey.keyId, newKey.kind),
+  ...toFilterColumns(newKey.key),
   body: bodyOf(newKey.key),
+});
+
+/** Columns of the filters of lists. */
+const toFilterColumns = ({ expires, is_inactive }: Key) => ({
+  expires_at: Number.isSafeInteger(expires) ? Math.max(0, expires!) : 0,
+  inactive: Number(is_inactive === true),
 });
 
 function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: CheckObjectLimit) {
@@ -262,7 +274,11 @@ function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: Ch
         const { key, policyIds } = await change(toStoredKey(row).key);
         const body = bodyOf(key);
         findRowObserver('keys')?.onWrite(row.id, row.body, body);
-        await records.db.updateTable('keys').set({ body }).where('id', '=', row.id).execute();
+        await records.db
+          .updateTable('keys')
+          .set({ body, ...toFilterColumns(key) })
+          .where('id', '=', row.id)
+          .execute();
         await indexRights(records, { rowId: row.id, orgId: row.org_id, key, policyIds });
         await indexNames(records, row, key);
         records.markChanged('keys', row.digest);

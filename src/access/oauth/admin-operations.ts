@@ -10,6 +10,7 @@ export const purgeOauthTokens = operation({
   noun: 'oauth',
   name: 'purgeOauthTokens',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/admin/oauth/tokens',
   about: 'Deletes the expired tokens and codes of all organisations. They are refused already.',
   permission: 'secret',

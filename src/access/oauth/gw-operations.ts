@@ -63,6 +63,7 @@ export const createGatewayOauthClient = operation({
   name: 'createGatewayOauthClient',
   isRepeatable: true,
   method: 'POST',
+  changesTraffic: true,
   path: '/gw/oauth/clients/create',
   about: 'Creates an OAuth client of the API in api_id, or of every OAuth2 and JWT API that policy_id grants.',
   body: OauthClientOfApi,
@@ -139,6 +140,7 @@ export const updateGatewayOauthClient = operation({
   ...declared,
   name: 'updateGatewayOauthClient',
   method: 'PUT',
+  changesTraffic: true,
   path: '/gw/oauth/clients/{apiID}/{clientID}',
   about:
     'Updates an OAuth client; omitted members, its id and its secret do not change. Another policy revokes its tokens.',
@@ -187,6 +189,7 @@ export const deleteGatewayOauthClient = operation({
   ...declared,
   name: 'deleteGatewayOauthClient',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/gw/oauth/clients/{apiID}/{clientID}',
   about: 'Deletes an OAuth client and its tokens.',
   params,

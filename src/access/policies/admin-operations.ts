@@ -23,6 +23,7 @@ export const importPolicies = operation({
   permission: 'secret',
   name: 'importPolicies',
   method: 'POST',
+  changesTraffic: true,
   path: '/admin/policies/import',
   about: 'Imports policies with their ids. Meta contains the result of each id.',
   example: { Data: [{ id: 'gold', name: 'Gold', rate: 100, per: 60 }] },

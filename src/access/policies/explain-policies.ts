@@ -2,6 +2,7 @@ import { toJsonPointer } from '#base/json-pointer.ts';
 import { isZeroValue } from '#base/json-tree.ts';
 import { type AccessRight, type AccessRights, type ApiLimit, type Key, limitIsSet } from '../keys/schema.ts';
 import { isRecord } from '../keys/session.ts';
+import { decidedByFirst } from './merge-policies.ts';
 import { governs, isPerApi, type Policy, policyIdOf, rightsOf, stateOf } from './schema.ts';
 
 /** Origin of effective values: the key itself, or one of its policies by its id. */
@@ -179,8 +180,6 @@ function toExplained(
 
 /** Members of a right that policies add up. */
 const addedMembers = ['versions', 'restricted_types', 'allowed_types', 'field_access_rights', 'disable_introspection'];
-/** Members of a right that the first policy with them decides. */
-const firstMembers = ['json_rpc_methods', 'json_rpc_methods_access_rights', 'mcp_primitives', 'mcp_access_rights'];
 
 function* explainRight(
   apiId: string,
@@ -202,7 +201,7 @@ function* explainRight(
   const members = right as Readonly<Record<string, unknown>>;
   for (const name of addedMembers)
     if (!isZeroValue(members[name])) yield toExplained([...path, name], members[name], offersOf(name).filter(isSet));
-  for (const name of firstMembers) {
+  for (const name of decidedByFirst) {
     const [first, ...others] = offersOf(name).filter(isSet);
     if (first) yield toExplained([...path, name], members[name], [first], others);
   }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
 import { toUnixSeconds } from '#base/clock.ts';
-import { forceQuery } from '#operations/dependents.ts';
+import { dependentsProblem, forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified } from '#operations/shapes.ts';
+import { problem as peopleProblem } from '#people/problems.ts';
 import { findPolicyInAnyOrganisation } from './find-policy.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
 import type { DeletePolicyServices, PolicyServices } from './operations.ts';
@@ -71,11 +72,20 @@ export const createGatewayPolicy = operation({
   name: 'createGatewayPolicy',
   isRepeatable: true,
   method: 'POST',
+  changesTraffic: true,
   path: '/gw/policies',
   about: 'Creates a policy with the id in the body, in the organisation of org_id or in the first one.',
   body: PolicyOfAnyId,
   returns: modifiedResponse,
-  problems: [problem.id_missing, problem.id_unusable, problem.id_exists, problem.name_exists],
+  problems: [
+    problem.id_missing,
+    problem.id_unusable,
+    problem.id_exists,
+    problem.name_exists,
+    problem.exists,
+    peopleProblem.organisation_unknown,
+    peopleProblem.limit_reached,
+  ],
   async handle({ body, audit }, services: GatewayPolicyServices) {
     const id = policyIdOf(body);
     if (id === '') throw problem.id_missing();
@@ -93,13 +103,14 @@ export const updateGatewayPolicy = operation({
   name: 'updateGatewayPolicy',
   versioned: 'policies',
   method: 'PUT',
+  changesTraffic: true,
   path: '/gw/policies/{policyID}',
   about: 'Replaces a policy. Its ids and its organisation do not change.',
   params,
   query,
   body: PolicyOfAnyId,
   returns: modifiedResponse,
-  problems: [problem.not_found, problem.id_mismatch, problem.several, problem.name_exists],
+  problems: [problem.not_found, problem.id_mismatch, problem.several, problem.name_exists, problem.exists],
   async handle({ params: { policyID }, query: { org_id }, body, audit }, services: GatewayPolicyServices) {
     audit(policyID);
     const existing = await requirePolicy(services, policyID, org_id || body.org_id);
@@ -130,12 +141,13 @@ export const deleteGatewayPolicy = operation({
   name: 'deleteGatewayPolicy',
   versioned: 'policies',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/gw/policies/{policyID}',
   about: 'Deletes a policy. A key without another policy is refused from then on.',
   params,
   query: query.extend(forceQuery.shape),
   returns: modifiedResponse,
-  problems: [problem.not_found, problem.several],
+  problems: [problem.not_found, problem.several, dependentsProblem],
   async handle(
     { actor, params: { policyID }, query: { org_id, force }, audit },
     services: GatewayPolicyServices & DeletePolicyServices,

@@ -1,3 +1,4 @@
+import { isZeroValue } from '#base/json-tree.ts';
 import type { AccessRight, AllowedUrl, ApiLimit, EndpointLimits, FieldAccess, GraphqlType } from '../keys/schema.ts';
 import { smoothingOf } from '../keys/session.ts';
 
@@ -117,6 +118,14 @@ export const unionOfEndpoints = (a: List<EndpointLimits>, b: List<EndpointLimits
     }),
   );
 
+/** Members of a right that the first policy with them decides. */
+export const decidedByFirst = [
+  'json_rpc_methods',
+  'json_rpc_methods_access_rights',
+  'mcp_primitives',
+  'mcp_access_rights',
+] as const;
+
 /** Union of the access two policies grant to one API; limits are merged separately. */
 export function mergeAccess(a: AccessRight | undefined, b: AccessRight): AccessRight {
   if (!a) return b;
@@ -129,5 +138,8 @@ export function mergeAccess(a: AccessRight | undefined, b: AccessRight): AccessR
     allowed_types: unionOfTypes(a.allowed_types, b.allowed_types),
     field_access_rights: unionOfFields(a.field_access_rights, b.field_access_rights),
     disable_introspection: a.disable_introspection === true || b.disable_introspection === true,
+    ...Object.fromEntries(
+      decidedByFirst.filter(name => isZeroValue(a[name]) && !isZeroValue(b[name])).map(name => [name, b[name]]),
+    ),
   };
 }

@@ -3,12 +3,12 @@ import type { Ownership } from '#apis/owners/store.ts';
 import { type Clock, toUnixSeconds } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor } from '#operations/actor.ts';
-import { forceQuery, type RefuseDependents } from '#operations/dependents.ts';
+import { dependentsProblem, forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
+import { problem as peopleProblem } from '#people/problems.ts';
 import type { Records } from '#storage/records.ts';
 import { isVisible, refuseHiddenRights, withoutHidden } from '../hidden-rights.ts';
-import { problem as accessProblem } from '../problems.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
 import { problem } from './problems.ts';
 import { fullPolicy, PolicyOfAnyId, policyStates } from './schema.ts';
@@ -137,12 +137,13 @@ export const createPolicy = operation({
   name: 'createPolicy',
   isRepeatable: true,
   method: 'POST',
+  changesTraffic: true,
   path: '/api/portal/policies',
   about: 'Creates a policy; the message of the response is its id.',
   permission: 'policies:write',
   body: PolicyOfAnyId,
   returns: statusResponse,
-  problems: [problem.name_exists, problem.id_exists],
+  problems: [problem.name_exists, problem.id_exists, problem.exists, peopleProblem.limit_reached],
   async handle({ actor, body, audit }, { policies, clock, settings, ownership }: PolicyServices) {
     const policy = newPolicy(checkPolicy(body, settings), actor.orgId, clock.now());
     await refuseHiddenRights({ ownership }, actor, policy);
@@ -157,13 +158,14 @@ export const updatePolicy = operation({
   name: 'updatePolicy',
   versioned: 'policies',
   method: 'PUT',
+  changesTraffic: true,
   path: '/api/portal/policies/{policyId}',
   about: 'Replaces a policy. Its ids, which keys refer to, do not change.',
   permission: 'policies:write',
   params,
   body: PolicyOfAnyId,
   returns: statusResponse,
-  problems: [problem.not_found, problem.name_exists, problem.id_changed],
+  problems: [problem.not_found, problem.name_exists, problem.exists, problem.id_changed],
   async handle({ actor, params: { policyId }, body, audit }, services: PolicyServices) {
     const { policies, clock, settings } = services;
     audit(policyId);
@@ -186,13 +188,14 @@ export const deletePolicy = operation({
   name: 'deletePolicy',
   versioned: 'policies',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/api/portal/policies/{policyId}',
   about: 'Deletes a policy. A key without another policy is refused from then on.',
   permission: 'policies:write',
   params,
   query: forceQuery,
   returns: statusResponse,
-  problems: [problem.not_found, accessProblem.has_dependents],
+  problems: [problem.not_found, dependentsProblem],
   async handle({ actor, params: { policyId }, query, audit }, services: DeletePolicyServices) {
     const { policies, records } = services;
     audit(policyId);

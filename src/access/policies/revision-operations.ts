@@ -1,5 +1,6 @@
 import { toUnixSeconds } from '#base/clock.ts';
 import { declareRevisionOperations, type RestoreCall, type RevisionServices } from '#operations/revision-operations.ts';
+import { problem as peopleProblem } from '#people/problems.ts';
 import { isVisible, refuseHiddenRights, withoutHidden } from '../hidden-rights.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
 import type { PolicyServices } from './operations.ts';
@@ -46,8 +47,9 @@ export const policyRevisionOperations = declareRevisionOperations<
   noun: 'policies',
   article: 'a policy',
   permissionName: 'policies',
+  changesTraffic: true,
   notFound: problem.not_found,
-  problems: [problem.name_exists, problem.id_exists],
+  problems: [problem.name_exists, problem.id_exists, problem.exists, peopleProblem.limit_reached],
   history: ({ policies }) => policies.history,
   toView: state => ({ ...fullPolicy(state), last_updated: undefined }),
   async toViewFor(actor, { ownership }) {

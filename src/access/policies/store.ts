@@ -7,6 +7,7 @@ import {
   type Query,
   toContainsPattern,
 } from '#storage/collection.ts';
+import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import type { ObjectHistory, RevisionLog } from '#storage/revision-log.ts';
 import type { FindApis } from '../api-lookup.ts';
@@ -47,7 +48,7 @@ interface ListAfter {
 }
 
 /** Both engines bound the values of one statement. */
-const maxRowsPerInsert = 1000;
+const maxRowsPerStatement = 1000;
 
 const newestFirst = ['-created_at', '-id'] as const;
 const sortOrders = {
@@ -136,17 +137,17 @@ function createPolicyReads(records: Records, policies: PolicyCollection) {
 
     /** In the order of public ids, those after one; without policies that grant hidden APIs alone. */
     async listAfter(orgId: string, { after, size, hiddenApis }: ListAfter): Promise<StoredPolicy[]> {
-      const { filter, ...listing } = buildSearch(orgId, { hiddenApis }, ['policy_id'] as const);
+      const { filter, ...listing } = buildSearch(records, orgId, { hiddenApis }, ['policy_id'] as const);
       const following = (query: Query) => filter(query).where(sql<SqlBool>`policy_id > ${after}`);
       return (await policies.page({ ...listing, filter: following }, { page: 1, size })).items;
     },
 
     search: (orgId: string, { sort, ...filters }: PolicySearch, page: PageRequest) =>
-      policies.page(buildSearch(orgId, filters, sort ? sortOrders[sort] : newestFirst), page),
+      policies.page(buildSearch(records, orgId, filters, sort ? sortOrders[sort] : newestFirst), page),
 
     /** The page query, for tests that assert index use. */
     searchQuery: (orgId: string, { sort, ...filters }: PolicySearch) =>
-      policies.listing(buildSearch(orgId, filters, sort ? sortOrders[sort] : newestFirst)),
+      policies.listing(buildSearch(records, orgId, filters, sort ? sortOrders[sort] : newestFirst)),
   };
 }
 
@@ -199,7 +200,24 @@ function createPolicyWrites(
     },
 
     ...createGrantWrites(records, policies, findApis),
+    releaseNames: (ids: readonly string[]) => releaseNames(records, ids),
   };
+}
+
+/** A control character: names that people choose have none. */
+const releasedNamePrefix = '\u0001';
+
+/**
+ * Frees the names of policies that are changed later in the same transaction: one of them can take the name of another.
+ * Their documents stay; the column gets a text that no other row has.
+ */
+async function releaseNames(records: Records, ids: readonly string[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += maxRowsPerStatement)
+    await records.db
+      .updateTable('policies')
+      .set({ name: sql<string>`${releasedNamePrefix} || id` })
+      .where('id', 'in', ids.slice(at, at + maxRowsPerStatement))
+      .execute();
 }
 
 /** Rights of policies that follow their APIs. */
@@ -270,10 +288,10 @@ async function indexApis(records: Records, policy: StoredPolicy): Promise<void> 
   const rows = Object.keys(rightsOf(policy))
     .filter(Boolean)
     .map(apiId => ({ org_id: policy.org_id, api_id: apiId, policy: policy._id }));
-  for (let at = 0; at < rows.length; at += maxRowsPerInsert)
+  for (let at = 0; at < rows.length; at += maxRowsPerStatement)
     await records.db
       .insertInto('policy_apis')
-      .values(rows.slice(at, at + maxRowsPerInsert))
+      .values(rows.slice(at, at + maxRowsPerStatement))
       .execute();
 }
 
@@ -287,9 +305,11 @@ const grantsAny = (orgId: string, apiIds: readonly string[]): Expression<SqlBool
   sql<SqlBool>`id in (select policy from policy_apis where org_id = ${orgId} and api_id in (${sql.join(apiIds)}))`;
 
 /** Grants none of these APIs, or another API too. */
-function grantsMoreThan(orgId: string, apiIds: readonly string[]): Expression<SqlBool> {
-  const others = sql`select policy from policy_apis where org_id = ${orgId} and api_id not in (${sql.join(apiIds)})`;
-  return sql<SqlBool>`(not ${grantsAny(orgId, apiIds)} or id in (${others}))`;
+function grantsMoreThan(records: Records, orgId: string, apiIds: readonly string[]): Expression<SqlBool> {
+  const listed = selectListed(records, apiIds);
+  const those = sql`select policy from policy_apis where org_id = ${orgId} and api_id in ${listed}`;
+  const others = sql`select policy from policy_apis where org_id = ${orgId} and api_id not in ${listed}`;
+  return sql<SqlBool>`(id not in (${those}) or id in (${others}))`;
 }
 
 /** Text search in index columns, so that only matching bodies are read. */
@@ -299,12 +319,12 @@ function matchesText(orgId: string, text: string): Expression<SqlBool> {
     name_fold like ${pattern} escape '\\' or lower(policy_id) like ${pattern} escape '\\' or id = ${text}))`;
 }
 
-function buildSearch<Order>(orgId: string, filters: Omit<PolicySearch, 'sort'>, order: Order) {
+function buildSearch<Order>(records: Records, orgId: string, filters: Omit<PolicySearch, 'sort'>, order: Order) {
   const { q, policyIds, states, apiIds, authType, hiddenApis } = filters;
   const filter = (query: Query): Query => {
     let filtered = query;
     if (q) filtered = filtered.where(matchesText(orgId, q));
-    if (hiddenApis && hiddenApis.length > 0) filtered = filtered.where(grantsMoreThan(orgId, hiddenApis));
+    if (hiddenApis && hiddenApis.length > 0) filtered = filtered.where(grantsMoreThan(records, orgId, hiddenApis));
     if (apiIds) filtered = filtered.where(grantsAny(orgId, apiIds));
     if (policyIds) {
       const ids = sql.join(policyIds);

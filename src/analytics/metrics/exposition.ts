@@ -1,4 +1,10 @@
-/** Prometheus text exposition format 0.0.4. */
+/**
+ * Metric families of the process, the registry behind every export. `/metrics` formats them as Prometheus text
+ * exposition format 0.0.4; another exporter walks the same list: `samples` of counters and gauges (name, labels,
+ * value), and of histograms `histogram` (bounds, and for each labelled series the counts by bucket, not cumulative,
+ * with one more than there are bounds, and the sum). Values are totals since the start of the process
+ * (`process_start_time_seconds`).
+ */
 
 export interface MetricSample {
   readonly labels?: Readonly<Record<string, string>>;
@@ -12,6 +18,21 @@ export interface MetricFamily {
   readonly about: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly samples: readonly MetricSample[];
+  /** Of a histogram: what its samples are made of. */
+  readonly histogram?: Histogram;
+}
+
+export interface Histogram {
+  /** Upper bounds, ascending. */
+  readonly bounds: readonly number[];
+  readonly series: readonly HistogramSeries[];
+}
+
+export interface HistogramSeries {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Counts by bucket; the last is that of values above all bounds. */
+  readonly counts: ArrayLike<number>;
+  readonly sum: number;
 }
 
 export const expositionContentType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -54,23 +75,25 @@ export const gauge = (name: string, about: string, samples: readonly MetricSampl
   samples,
 });
 
-/** Converts counts per bucket to cumulative buckets. */
-export function histogram(
+export const histogram = (
   name: string,
   about: string,
   bounds: readonly number[],
-  buckets: ArrayLike<number>,
-  sum: number,
-): MetricFamily {
+  series: readonly HistogramSeries[],
+): MetricFamily => ({
+  name,
+  about,
+  type: 'histogram',
+  samples: series.flatMap(it => histogramSamples(bounds, it)),
+  histogram: { bounds, series },
+});
+
+/** Converts counts per bucket to cumulative buckets. */
+function histogramSamples(bounds: readonly number[], { labels, counts, sum }: HistogramSeries): MetricSample[] {
   let below = 0;
-  const samples: MetricSample[] = [...bounds, Number.POSITIVE_INFINITY].map((bound, at) => {
-    below += buckets[at]!;
-    return { suffix: '_bucket', labels: { le: formatMetricValue(bound) }, value: below };
+  const buckets: MetricSample[] = [...bounds, Number.POSITIVE_INFINITY].map((bound, at) => {
+    below += counts[at]!;
+    return { suffix: '_bucket', labels: { ...labels, le: formatMetricValue(bound) }, value: below };
   });
-  return {
-    name,
-    about,
-    type: 'histogram',
-    samples: [...samples, { suffix: '_sum', value: sum }, { suffix: '_count', value: below }],
-  };
+  return [...buckets, { suffix: '_sum', labels, value: sum }, { suffix: '_count', labels, value: below }];
 }

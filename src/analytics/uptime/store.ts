@@ -3,6 +3,7 @@ import type { UptimeChange, UptimeHourRow } from '#storage/analytics-tables.ts';
 import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
 import { splitIntoBatches } from '#storage/insert-batches.ts';
+import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import type { UptimeRows } from './roll-up.ts';
 
@@ -94,7 +95,8 @@ function selectHosts(records: Records, { orgId, from, to, now, apiId, hiddenApis
     .where(isUnexpired(now))
     .groupBy(['api_id', 'host'])
     .select(['api_id', 'host']);
-  const visible = hiddenApis && hiddenApis.length > 0 ? query.where('api_id', 'not in', hiddenApis) : query;
+  const visible =
+    hiddenApis && hiddenApis.length > 0 ? query.where('api_id', 'not in', selectListed(records, hiddenApis)) : query;
   return apiId === undefined ? visible : visible.where('api_id', '=', apiId);
 }
 

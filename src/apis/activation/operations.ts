@@ -4,13 +4,14 @@ import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { type ApiServices, changeApi, checkDefinition } from '../api/changes.ts';
 import type { DefinitionOfKind, StoredApi } from '../api/schema.ts';
-import { ownershipProblems, problem, routeProblems } from '../problems.ts';
+import { problem } from '../problems.ts';
 
 const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const declared = {
   surface: 'dashboard',
   noun: 'apis',
   method: 'PUT',
+  changesTraffic: true,
   permission: 'apis:write',
   params,
   returns: statusResponse,
@@ -30,7 +31,15 @@ export const activateApi = operation({
   name: 'activateApi',
   path: '/api/apis/{apiId}/actions/activate',
   about: 'Lets an API serve requests. Its definition is checked as in an update.',
-  problems: [problem.definition_not_found, ...routeProblems, ...ownershipProblems],
+  problems: [
+    problem.definition_not_found,
+    problem.route_taken,
+    problem.too_many_routes,
+    problem.domain_not_granted,
+    problem.path_not_granted,
+    problem.reference_not_owned,
+    problem.reference_open,
+  ],
   async handle({ actor, params: { apiId }, audit }, services: ApiServices) {
     audit(apiId);
     let warned: ReturnType<typeof toWarningsMember> = {};

@@ -10,6 +10,7 @@ export interface ApiSummary {
   readonly authType: string;
   readonly authTypes: readonly string[];
   readonly keepsQuota: boolean;
+  readonly isMcp: boolean;
 }
 
 export function createApiLookup(apis: ApiStore) {
@@ -25,7 +26,7 @@ export function createApiLookup(apis: ApiStore) {
   };
 }
 
-function toApiSummary({ api_id, org_id, summary }: StoredApi): ApiSummary {
+function toApiSummary({ api_id, org_id, summary, kind }: StoredApi): ApiSummary {
   const [only = 'other', ...more] = summary.auth_types;
   return {
     apiId: api_id,
@@ -34,5 +35,6 @@ function toApiSummary({ api_id, org_id, summary }: StoredApi): ApiSummary {
     authType: more.length === 0 ? only : 'other',
     authTypes: summary.auth_types,
     keepsQuota: summary.keeps_quota,
+    isMcp: kind === 'mcp',
   };
 }

@@ -5,12 +5,13 @@ import type { ProblemFactory } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import type { CheckResult } from '#definition/check-result.ts';
 import { checkClassic } from '#definition/classic.ts';
+import { checkMcp } from '#definition/mcp.ts';
 import type { UnknownMembers } from '#definition/members.ts';
 import { checkOas } from '#definition/oas.ts';
 import { findOutboundAddresses } from '#definition/outbound-addresses.ts';
 import { findMissingParts } from '#definition/required-parts.ts';
 import { checkStreams } from '#definition/streams.ts';
-import type { Actor } from '#operations/actor.ts';
+import { type Actor, hasPermission } from '#operations/actor.ts';
 import type { RefuseDependents } from '#operations/dependents.ts';
 import type { WithWarnings } from '#operations/shapes.ts';
 import { findUnknownMembersRule } from '#operations/unknown-members.ts';
@@ -49,6 +50,7 @@ const checks: Record<ApiKind, (value: unknown, unknownMembers: UnknownMembers) =
   classic: checkClassic,
   oas: checkOas,
   streams: checkStreams,
+  mcp: checkMcp,
 };
 
 /** Checked definition, with warnings about members that have no effect. */
@@ -139,6 +141,7 @@ export function addApi(services: ApiServices, given: NewApi): Promise<StoredApi>
   const api = buildNewApi(services, given);
   return records.write(async () => {
     await apis.lockForWrite();
+    if (!canChange(actor, api)) throw problem.api_not_owned();
     const hidden = await services.ownership.hiddenApis(actor);
     await runChecks(listNewApiChecks(services, { api, findings, hidden, version }));
     if (version?.base_api_id) await addVersion(services, api, version);
@@ -164,7 +167,8 @@ export function putApi(services: ApiServices, given: NewApi): Promise<PutApi> {
     if (!before) return { api: await addApi(services, given), action: 'added' as const };
     if (before.org_id !== orgId) throw problem.id_exists();
     const api = await changeApi(services, { actor, orgId, ref: before.api_id }, ({ kind, wrapper }) => {
-      if ((kind === 'classic') !== (written.kind === 'classic')) throw problem.other_form();
+      if ((kind === 'classic') !== (written.kind === 'classic') || (kind === 'mcp') !== (written.kind === 'mcp'))
+        throw problem.other_form();
       return { ...written, wrapper };
     });
     if (version?.base_api_id) await addVersion(services, api, version);
@@ -192,7 +196,7 @@ export function changeApi(
     const before = await apis.get(orgId, ref);
     if (!before) throw missing();
     const hidden = await services.ownership.hiddenApis(actor);
-    if (hidden.some(it => it.id === before.id)) throw problem.api_not_owned();
+    if (hidden.some(it => it.id === before.id) || !canChange(actor, before)) throw problem.api_not_owned();
     const findings = change(before);
     const next = buildChangedApi(services, before, findings);
     await runChecks(listChangeChecks(services, { before, next, findings, hidden }));
@@ -203,6 +207,10 @@ export function changeApi(
     return next;
   });
 }
+
+/** Operations of every kind of API require the permission of APIs; MCP proxies have one of their own. */
+const canChange = (actor: Actor, { kind }: StoredApi): boolean =>
+  kind !== 'mcp' || actor.surface !== 'dashboard' || hasPermission(actor, 'mcp:write');
 
 /** A changed API as it would be stored: its ids stay, and masked secrets are those stored. */
 export function buildChangedApi(
@@ -246,7 +254,7 @@ export function rebaseApi(services: ApiServices, orgId: string, baseRef: string,
   return records.write(async () => {
     await apis.lockForWrite();
     const [base, next] = [await apis.get(orgId, baseRef), await apis.get(orgId, nextRef)];
-    if (!base || !next) throw problem.api_not_found();
+    if (!base || !next || base.kind === 'mcp') throw problem.api_not_found();
     const swapped = swapBase(base, next);
     const updated_at = formatIsoTime(clock.now());
     for (const api of [swapped.base, swapped.version]) {

@@ -32,6 +32,21 @@ const gatewayPart = {
 
 export const documentExample = { ...plainDocumentExample, 'x-gw-api-gateway': gatewayPart };
 
+export const mcpExample = {
+  openapi: '3.0.3',
+  info: { title: 'Order tools', version: '1.0.0' },
+  paths: {},
+  'x-gw-api-gateway': {
+    info: { name: 'Order tools', state: { active: true } },
+    upstream: { url: 'https://orders.example/mcp' },
+    server: { listenPath: { value: '/order-tools/', strip: true } },
+    middleware: {
+      operations: { 'tools/callPOST': { rateLimit: { enabled: true, rate: 60, per: '1m' } } },
+      mcpTools: { deleteOrder: { block: { enabled: true } } },
+    },
+  },
+};
+
 export const streamsExample = {
   openapi: '3.0.3',
   info: { title: 'Order events', version: '1.0.0' },

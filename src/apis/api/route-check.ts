@@ -1,4 +1,5 @@
 import { extraPortOf } from '#base/extra-ports.ts';
+import { Problem } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { isBelowListenPath, isLiteralHost, pathsOverlap, splitListenPath } from '#definition/route-overlap.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
@@ -128,8 +129,17 @@ export async function canReachForeignApi(
 ): Promise<boolean> {
   const route = toRoute(requested);
   const held = await services.grants.readReservedHosts();
-  return overlapsHidden(services, route, held, hidden) || overlapsOtherOrganisation(services, route, held);
+  if (overlapsHidden(services, route, held, hidden)) return true;
+  return overlapsOtherOrganisation(services, route, held).catch(decideByBound(true));
 }
+
+/** Result of a comparison with too many routes to decide it; other errors are thrown on. */
+const decideByBound =
+  <T>(result: T) =>
+  (error: unknown): T => {
+    if (error instanceof Problem && error.code === problem.too_many_routes.code) return result;
+    throw error;
+  };
 
 /** True where the path of a request is at or below a route of its organisation, by listen path or id. */
 export async function canReachOwnApi(services: RouteCheckServices, requested: RequestedRoute): Promise<boolean> {
@@ -138,7 +148,8 @@ export async function canReachOwnApi(services: RouteCheckServices, requested: Re
   const prefix = isPrefixMatch(settings);
   // The first segment of the root path is none, and so is the id of an API.
   const canBeId = settings['gateway.api_id_paths'] && route.segments.length > 0;
-  const { routes, byId } = await apis.ownRoutes(route.orgId, buildRouteSearch(route, prefix, canBeId));
+  const search = buildRouteSearch(route, prefix, canBeId);
+  const { routes, byId } = await apis.ownRoutes(route.orgId, search).catch(decideByBound({ routes: [], byId: [] }));
   const overlaps = createOverlap(route, settings, await services.grants.readReservedHosts());
   const isBelow = (row: ClaimedRoute) => isBelowListenPath(route.segments, splitListenPath(row.listen_path), prefix);
   return routes.some(row => overlaps.byPath(row) && isBelow(row)) || byId.some(overlaps.byId);

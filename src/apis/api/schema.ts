@@ -21,7 +21,8 @@ interface StoredApiBase {
 export type DefinitionOfKind =
   | { readonly kind: 'classic'; readonly definition: ClassicDefinition }
   | { readonly kind: 'oas'; readonly definition: OasDefinition }
-  | { readonly kind: 'streams'; readonly definition: StreamsDefinition };
+  | { readonly kind: 'streams'; readonly definition: StreamsDefinition }
+  | { readonly kind: 'mcp'; readonly definition: OasDefinition };
 
 export type StoredApi = StoredApiBase & DefinitionOfKind;
 export type ApiKind = DefinitionOfKind['kind'];

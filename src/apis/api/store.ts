@@ -8,10 +8,12 @@ import {
   type PageRequest,
   type Query,
 } from '#storage/collection.ts';
+import { selectListed } from '#storage/listed-values.ts';
 import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import type { RevisionLog } from '#storage/revision-log.ts';
 import { problem } from '../problems.ts';
+import { removeApiIndexes, updateApiIndexes } from './index-store.ts';
 import { isActive } from './rules.ts';
 import type { StoredApi, Summary } from './schema.ts';
 import { type ApiRow, openApiSecrets, sealApiSecrets } from './sealing.ts';
@@ -23,10 +25,18 @@ export interface ApiFilter {
   readonly name?: string;
   readonly categories?: readonly string[];
   readonly kind?: StoredApi['kind'];
+  /** Omits the APIs of a kind that has a list of its own. */
+  readonly exceptKind?: StoredApi['kind'];
   /** Public ids of APIs the caller must not see. */
   readonly hidden?: readonly string[];
-  /** Condition that no column can answer. */
-  readonly matches?: (api: StoredApi) => boolean;
+  /** Public ids of the only APIs of the list. */
+  readonly only?: readonly string[];
+  readonly isActive?: boolean;
+  /** Any of these, as in the summary of an API. */
+  readonly authTypes?: readonly string[];
+  readonly apiTypes?: readonly string[];
+  /** Omits versions of other APIs. */
+  readonly withoutVersions?: boolean;
 }
 
 export const apiOrders = {
@@ -58,9 +68,6 @@ export type RouteSearch =
       readonly id: string | undefined;
     };
 
-/** A route with more candidates than this is rejected as overlapping. */
-const maxRoutesCompared = 100_000;
-
 /** Both engines limit the parameters of one statement. */
 const maxIdsPerQuery = 1000;
 
@@ -69,8 +76,14 @@ const sealBatchRows = 500;
 /** Row that serves as the write lock: every writer of APIs updates it first, so that what it checked still holds. */
 const writeLockName = 'apis.turn';
 
+export interface ApiStoreOptions {
+  readonly revisions?: RevisionLog | undefined;
+  /** A route with more candidates than this is rejected as overlapping. */
+  readonly maxRoutesCompared: number;
+}
+
 /** API store. Secrets inside definitions are sealed in the table and in plain text everywhere else. */
-export function createApiStore(records: Records, vault: Vault, revisions?: RevisionLog) {
+export function createApiStore(records: Records, vault: Vault, { revisions, maxRoutesCompared }: ApiStoreOptions) {
   const meta = createMetaStore(records);
   const history = revisions && createApiHistory(revisions, vault);
   const codec = {
@@ -88,8 +101,8 @@ export function createApiStore(records: Records, vault: Vault, revisions?: Revis
   );
   return {
     history,
-    ...createApiReader(apis),
-    ...createRouteChecks(records, apis),
+    ...createApiReader(records, apis),
+    ...createRouteChecks(records, apis, maxRoutesCompared),
     ...createApiWriter(records, apis),
     ...createCategoryReader(records),
     /** Serializes writers of APIs; call inside a write, before anything is read. */
@@ -110,7 +123,7 @@ const createApiHistory = (revisions: RevisionLog, vault: Vault) =>
 
 type Apis = ReturnType<typeof createCollection<'apis', StoredApi>>;
 
-const createApiReader = (apis: Apis) => ({
+const createApiReader = (records: Records, apis: Apis) => ({
   /** Finds by public or database id. */
   async get(orgId: string, ref: string): Promise<StoredApi | undefined> {
     return (await apis.find({ org_id: orgId, api_id: ref })) ?? apis.find({ org_id: orgId, id: ref });
@@ -137,15 +150,16 @@ const createApiReader = (apis: Apis) => ({
   count: (orgId: string) => apis.count({ org_id: orgId }),
   /** In the order of public ids, those after one. */
   async listAfter(orgId: string, after: string, size: number, hidden: readonly string[] = []): Promise<StoredApi[]> {
-    const filter = (query: Query) => buildFilter(orgId, { hidden })(query).where(sql<SqlBool>`api_id > ${after}`);
+    const filter = (query: Query) =>
+      buildFilter(records, orgId, { hidden })(query).where(sql<SqlBool>`api_id > ${after}`);
     const where = { org_id: orgId };
     return (await apis.page({ where, filter, order: ['api_id'] }, { page: 1, size })).items;
   },
   /** APIs that list this one among their versions. */
   async findBases(orgId: string, apiId: string): Promise<StoredApi[]> {
-    const filter = (query: Query) => query.where(columnContains('body', JSON.stringify(apiId)));
-    const found = await apis.all({ where: { org_id: orgId }, filter, order: ['id'] });
-    return found.filter(({ summary }) => Object.values(summary.versions).includes(apiId));
+    const bases = sql`select api from api_versions where org_id = ${orgId} and version = ${apiId}`;
+    const filter = (query: Query) => query.where(sql<SqlBool>`id in (${bases})`);
+    return apis.all({ where: { org_id: orgId }, filter, order: ['id'] });
   },
   /** APIs whose stored form contains a text: candidates for those that name an object by its id. */
   findMentioning: (orgId: string, text: string) =>
@@ -155,20 +169,13 @@ const createApiReader = (apis: Apis) => ({
       order: apiOrders.created_at,
     }),
   async page(orgId: string, filter: ApiFilter, order: ApiOrder, request: PageRequest): Promise<Page<StoredApi>> {
-    const listing = { where: { org_id: orgId }, order: apiOrders[order], filter: buildFilter(orgId, filter) };
-    if (!filter.matches) return apis.page(listing, request);
-    return toPage((await apis.all(listing)).filter(filter.matches), request);
-  },
-
-  /** Public ids of all versions of other APIs in the organisation. */
-  async versionIds(orgId: string): Promise<ReadonlySet<string>> {
-    const found = await apis.all({ where: { org_id: orgId }, order: ['id'] });
-    return new Set(found.flatMap(({ summary }) => Object.values(summary.versions)));
+    const listing = { where: { org_id: orgId }, order: apiOrders[order], filter: buildFilter(records, orgId, filter) };
+    return apis.page(listing, request);
   },
 });
 
 /** Checks of a write: ids and routes that are taken. */
-const createRouteChecks = (records: Records, apis: Apis) => ({
+const createRouteChecks = (records: Records, apis: Apis, maxRoutes: number) => ({
   /** Lookups accept both kinds of id, so neither may equal an id of either kind of any API. */
   async isTaken({ id, api_id }: Pick<StoredApi, 'id' | 'api_id'>): Promise<boolean> {
     for (const ref of [id, api_id])
@@ -187,16 +194,23 @@ const createRouteChecks = (records: Records, apis: Apis) => ({
   },
 
   /** Candidate routes of other organisations; each query uses an index and reads no definitions. */
-  foreignRoutes: (orgId: string, search: RouteSearch) => readRoutes(foreignRouteQueries(records, orgId, search)),
+  foreignRoutes: (orgId: string, search: RouteSearch) =>
+    readRoutes(foreignRouteQueries(records, orgId, search), maxRoutes),
   /** The same of the organisation itself. */
   ownRoutes: (orgId: string, search: RouteSearch) =>
-    readRoutes(buildRouteQueries(() => routeRows(records).where('org_id', '=', orgId), search)),
+    readRoutes(
+      buildRouteQueries(() => routeRows(records).where('org_id', '=', orgId), search),
+      maxRoutes,
+    ),
 });
 
-async function readRoutes({ routes, byId }: RouteQueries): Promise<{ routes: ClaimedRoute[]; byId: ClaimedRoute[] }> {
+async function readRoutes(
+  { routes, byId }: RouteQueries,
+  maxRoutes: number,
+): Promise<{ routes: ClaimedRoute[]; byId: ClaimedRoute[] }> {
   const read = async (query: RouteQuery): Promise<ClaimedRoute[]> => {
-    const rows = await query.limit(maxRoutesCompared + 1).execute();
-    if (rows.length > maxRoutesCompared) throw problem.too_many_routes({ detail: { maxRoutes: maxRoutesCompared } });
+    const rows = await query.limit(maxRoutes + 1).execute();
+    if (rows.length > maxRoutes) throw problem.too_many_routes({ detail: { maxRoutes } });
     return rows;
   };
   const found: ClaimedRoute[] = [];
@@ -207,16 +221,27 @@ async function readRoutes({ routes, byId }: RouteQueries): Promise<{ routes: Cla
 const createApiWriter = (records: Records, apis: Apis) => ({
   async insert(api: StoredApi): Promise<void> {
     await apis.insert(api);
-    await updateIndexes(records, api);
+    await updateApiIndexes(records, api);
   },
   async replace(api: StoredApi): Promise<void> {
     await apis.replace({ id: api.id }, api);
-    await updateIndexes(records, api);
+    await updateApiIndexes(records, api);
+  },
+  /**
+   * Frees the routes of APIs that are replaced later in the same transaction: one of them can take the route of another.
+   * Their documents stay.
+   */
+  async releaseRoutes(ids: readonly string[]): Promise<void> {
+    for (let at = 0; at < ids.length; at += maxIdsPerQuery)
+      await records.db
+        .updateTable('apis')
+        .set({ domain: '', listen_path: '' })
+        .where('id', 'in', ids.slice(at, at + maxIdsPerQuery))
+        .execute();
   },
   async remove(id: string): Promise<void> {
     await apis.remove({ id });
-    await records.db.deleteFrom('api_categories').where('api', '=', id).execute();
-    await records.db.deleteFrom('api_owners').where('api', '=', id).execute();
+    await removeApiIndexes(records, id);
   },
 });
 
@@ -227,7 +252,7 @@ const createCategoryReader = (records: Records) => ({
       .innerJoin('apis', 'apis.id', 'api_categories.api')
       .select(['category', sql<number>`count(*)`.as('count')])
       .where('api_categories.org_id', '=', orgId)
-      .where(notHidden(hidden))
+      .where(buildHiddenFilter(records, hidden))
       .groupBy('category')
       .orderBy('category')
       .execute();
@@ -241,7 +266,7 @@ const createCategoryReader = (records: Records) => ({
       .innerJoin('apis', 'apis.id', 'api_categories.api')
       .select(['api_categories.category', 'apis.api_id'])
       .where('api_categories.org_id', '=', orgId)
-      .where(notHidden(hidden))
+      .where(buildHiddenFilter(records, hidden))
       .orderBy('api_categories.category')
       .orderBy('apis.created_at')
       .orderBy('apis.id')
@@ -280,27 +305,8 @@ async function sealPlainRows(records: Records, vault: Vault): Promise<number> {
   return sealed;
 }
 
-const toCategoryRows = (api: StoredApi) =>
-  api.summary.categories.map(category => ({ org_id: api.org_id, category, api: api.id }));
-
-async function updateIndexes(records: Records, api: StoredApi): Promise<void> {
-  await records.db.deleteFrom('api_categories').where('api', '=', api.id).execute();
-  const rows = toCategoryRows(api);
-  if (rows.length > 0) await records.db.insertInto('api_categories').values(rows).execute();
-  await indexOwners(records, api);
-}
-
-async function indexOwners(records: Records, { id: api, org_id, wrapper }: StoredApi): Promise<void> {
-  await records.db.deleteFrom('api_owners').where('api', '=', api).execute();
-  const rows = [
-    ...[...new Set(wrapper.user_owners)].map(owner => ({ org_id, api, kind: 'user', owner })),
-    ...[...new Set(wrapper.user_group_owners)].map(owner => ({ org_id, api, kind: 'group', owner })),
-  ];
-  if (rows.length > 0) await records.db.insertInto('api_owners').values(rows).execute();
-}
-
-const notHidden = (hidden: readonly string[]): Expression<SqlBool> =>
-  hidden.length > 0 ? sql<SqlBool>`apis.api_id not in (${sql.join(hidden)})` : sql<SqlBool>`1 = 1`;
+const buildHiddenFilter = (records: Records, hidden: readonly string[]): Expression<SqlBool> =>
+  hidden.length > 0 ? sql<SqlBool>`apis.api_id not in ${selectListed(records, hidden)}` : sql<SqlBool>`1 = 1`;
 
 const routeRows = (records: Records) =>
   records.db.selectFrom('apis').select(['org_id', 'domain', 'listen_path']).where('listen_path', '!=', '');
@@ -346,21 +352,36 @@ const toColumns = ({ id, org_id, api_id, summary, created_at, updated_at, ...wri
   updated_at: Date.parse(updated_at),
 });
 
-function buildFilter(orgId: string, { name, categories, kind, hidden }: ApiFilter) {
+function buildFilter(records: Records, orgId: string, filter: ApiFilter) {
+  const {
+    name,
+    categories = [],
+    kind,
+    exceptKind,
+    hidden = [],
+    only,
+    isActive: active,
+    authTypes = [],
+    apiTypes = [],
+  } = filter;
   const conditions: Expression<SqlBool>[] = [];
   if (kind) conditions.push(sql<SqlBool>`kind = ${kind}`);
+  if (exceptKind) conditions.push(sql<SqlBool>`kind <> ${exceptKind}`);
+  if (active !== undefined) conditions.push(sql<SqlBool>`active = ${Number(active)}`);
   if (name) conditions.push(columnContains('name_fold', name.toLowerCase()));
-  if (categories && categories.length > 0) {
+  if (categories.length > 0) {
     const apiIds = sql`select api from api_categories where org_id = ${orgId} and category in (${sql.join(categories)})`;
     conditions.push(sql<SqlBool>`id in (${apiIds})`);
   }
-  if (hidden && hidden.length > 0) conditions.push(sql<SqlBool>`api_id not in (${sql.join(hidden)})`);
+  if (authTypes.length > 0) conditions.push(hasLabel(orgId, 'auth_type', authTypes));
+  if (apiTypes.length > 0) conditions.push(hasLabel(orgId, 'api_type', apiTypes));
+  if (filter.withoutVersions)
+    conditions.push(sql<SqlBool>`api_id not in (select version from api_versions where org_id = ${orgId})`);
+  if (hidden.length > 0) conditions.push(sql<SqlBool>`api_id not in ${selectListed(records, hidden)}`);
+  if (only) conditions.push(sql<SqlBool>`api_id in ${selectListed(records, only)}`);
   return (query: Query) => conditions.reduce((narrower, condition) => narrower.where(condition), query);
 }
 
-function toPage(found: StoredApi[], { page, size }: PageRequest): Page<StoredApi> {
-  const total = found.length;
-  if (page < 1) return { items: found, pages: 1, total };
-  const items = found.slice((page - 1) * size, page * size);
-  return { items, pages: Math.max(1, Math.ceil(total / size)), total };
-}
+const hasLabel = (orgId: string, kind: string, labels: readonly string[]): Expression<SqlBool> =>
+  sql<SqlBool>`id in (select api from api_labels where org_id = ${orgId} and kind = ${kind}
+    and label in (${sql.join(labels)}))`;

@@ -17,6 +17,7 @@ import { toModel } from './rules.ts';
 import type { DefinitionOfKind, StoredApi } from './schema.ts';
 import { restoreSecrets } from './secrets.ts';
 import type { ApiStore } from './store.ts';
+import { ensureToolSources, ensureToolsFit } from './tool-source-check.ts';
 import { type VersionOptions, withVersion } from './versions.ts';
 
 /** Findings of a check. Whether they reject the write depends on what else is stored, and on the actor. */
@@ -58,6 +59,7 @@ export function listNewApiChecks(
     () => grants.ensureBelowLimit(api.org_id, 'max_apis', apis.count),
     () => ensureComplete(services, api, findings.missing, Boolean(version?.base_api_id)),
     () => ensureReferencesAllowed(findings.references, hidden),
+    () => ensureToolSources(apis, api),
     () => ensureNameFree(api, hidden),
     () => ensurePathFree(services, api, hidden),
   ];
@@ -81,6 +83,8 @@ export function listChangeChecks(
   return [
     () => ensureAddressesAllowed(services, [...(findings.addresses ?? []), ...hookAddresses]),
     () => ensureReferencesAllowed(findings.references, hidden, before),
+    () => ensureToolSources(services.apis, next),
+    () => ensureToolsFit(services.apis, next),
     () => ensureComplete(services, before, findings.missing),
     () => {
       if (loopName(next.summary.name) !== loopName(before.summary.name)) ensureNameFree(next, hidden);

@@ -9,7 +9,7 @@ import { problem } from './problems.ts';
 import { type Asset, AssetView, AssetWrite, assetCreated, assetKinds, defaultAssetKind } from './schema.ts';
 import type { AssetStore } from './store.ts';
 
-interface AssetServices {
+export interface AssetServices {
   assets: AssetStore;
   clock: Clock;
 }
@@ -19,12 +19,12 @@ const params = z.object({ assetId: z.string().describe('Custom id or database id
 const toResult = (message: string, { _id, id }: Asset) => ({ Status: 'success', Message: message, Meta: _id, ID: id });
 
 /** Secret masking: without permission to write templates, a reader sees a mask in place of each secret. */
-function toAssetView({ created_at_ms: _at, ...asset }: Asset, actor: Actor): z.output<typeof AssetView> {
+export function toAssetView({ created_at_ms: _at, ...asset }: Asset, actor: Actor): z.output<typeof AssetView> {
   if (hasPermission(actor, 'api_assets:write')) return { ...asset, data: { ...asset.data } };
   return { ...asset, data: mapSecrets<Record<string, unknown>>('oas', asset.data, () => redactedText) };
 }
 
-function ensureKind(kind: string): void {
+export function ensureKind(kind: string): void {
   if (!assetKinds.includes(kind)) throw problem.kind_unknown({ detail: { kind } });
 }
 

@@ -2,6 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { Vault } from '#base/vault.ts';
 import { createCollection, type Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import type { RevisionLog } from '#storage/revision-log.ts';
 import { problem } from './problems.ts';
 import type { Asset } from './schema.ts';
 
@@ -10,25 +11,44 @@ export type AssetStore = ReturnType<typeof createAssetStore>;
 type AssetRow = Omit<Asset, 'data'> & { readonly sealed_data: string };
 
 /** Bounds the templates of an organisation: lists of them have no pages. */
-const maxAssetsPerOrganisation = 1000;
+export const maxAssetsPerOrganisation = 1000;
 
 const purpose = 'asset data';
 
-/** Template store. The data is sealed as a whole: it may hold secrets wherever a definition may. */
-export function createAssetStore(records: Records, vault: Vault) {
+/** Rows of templates: the data is sealed as a whole, since it may hold secrets wherever a definition may. */
+function createAssetCodec(vault: Vault) {
+  return {
+    encode: ({ data, ...asset }: Asset): AssetRow => ({
+      ...asset,
+      sealed_data: vault.seal(JSON.stringify(data), purpose),
+    }),
+    decode(row: unknown): Asset {
+      const { sealed_data, ...asset } = row as AssetRow;
+      return { ...asset, data: JSON.parse(vault.open(sealed_data, purpose)) };
+    },
+  };
+}
+
+const createAssetHistory = (revisions: RevisionLog, open: (row: unknown) => Asset) =>
+  revisions.createHistory<Asset>({
+    table: 'assets',
+    identify: ({ org_id, id }) => ({ orgId: String(org_id), publicId: String(id) }),
+    open,
+    ignored: ['last_updated'],
+  });
+
+/** Template store, with sealed data. */
+export function createAssetStore(records: Records, vault: Vault, revisions?: RevisionLog) {
+  const codec = createAssetCodec(vault);
+  const history = revisions && createAssetHistory(revisions, codec.decode);
   const assets = createCollection<'assets', Asset>(
     records,
     'assets',
     it => ({ id: it._id, org_id: it.org_id, asset_id: it.id, kind: it.kind, created_at: it.created_at_ms }),
     problem.asset_exists,
-    {
-      encode: ({ data, ...asset }): AssetRow => ({ ...asset, sealed_data: vault.seal(JSON.stringify(data), purpose) }),
-      decode(row) {
-        const { sealed_data, ...asset } = row as AssetRow;
-        return { ...asset, data: JSON.parse(vault.open(sealed_data, purpose)) };
-      },
-    },
+    codec,
     { kind: 'templates', toEntry: ({ name, id }) => ({ names: [name, id], label: name, detail: id }) },
+    history?.recordChange,
   );
   const get = async (orgId: string, ref: string) =>
     (await assets.find({ org_id: orgId, id: ref })) ?? assets.find({ org_id: orgId, asset_id: ref });
@@ -41,6 +61,7 @@ export function createAssetStore(records: Records, vault: Vault) {
   }
 
   return {
+    history,
     /** Finds by database id or chosen id. */
     get,
     list: (orgId: string, kind: string) => assets.all({ where: { org_id: orgId, kind }, order: ['created_at', 'id'] }),

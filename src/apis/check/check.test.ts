@@ -164,7 +164,7 @@ onEveryEngine('checking a definition', app => {
       { url: 'http://orders.example/' },
       {
         CORS: { enable: true, allow_credentials: true, allowed_origins: ['*'] },
-        custom_middleware: { pre: [{ name: 'x', path: 'x.js' }] },
+        custom_middleware: { driver: 'python', pre: [{ name: 'x', path: 'x.py' }] },
         version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
       },
     );

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Problem } from '#base/problems.ts';
-import { streamingName } from '#definition/document-members.ts';
+import { findDocumentKind } from '#definition/document-kind.ts';
 import type { Model } from '#definition/model.ts';
-import { isDocument, oasSchema } from '#definition/oas.ts';
+import { oasSchema } from '#definition/oas.ts';
 import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
@@ -90,7 +90,7 @@ function selectDefinition({ api_definition, oas }: SentDefinitions): { kind: Api
   if (hasClassic === hasDocument)
     throw createInvalidProblem([{ path: '', message: 'either api_definition or oas is required' }]);
   if (hasClassic) return { kind: 'classic', value: api_definition };
-  return { kind: isDocument(oas) && streamingName in oas ? 'streams' : 'oas', value: oas };
+  return { kind: findDocumentKind(oas), value: oas };
 }
 
 async function findBefore({ apis }: ApiServices, { orgId }: Actor, ref = ''): Promise<StoredApi | undefined> {
@@ -133,7 +133,7 @@ async function findProblems(
 function ensureFormat({ settings }: ApiServices, { kind }: DefinitionOfKind, before: StoredApi): void {
   if (kind === 'classic') ensureClassic(before, settings);
   else if (kind === 'oas') ensureOas(before);
-  else if (before.kind !== 'streams') throw problem.definition_not_found();
+  else if (before.kind !== kind) throw problem.definition_not_found();
 }
 
 export const apiCheckOperations = [checkApi];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
-import { forceQuery } from '#operations/dependents.ts';
+import { dependentsProblem, forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { buildApiAddress } from '../api/api-address.ts';
@@ -30,6 +30,7 @@ export const createApi = operation({
   name: 'createApi',
   isRepeatable: true,
   method: 'POST',
+  changesTraffic: true,
   path: '/api/apis',
   about: 'Creates a classic API, by itself or as a version of another one. The public id may be set.',
   permission: 'apis:write',
@@ -75,6 +76,7 @@ export const updateApi = operation({
   name: 'updateApi',
   versioned: 'apis',
   method: 'PUT',
+  changesTraffic: true,
   path: '/api/apis/{apiId}',
   about: 'Replaces a classic definition. Omitted members outside the definition do not change.',
   permission: 'apis:write',
@@ -113,18 +115,19 @@ export const deleteApi = operation({
   name: 'deleteApi',
   versioned: 'apis',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/api/apis/{apiId}',
   about: 'Deletes an API and removes it from policies. Its versions remain as APIs of their own.',
   permission: 'apis:write',
   params,
   query: forceQuery,
   returns: statusResponse,
-  problems: [problem.api_not_found],
+  problems: [problem.api_not_found, dependentsProblem],
   async handle({ actor, params: { apiId }, query, audit }, services: DeleteApiServices) {
     audit(apiId);
     const api = await services.records.write(async () => {
       await services.refuseDependents('apis', { actor, orgId: actor.orgId, ref: apiId }, query.force);
-      return removeApi(services, actor.orgId, apiId);
+      return removeApi(services, actor.orgId, apiId, ['classic', 'oas', 'streams']);
     });
     audit(api.api_id);
     return toStatus('API deleted');

@@ -1,5 +1,5 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
-import { createTextProblem } from './problems.ts';
+import { createTextProblem, createUnsupportedVersion } from './problems.ts';
 
 const toText = (value: unknown) => (typeof value === 'string' ? value : '');
 
@@ -34,8 +34,7 @@ const maxUrlLength = 2000;
 /** Channels of an AsyncAPI document of version 2 or 3, in one shape. */
 export function readAsyncChannels(document: JsonObject): AsyncChannel[] {
   const version = toText(document.asyncapi);
-  if (!/^[23]\./.test(version))
-    throw createTextProblem(`AsyncAPI ${version.slice(0, 20)} is not supported: use AsyncAPI 2 or 3`);
+  if (!/^[23]\./.test(version)) throw createUnsupportedVersion('AsyncAPI', version, 'AsyncAPI 2 or 3');
   const servers = readEntries(document.servers, 'servers', maxServers).map(([name, server]) =>
     readServer(name, server),
   );

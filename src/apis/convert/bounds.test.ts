@@ -48,6 +48,22 @@ describe('bounds of recorded requests', () => {
     assert.throws(() => convert({ log: { entries } }), { message: 'text: it has more than 100000 parameters' });
   });
 
+  test('many bodies of one operation become one schema with at most 500 properties and the names that all have', () => {
+    const bodies = Array.from({ length: 2000 }, (_item, index) => ({ constructor: 1, [`n${index}`]: index / 2 }));
+    const entries = bodies.map(body => ({
+      request: {
+        ...{ method: 'POST', url: 'http://a.example/p' },
+        postData: { mimeType: 'application/json', text: JSON.stringify([null, body, body]) },
+      },
+    }));
+    const { document } = convert({ log: { entries } });
+    const { post } = (document.paths as Record<string, ReturnType<typeof JSON.parse>>)['/p'];
+    const { type, items } = post.requestBody.content['application/json'].schema;
+    assert.deepEqual([type, items.nullable, items.required], ['array', true, ['constructor']]);
+    assert.equal(Object.keys(items.properties).length, 500);
+    assert.deepEqual([items.properties.n2, items.properties.n3], [{ type: 'integer' }, { type: 'number' }]);
+  });
+
   test('a long segment before an id names its parameter by its first characters', () => {
     const entries = Array.from({ length: 300 }, (_item, index) => ({
       request: { method: 'GET', url: `http://a.example/p${index}x/a${'_'.repeat(7800)}b/1` },

@@ -28,15 +28,18 @@ function inferObject(value: JsonObject, depth: number): JsonObject {
 
 const isUntyped = (schema: JsonObject) => schema.type === undefined;
 
-/** Schema that accepts what either accepts. */
+/**
+ * Schema that accepts what either accepts. Takes both over and changes the first: copies of a growing schema for each of
+ * many recorded bodies would cost the square of their number.
+ */
 export function mergeSchemas(a: JsonObject, b: JsonObject): JsonObject {
   const nullable = a.nullable === true || b.nullable === true ? { nullable: true } : {};
-  if (isUntyped(a) && a.nullable) return { ...b, nullable: true };
-  if (isUntyped(b) && b.nullable) return { ...a, nullable: true };
+  if (isUntyped(a) && a.nullable) return Object.assign(b, nullable);
+  if (isUntyped(b) && b.nullable) return Object.assign(a, nullable);
   if (a.type === 'array' && b.type === 'array')
-    return { type: 'array', items: mergeItems(a.items as JsonObject, b.items as JsonObject), ...nullable };
-  if (a.type === 'object' && b.type === 'object') return { ...mergeObjects(a, b), ...nullable };
-  if (a.type === b.type) return { ...a, ...nullable };
+    return Object.assign(a, { items: mergeItems(a.items as JsonObject, b.items as JsonObject) }, nullable);
+  if (a.type === 'object' && b.type === 'object') return Object.assign(mergeObjects(a, b), nullable);
+  if (a.type === b.type) return Object.assign(a, nullable);
   const types = [a.type, b.type];
   if (types.includes('integer') && types.includes('number')) return { type: 'number', ...nullable };
   return {};
@@ -48,17 +51,31 @@ const mergeItems = (a: JsonObject, b: JsonObject) => {
   return Object.keys(b).length === 0 ? a : mergeSchemas(a, b);
 };
 
+/** Numbers of properties of merged schemas, which would otherwise be counted again for each recorded body. */
+const propertyCounts = new WeakMap<object, number>();
+
+/** Adds the properties of `b` to `a`: the cost is that of `b`, and of the required names, which only become fewer. */
 function mergeObjects(a: JsonObject, b: JsonObject): JsonObject {
-  const left = (a.properties ?? {}) as Record<string, JsonObject>;
-  const right = (b.properties ?? {}) as Record<string, JsonObject>;
-  const names = [...new Set([...Object.keys(left), ...Object.keys(right)])].slice(0, maxProperties);
-  const properties = names.map(name => {
-    const [own, other] = [left[name], right[name]];
-    return [name, own && other ? mergeSchemas(own, other) : (own ?? other ?? {})] as const;
-  });
-  const kept = new Set((b.required ?? []) as readonly string[]);
-  const required = ((a.required ?? []) as readonly string[]).filter(name => kept.has(name));
-  return { type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
+  const properties = (a.properties ?? {}) as Record<string, JsonObject>;
+  let count = propertyCounts.get(properties) ?? Object.keys(properties).length;
+  for (const [name, schema] of Object.entries((b.properties ?? {}) as Record<string, JsonObject>)) {
+    const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (own) properties[name] = mergeSchemas(own, schema);
+    else if (count < maxProperties) {
+      properties[name] = schema;
+      count++;
+    }
+  }
+  propertyCounts.set(properties, count);
+  const required = intersect(a.required as readonly string[] | undefined, b.required as readonly string[] | undefined);
+  if (required.length > 0) return Object.assign(a, { properties, required });
+  delete a.required;
+  return Object.assign(a, { properties });
+}
+
+function intersect(a: readonly string[] = [], b: readonly string[] = []): string[] {
+  const kept = new Set(b);
+  return a.filter(name => kept.has(name));
 }
 
 /** Type of a value in a URL or a form. */

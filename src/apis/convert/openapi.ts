@@ -1,11 +1,12 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { type Converted, createWarnings, type Warnings } from './converted.ts';
-import { createTextProblem } from './problems.ts';
+import { createUnsupportedVersion } from './problems.ts';
 
 /** OpenAPI 3 needs no conversion: the warnings name what an import cannot use. */
 export function convertOpenApi(document: JsonObject): Converted {
-  if (!/^3\.\d/.test(String(document.openapi)))
-    throw createTextProblem(`OpenAPI ${String(document.openapi).slice(0, 20)} is not supported: use OpenAPI 3`);
+  const { openapi } = document;
+  if (typeof openapi !== 'string' || !/^3\.\d/.test(openapi))
+    throw createUnsupportedVersion('OpenAPI', openapi, 'OpenAPI 3');
   const warnings = createWarnings();
   warnOfDocument(document, warnings);
   const { url } = objectOrEmpty(arrayOrEmpty(document.servers)[0]);

@@ -13,3 +13,9 @@ export const problem = problems('convert', {
 /** Rejects a text that is not in its format. */
 export const createTextProblem = (reason: string, cause?: unknown) =>
   problem.text_invalid({ detail: { reason }, cause });
+
+/** Rejects a version of a format. A value that is no text is shown as JSON: a document may hold anything there. */
+export function createUnsupportedVersion(format: string, version: unknown, supported: string) {
+  const text = typeof version === 'string' ? version : JSON.stringify(version);
+  return createTextProblem(`${format} ${text?.slice(0, 20)} is not supported: use ${supported}`);
+}

@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json-tree.ts';
 import { loadOpenApiUpgrader } from '#base/lazy-packages.ts';
 import { type Converted, createWarnings } from './converted.ts';
 import { warnOfDocument } from './openapi.ts';
-import { createTextProblem } from './problems.ts';
+import { createTextProblem, createUnsupportedVersion } from './problems.ts';
 
 /**
  * Converts Swagger 2.0 to OpenAPI 3.0 with the Scalar upgrader. It works on the parsed value alone: references to other
@@ -10,7 +10,7 @@ import { createTextProblem } from './problems.ts';
  */
 export function convertSwagger(source: JsonObject): Converted {
   if (source.swagger !== '2.0' && source.swagger !== 2)
-    throw createTextProblem(`Swagger ${String(source.swagger).slice(0, 20)} is not supported: use Swagger 2.0`);
+    throw createUnsupportedVersion('Swagger', source.swagger, 'Swagger 2.0');
   const warnings = createWarnings();
   warnOfDocument(source, warnings);
   if (source.host === undefined) warnings.add('the document has no host: set the upstream');

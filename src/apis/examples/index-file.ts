@@ -2,12 +2,14 @@ import { z } from 'zod';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import { outboundProblem } from '#base/http-client/problems.ts';
 import { isObject } from '#base/json-tree.ts';
+import type { Settings } from '#base/settings.ts';
 import { readBody } from '#operations/body.ts';
 import { type FileRequest, fetchFile } from '../fetch-file.ts';
 import { problem } from './problems.ts';
 
 export interface ExampleServices {
   outbound: OutboundClient;
+  settings: Settings;
 }
 
 /** Address of an index or folder: the operator's setting, or named by a request (`visitor`) and not trusted. */
@@ -88,9 +90,10 @@ function buildFileUrl(folder: string, location: string, name: string): string {
   return new URL(`${location}/${name}`, base).href;
 }
 
-function fetchSource({ outbound }: ExampleServices, { url, ...source }: Source, maxBytes: number) {
+function fetchSource({ outbound, settings }: ExampleServices, { url, ...source }: Source, maxBytes: number) {
   const file = URL.parse(url)?.pathname.split('/').at(-1) ?? '';
-  return fetchFile(outbound, { ...source, url, maxBytes }, status =>
+  const timeoutMs = settings['apis.fetch_timeout_ms'];
+  return fetchFile(outbound, { ...source, url, maxBytes, timeoutMs }, status =>
     problem.file_unavailable({ detail: { file, status } }),
   );
 }

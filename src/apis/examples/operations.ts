@@ -7,10 +7,6 @@ import { queryFlag } from '#operations/shapes.ts';
 import { type ExampleServices, fetchDefinition, fetchReadme, readIndex, type Source } from './index-file.ts';
 import { problem } from './problems.ts';
 
-interface Services extends ExampleServices {
-  settings: Settings;
-}
-
 const indexHeader = 'x-gw-examples-index';
 const repoHeader = 'x-gw-repo-url';
 const indexAbout = 'Public URL of an index of examples, in place of apis.examples_index; requires apis:write';
@@ -49,7 +45,7 @@ export const listExamples = operation({
   headers: { [indexHeader]: indexAbout },
   returns: z.array(z.object({ location: z.string(), name: z.string(), shortDescription: z.string() })),
   problems: indexProblems,
-  async handle(call, services: Services) {
+  async handle(call, services: ExampleServices) {
     const index = findIndexSource(call, services.settings);
     if (!index) return [];
     const entries = await readIndex(services, index);
@@ -85,7 +81,7 @@ export const getExample = operation({
     oas: z.looseObject({}).optional(),
   }),
   problems: [problem.example_not_found, ...indexProblems],
-  async handle(call, services: Services) {
+  async handle(call, services: ExampleServices) {
     const { location } = call.params;
     const { query } = call;
     const repository = readNamedSource(call, repoHeader);

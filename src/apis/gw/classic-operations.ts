@@ -33,10 +33,18 @@ export const listGatewayApis = operation({
   name: 'listGatewayApis',
   method: 'GET',
   path: '/gw/apis',
-  about: 'Lists the APIs of all organisations in the classic format, oldest first.',
+  about: 'Lists the APIs of all organisations in the classic format, oldest first, without MCP proxies.',
+  query: z.object({
+    include_types: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('API types that the list has besides, comma-separated: mcp for MCP proxies'),
+  }),
   returns: z.array(classicView),
-  async handle(_call, { apis }: Pick<ReadServices, 'apis'>) {
-    return (await apis.all()).map(toClassicView);
+  async handle({ query }, { apis }: Pick<ReadServices, 'apis'>) {
+    const withMcp = query.include_types?.split(',').some(type => type.trim() === 'mcp');
+    return (await apis.all()).filter(({ kind }) => withMcp || kind !== 'mcp').map(toClassicView);
   },
 });
 
@@ -45,6 +53,7 @@ export const createGatewayApi = operation({
   name: 'createGatewayApi',
   isRepeatable: true,
   method: 'POST',
+  changesTraffic: true,
   path: '/gw/apis',
   about:
     'Creates a classic API, by itself or as a version of another one. Replaces an API with the same id in the same organisation; the action of the response is then modified.',
@@ -85,6 +94,7 @@ export const updateGatewayApi = operation({
   name: 'updateGatewayApi',
   versioned: 'apis',
   method: 'PUT',
+  changesTraffic: true,
   path: '/gw/apis/{apiId}',
   about: 'Replaces a classic definition.',
   params,

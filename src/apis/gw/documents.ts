@@ -10,15 +10,18 @@ import { buildApiAddress } from '../api/api-address.ts';
 import { type ApiServices, type CheckedDefinition, checkDefinition } from '../api/changes.ts';
 import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
+import { problem as apisProblem } from '../problems.ts';
 import { requireApi } from './changes.ts';
 import { problem } from './problems.ts';
 
 export type DocumentApi = Extract<StoredApi, { kind: 'oas' | 'streams' }>;
 
-export const isDocumentApi = (api: StoredApi): api is DocumentApi => api.kind !== 'classic';
+/** MCP proxies have operations of their own. */
+export const isDocumentApi = (api: StoredApi): api is DocumentApi => api.kind === 'oas' || api.kind === 'streams';
 
 export async function requireDocument(apis: ApiStore, ref: string): Promise<DocumentApi> {
   const api = await requireApi(apis, ref);
+  if (api.kind === 'mcp') throw apisProblem.api_not_found();
   if (!isDocumentApi(api)) throw problem.is_classic();
   return api;
 }

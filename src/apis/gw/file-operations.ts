@@ -35,6 +35,7 @@ export const importGatewayDocument = operation({
   ...declared,
   name: 'importGatewayDocument',
   method: 'POST',
+  changesTraffic: true,
   path: '/gw/apis/oas/import',
   about:
     'Creates an API from a plain OpenAPI document, configured by the parameters. Replaces an API with the same id in the same organisation; the action of the response is then modified.',

@@ -7,7 +7,7 @@ import { modifiedResponse, toModified, toWarningsMember } from '#operations/shap
 import { putApi } from '../api/changes.ts';
 import { documentExample, plainDocumentExample } from '../api/examples.ts';
 
-import { toDocumentedSchema } from '../api/schema.ts';
+import { type StoredApi, toDocumentedSchema } from '../api/schema.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem, routeProblems } from '../problems.ts';
 import { addBaseHeader, type GwApiServices, type ReadServices, replaceApi, resolveDefinitionOwner } from './changes.ts';
@@ -15,6 +15,7 @@ import {
   checkBuiltDocument,
   checkDocument,
   configurationQuery,
+  type DocumentApi,
   isDocumentApi,
   isPublic,
   modeQuery,
@@ -36,6 +37,12 @@ import {
 const body = toDocumentedSchema(oasSchema);
 const documentView = z.looseObject({});
 
+/** Rejects a change of an API that has operations of its own. */
+function ensureDocument(api: StoredApi): asserts api is DocumentApi {
+  if (api.kind === 'mcp') throw apisProblem.api_not_found();
+  if (!isDocumentApi(api)) throw problem.oas_for_classic();
+}
+
 export const listGatewayDocuments = operation({
   ...declared,
   name: 'listGatewayDocuments',
@@ -55,6 +62,7 @@ export const createGatewayDocument = operation({
   name: 'createGatewayDocument',
   isRepeatable: true,
   method: 'POST',
+  changesTraffic: true,
   path: '/gw/apis/oas',
   about:
     'Creates an API from an OpenAPI document with x-gw-api-gateway. Replaces an API with the same id in the same organisation; the action of the response is then modified.',
@@ -97,6 +105,7 @@ export const updateGatewayDocument = operation({
   name: 'updateGatewayDocument',
   versioned: 'apis',
   method: 'PUT',
+  changesTraffic: true,
   path: '/gw/apis/oas/{apiId}',
   about: 'Replaces the document of an API.',
   params,
@@ -109,7 +118,7 @@ export const updateGatewayDocument = operation({
     audit(apiId);
     const written = checkDocument(given, services);
     const api = await replaceApi(services, { actor, ref: apiId }, before => {
-      if (!isDocumentApi(before)) throw problem.oas_for_classic();
+      ensureDocument(before);
       return written;
     });
     audit(api.api_id, api.org_id);
@@ -122,6 +131,7 @@ export const patchGatewayDocument = operation({
   name: 'patchGatewayDocument',
   versioned: 'apis',
   method: 'PATCH',
+  changesTraffic: true,
   path: '/gw/apis/oas/{apiId}',
   about:
     'Replaces the OpenAPI part of a document and preserves x-gw-api-gateway, changed by the parameters. A document with x-gw-api-gateway replaces both.',
@@ -138,7 +148,7 @@ export const patchGatewayDocument = operation({
     const options = toImportOptions(query);
     let warned: ReturnType<typeof toWarningsMember> = {};
     const api = await replaceApi(services, { actor, ref: apiId }, before => {
-      if (!isDocumentApi(before)) throw problem.oas_for_classic();
+      ensureDocument(before);
       const written = checkBuiltDocument(patchOas(before.definition, given, options), services);
       warned = toWarningsMember(written);
       return written;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { forceQuery, type RefuseDependents } from '#operations/dependents.ts';
+import { dependentsProblem, forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified } from '#operations/shapes.ts';
 import { problem as people } from '#people/problems.ts';
@@ -42,6 +42,8 @@ export async function requireAuditedApi(
 }
 
 interface Endpoint<Path extends string> {
+  /** Defaults to `apis`. */
+  readonly noun?: string;
   readonly name: string;
   readonly path: Path;
 }
@@ -56,10 +58,11 @@ export const defineDelete = <const Path extends string>({
     ...endpoint,
     versioned: 'apis',
     method: 'DELETE',
+    changesTraffic: true,
     params,
     query: forceQuery,
     returns: modifiedResponse,
-    problems: [apisProblem.api_not_found],
+    problems: [apisProblem.api_not_found, dependentsProblem],
     async handle(
       { actor, params: { apiId }, query, audit },
       services: GwApiServices & { refuseDependents: RefuseDependents },

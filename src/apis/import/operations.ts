@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import { Problem } from '#base/problems.ts';
-import { streamingName } from '#definition/document-members.ts';
+import { findDocumentKind } from '#definition/document-kind.ts';
 import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus, toWarningsMember } from '#operations/shapes.ts';
@@ -19,6 +19,7 @@ export const importApis = operation({
   noun: 'apis',
   name: 'importApis',
   method: 'POST',
+  changesTraffic: true,
   path: '/admin/apis/import',
   about:
     'Imports APIs, in the format of API lists, with their ids. Meta contains the result of each, Errors the reasons of failures.',
@@ -75,9 +76,8 @@ async function importApi({ actor, given, path }: ImportEntry, services: ImportSe
   const { api_definition: definition, oas, categories } = given;
   const { id, org_id } = definition;
   const orgId = await resolveOwner(services, typeof org_id === 'string' ? org_id : '');
-  const streams = given.is_streams === true || (oas && streamingName in oas);
   const written = oas
-    ? checkDefinition(streams ? 'streams' : 'oas', oas, services, `${path}.oas`)
+    ? checkDefinition(given.is_streams === true ? 'streams' : findDocumentKind(oas), oas, services, `${path}.oas`)
     : checkDefinition('classic', definition, services, `${path}.api_definition`);
   const wrapper = { ...mergeWrapper(given), categories: oas ? normalizeCategories(categories ?? []) : [] };
   const { api_id } = await addApi(services, { actor, orgId, written, wrapper, ...(isId(id) ? { id } : {}) });

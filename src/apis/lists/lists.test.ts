@@ -153,6 +153,31 @@ const declareLists = (app: () => TestApp) => {
     assert.equal((await ask('GET', '/api/apis?api_type=rest,soap')).status, 400);
   });
 
+  test('filters by state, format and owner combine with the others', async () => {
+    const { ask, add, accessKey } = await owner();
+    await add('On', { use_keyless: true });
+    const off = await add('Off', { use_keyless: true, active: false });
+    const { proxy } = (await ask('GET', `/api/apis/${off}`)).body.api_definition;
+    const document = { openapi: '3.0.3', info: { title: 'Document', version: '1' }, paths: {} };
+    const gateway = { info: { name: 'Document', state: { active: true } }, upstream: { url: 'http://127.0.0.1:9/' } };
+    const server = { listenPath: { value: `${proxy.listen_path}document/` } };
+    const made = await ask('POST', '/api/apis/oas', { ...document, 'x-gw-api-gateway': { ...gateway, server } });
+    assert.equal(made.status, 200, made.text);
+    const findNames = async (query: string) => names(await ask('GET', `/api/apis?sort=name&${query}`)).join('|');
+    assert.equal(await findNames('state=active'), 'Document|On');
+    assert.equal(await findNames('state=inactive'), 'Off');
+    assert.equal(await findNames('state=active&format=classic'), 'On');
+    assert.equal(await findNames('format=oas&auth_type=keyless'), 'Document');
+    assert.equal(await findNames('format=streams'), '');
+    assert.equal(await findNames('owned=1'), '');
+    const me = (await app().ask('GET', '/api/users/me', { credential: accessKey })).body.id;
+    const access = { userIds: [me], userGroupIds: [] };
+    assert.equal((await ask('PUT', `/api/apis/${off}/access`, access)).status, 200);
+    assert.equal(await findNames('owned=1'), 'Off');
+    assert.equal(await findNames('owned=1&state=active'), '');
+    assert.equal((await ask('GET', '/api/apis?state=broken')).status, 400);
+  });
+
   test('versions are left out on request, and listed again when their base is deleted', async () => {
     const { ask, add } = await owner();
     const base = await add('Base');

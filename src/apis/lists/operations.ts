@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, toPageRequest } from '#operations/shapes.ts';
+import { pageNumber, queryFlag, toPageRequest } from '#operations/shapes.ts';
 import { toApiView, toCompressedView } from '../api/rules.ts';
-import { apiPage, type StoredApi } from '../api/schema.ts';
+import { apiPage } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import { type ApiFilter, type ApiOrder, type ApiStore, apiOrders } from '../api/store.ts';
 import type { Ownership } from '../owners/store.ts';
@@ -37,6 +37,9 @@ const listQuery = z.object({
     .optional()
     .describe('Restricts the list to any of these auth types, such as keyless,authToken,jwt,oauth,ba,other'),
   api_type: typeWords.optional().describe('Restricts the list to any of these API types'),
+  state: z.enum(['active', 'inactive']).optional().describe('Restricts the list to active or inactive APIs'),
+  format: z.enum(['classic', 'oas', 'streams']).optional().describe('Restricts the list to one format of definition'),
+  owned: queryFlag.default(false).describe('1 restricts the list to APIs that the caller owns, by name or by group'),
   base_apis: z.string().optional().describe('Any value omits APIs that are versions of others'),
   compressed: z.string().optional().describe('1 returns fewer members of each API'),
 });
@@ -47,12 +50,13 @@ export const listApis = operation({
   name: 'listApis',
   method: 'GET',
   path: '/api/apis',
-  about: 'Lists the APIs of the caller’s organisation in either format, newest first.',
+  about: 'Lists the APIs of the caller’s organisation in either format, newest first, without MCP proxies.',
   query: listQuery,
   returns: apiPage,
   async handle({ actor, query }, { apis, settings, ownership }: ListServices) {
     const { apiIds: hidden } = await ownership.findHidden(actor);
-    const filter = { ...(await buildListFilter(actor.orgId, query, apis)), hidden };
+    const only = query.owned ? { only: await ownership.findOwned(actor) } : {};
+    const filter = { ...buildListFilter(query), ...only, hidden };
     const page = toPageRequest(query.p, settings['management.page_size']);
     const { items, pages } = await apis.page(actor.orgId, filter, query.sort, page);
     return {
@@ -62,22 +66,16 @@ export const listApis = operation({
   },
 });
 
-async function buildListFilter(orgId: string, query: ListQuery, apis: ApiStore): Promise<ApiFilter> {
-  const { q, category, auth_type, api_type, base_apis } = query;
-  const hasWords = (words: readonly string[] | undefined): words is readonly string[] => (words?.length ?? 0) > 0;
-  const tests: ((api: StoredApi) => boolean)[] = [];
-  if (hasWords(auth_type)) tests.push(({ summary }) => auth_type.some(type => summary.auth_types.includes(type)));
-  if (hasWords(api_type)) tests.push(({ summary }) => api_type.some(type => summary.api_types.includes(type)));
-  if (base_apis) {
-    const versions = await apis.versionIds(orgId);
-    tests.push(({ api_id }) => !versions.has(api_id));
-  }
-  return {
-    ...(q ? { name: q } : {}),
-    ...(hasWords(category) ? { categories: category } : {}),
-    ...(tests.length > 0 ? { matches: api => tests.every(test => test(api)) } : {}),
-  };
-}
+const buildListFilter = (query: ListQuery): ApiFilter => ({
+  exceptKind: 'mcp',
+  ...(query.q && { name: query.q }),
+  ...(query.category && { categories: query.category }),
+  ...(query.auth_type && { authTypes: query.auth_type }),
+  ...(query.api_type && { apiTypes: query.api_type }),
+  ...(query.state && { isActive: query.state === 'active' }),
+  ...(query.format && { kind: query.format }),
+  ...(query.base_apis && { withoutVersions: true }),
+});
 
 export const searchApis = operation({
   ...declared,
@@ -90,7 +88,8 @@ export const searchApis = operation({
   async handle({ actor, query: { q, p } }, { apis, settings, ownership }: ListServices) {
     const { apiIds: hidden } = await ownership.findHidden(actor);
     const page = toPageRequest(p, settings['management.page_size']);
-    const { items, pages } = await apis.page(actor.orgId, { hidden, ...(q && { name: q }) }, newest, page);
+    const filter = { exceptKind: 'mcp', hidden, ...(q && { name: q }) } as const;
+    const { items, pages } = await apis.page(actor.orgId, filter, newest, page);
     return { apis: items.map(api => toApiView(maskSecretsFor(actor, api))), pages };
   },
 });

@@ -51,7 +51,7 @@ const graphTypes: readonly string[] = ['graphql', 'udg', 'subgraph', 'supergraph
 /** Reason for which an API cannot be converted to the OpenAPI format, or is in it already. */
 function findSkipReason(api: StoredApi): SkipReason | undefined {
   if (api.kind === 'streams') return 'is_streams';
-  if (api.kind === 'oas') return 'already_migrated';
+  if (api.kind === 'oas' || api.kind === 'mcp') return 'already_migrated';
   const { api_types: types } = api.summary;
   if (types.includes('tcp')) return 'is_tcp';
   if (types.some(type => graphTypes.includes(type))) return 'is_graphql';

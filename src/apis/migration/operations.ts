@@ -66,6 +66,7 @@ export const migrateApis = operation({
   noun: 'apis',
   name: 'migrateApis',
   method: 'POST',
+  changesTraffic: true,
   path: '/api/apis/migrate',
   about:
     'Migrates classic APIs to the OpenAPI format; the versions inside a definition become APIs of their own. Each API is migrated completely or not at all.',

@@ -52,6 +52,7 @@ export const updateDocumentCategories = operation({
   name: 'updateDocumentCategories',
   versioned: 'apis',
   method: 'PUT',
+  changesTraffic: true,
   path: '/api/apis/oas/{apiId}/categories',
   about: 'Replaces the categories of an API; blank and repeated ones are dropped. Its document does not change.',
   permission: 'apis:write',

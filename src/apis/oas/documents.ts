@@ -18,7 +18,7 @@ type Call = Pick<OperationCall<{ apiId: string }, unknown, unknown>, 'actor' | '
 /** API of the caller's organisation that is written as a document, with or without streams. */
 export async function requireOwnDocument(apis: ApiStore, { actor, params }: Call): Promise<DocumentApi> {
   const api = await apis.get(actor.orgId, params.apiId);
-  if (!api) throw problem.detail_not_found();
+  if (!api || api.kind === 'mcp') throw problem.detail_not_found();
   if (!isDocumentApi(api)) throw gwProblem.is_classic();
   return api;
 }
@@ -26,6 +26,7 @@ export async function requireOwnDocument(apis: ApiStore, { actor, params }: Call
 /** Rejects a change of an API that has operations of its own: a classic one, or one with streams. */
 export function ensureOas(api: StoredApi): asserts api is OasApi {
   if (api.kind === 'classic') throw gwProblem.is_classic();
+  if (api.kind === 'mcp') throw problem.definition_not_found();
   if (api.kind === 'streams') throw problem.is_streams({ detail: { id: api.api_id } });
 }
 

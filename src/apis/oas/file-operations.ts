@@ -38,6 +38,7 @@ export const importDocument = operation({
   ...declared,
   name: 'importDocument',
   method: 'POST',
+  changesTraffic: true,
   path: '/api/apis/oas/import',
   about:
     'Creates an API from a plain OpenAPI document, sent as JSON, YAML, a file or {"url": …}, configured by the parameters.',

@@ -5,7 +5,7 @@ import type { Settings } from '#base/settings.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { patchOas } from '#definition/oas-patch.ts';
 import { mergeTemplate } from '#definition/oas-template.ts';
-import { forceQuery } from '#operations/dependents.ts';
+import { dependentsProblem, forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import {
   createdResponse,
@@ -78,6 +78,7 @@ export const createDocument = operation({
   name: 'createDocument',
   isRepeatable: true,
   method: 'POST',
+  changesTraffic: true,
   path: '/api/apis/oas',
   about:
     'Creates an API from an OpenAPI document with x-gw-api-gateway, by itself, over a template, or as a version of another one.',
@@ -137,6 +138,7 @@ export const updateDocument = operation({
   name: 'updateDocument',
   versioned: 'apis',
   method: 'PUT',
+  changesTraffic: true,
   path: '/api/apis/oas/{apiId}',
   about: 'Replaces the document of an API; its owners and categories do not change.',
   permission: 'apis:write',
@@ -168,6 +170,7 @@ export const patchDocument = operation({
   name: 'patchDocument',
   versioned: 'apis',
   method: 'PATCH',
+  changesTraffic: true,
   path: '/api/apis/oas/{apiId}',
   about:
     'Replaces the OpenAPI part of a document, sent as JSON, YAML, a file or {"url": …}, and preserves x-gw-api-gateway, changed by the parameters.',
@@ -201,6 +204,7 @@ export const deleteDocument = operation({
   name: 'deleteDocument',
   versioned: 'apis',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/api/apis/oas/{apiId}',
   about:
     'Deletes an API in the OpenAPI format and removes it from policies. Its versions remain as APIs of their own; purge=true deletes them too.',
@@ -211,7 +215,7 @@ export const deleteDocument = operation({
     ...forceQuery.shape,
   }),
   returns: statusResponse,
-  problems: [problem.api_not_found, problem.api_not_owned],
+  problems: [problem.api_not_found, problem.api_not_owned, dependentsProblem],
   async handle({ actor, params: { apiId }, query, audit }, services: DeleteApiServices) {
     audit(apiId);
     const api = await services.records.write(async () => {

@@ -33,7 +33,7 @@ async function fetchDocument(url: string, orgId: string, { outbound, settings }:
   const accept = 'application/json, application/yaml;q=0.9, */*;q=0.1';
   const { bytes, contentType } = await fetchFile(
     outbound,
-    { url, orgId, audience: 'operator', maxBytes, accept },
+    { url, orgId, audience: 'operator', maxBytes, timeoutMs: settings['apis.fetch_timeout_ms'], accept },
     status => problem.document_unavailable({ detail: { status } }),
   );
   return readBody('document', bytes, { contentType, maxBytes });

@@ -33,6 +33,7 @@ export const updateApiAccess = operation({
   name: 'updateApiAccess',
   versioned: 'apis',
   method: 'PUT',
+  changesTraffic: true,
   path: '/api/apis/{apiId}/access',
   about: 'Replaces both lists of owners; an omitted list becomes empty.',
   permission: 'apis:write',

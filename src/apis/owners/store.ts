@@ -1,5 +1,5 @@
 import type { Settings } from '#base/settings.ts';
-import { type Actor, isAdmin } from '#operations/actor.ts';
+import { type Actor, hasPermission, isAdmin } from '#operations/actor.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 
@@ -36,23 +36,37 @@ const selectOwn = (records: Records, actor: Actor) =>
       ]),
     );
 
+/** APIs with owners, of whom the user is none. */
+const selectOfOthers = (records: Records, actor: Actor): Promise<HiddenApi[]> =>
+  records.db
+    .selectFrom('api_owners')
+    .innerJoin('apis', 'apis.id', 'api_owners.api')
+    .select(['apis.id', 'apis.api_id', 'apis.name', 'apis.org_id', 'apis.domain', 'apis.listen_path'])
+    .distinct()
+    .where('api_owners.org_id', '=', actor.orgId)
+    .where('api_owners.api', 'not in', selectOwn(records, actor))
+    .execute();
+
+const selectMcps = (records: Records, { orgId }: Actor): Promise<HiddenApi[]> =>
+  records.db
+    .selectFrom('apis')
+    .select(['id', 'api_id', 'name', 'org_id', 'domain', 'listen_path'])
+    .where('org_id', '=', orgId)
+    .where('kind', '=', 'mcp')
+    .execute();
+
 export type Ownership = ReturnType<typeof createOwnership>;
 
 /**
  * Ownership: an API with owners is visible to them and to administrators only, and so are its keys, policies and
- * analytics. An API without owners is visible to its whole organisation.
+ * analytics. An API without owners is visible to its whole organisation. MCP proxies are hidden in the same way from
+ * users without their permission.
  */
 export function createOwnership(records: Records, settings: Settings) {
   async function selectHidden(actor: Actor): Promise<HiddenApi[]> {
-    if (actor.surface !== 'dashboard' || isAdmin(actor) || !settings['apis.owners_only']) return [];
-    return records.db
-      .selectFrom('api_owners')
-      .innerJoin('apis', 'apis.id', 'api_owners.api')
-      .select(['apis.id', 'apis.api_id', 'apis.name', 'apis.org_id', 'apis.domain', 'apis.listen_path'])
-      .distinct()
-      .where('api_owners.org_id', '=', actor.orgId)
-      .where('api_owners.api', 'not in', selectOwn(records, actor))
-      .execute();
+    if (actor.surface !== 'dashboard') return [];
+    const ofOthers = isAdmin(actor) || !settings['apis.owners_only'] ? [] : await selectOfOthers(records, actor);
+    return hasPermission(actor, 'mcp:read') ? ofOthers : [...ofOthers, ...(await selectMcps(records, actor))];
   }
 
   return {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { OutboundClient } from '#base/http-client/client.ts';
+import { readExtraAuthorities } from '#base/authority-file.ts';
+import type { OutboundClient, OutboundRequest } from '#base/http-client/client.ts';
 import { outboundProblem } from '#base/http-client/problems.ts';
 import { maxUrlCharacters } from '#base/http-client/target.ts';
 import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
@@ -32,7 +33,6 @@ interface ProxyServices extends RouteCheckServices {
 const maxHeaders = 100;
 const maxHeaderLength = 8000;
 const maxResponseBytes = 5 * 1024 * 1024;
-const callTimeoutMs = 30_000;
 
 /** Headers that the gateway or the client of this request sets: framing, and the address of the caller. */
 const managedHeaders = new Set([
@@ -74,6 +74,9 @@ export const callGateway = operation({
     outboundProblem.unreachable,
     outboundProblem.timed_out,
     outboundProblem.too_large,
+    outboundProblem.undecodable,
+    outboundProblem.unknown_host,
+    outboundProblem.too_busy,
   ],
   async handle({ actor, address, body: { method, url, headers = {}, body }, audit }, services: ProxyServices) {
     const target = parseGatewayUrl(url, services.listGatewayUrls());
@@ -88,14 +91,26 @@ export const callGateway = operation({
         headers: sent,
         ...(content.body === undefined ? {} : { body: content.body }),
         audience: 'operator',
-        timeoutMs: callTimeoutMs,
+        timeoutMs: services.settings['apis.call_timeout_ms'],
         maxBytes: maxResponseBytes,
+        ...selectTls(target.url, services.settings['management.tls.ca_file']),
       }),
     );
     const text = response.body.toString('utf8');
     return { status_code: response.status, headers: joinHeaders(response.headers), body: parseBody(text) };
   },
 });
+
+/** A gateway whose certificate is of a private authority, which `management.tls.ca_file` names. */
+function selectTls(url: URL, caFile: string): Pick<OutboundRequest, 'tls'> {
+  if (url.protocol !== 'https:' || caFile === '') return {};
+  try {
+    return { tls: { ca: readExtraAuthorities(caFile) } };
+  } catch (cause) {
+    const reason = `management.tls.ca_file cannot be read (${(cause as NodeJS.ErrnoException).code})`;
+    throw outboundProblem.unreachable({ detail: { host: url.host, reason }, cause });
+  }
+}
 
 interface GatewayTarget {
   readonly url: URL;

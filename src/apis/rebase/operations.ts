@@ -9,6 +9,7 @@ export const rebaseDocument = operation({
   noun: 'apis',
   name: 'rebaseDocument',
   method: 'PATCH',
+  changesTraffic: true,
   path: '/api/apis/oas/{currentBaseApiId}/rebase/{nextBaseApiId}',
   about:
     'Promotes a version to the base API: it gets the list of versions, and the former base becomes one of them. Requests without a version are served as before; each API keeps its listen path.',

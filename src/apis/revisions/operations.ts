@@ -4,7 +4,7 @@ import { type ApiServices, addApi, changeApi, checkDefinition } from '../api/cha
 import { toApiView } from '../api/rules.ts';
 import type { StoredApi } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
-import { ownershipProblems, problem, routeProblems } from '../problems.ts';
+import { creationProblems, ownershipProblems, problem } from '../problems.ts';
 
 type ApiRevisionServices = ApiServices & RevisionServices;
 
@@ -17,9 +17,9 @@ function hasOtherOwners({ settings }: ApiRevisionServices, actor: Actor, { wrapp
   return !isOwner && !groups.some(id => actor.groupIds?.includes(id));
 }
 
-const updates = { classic: 'updateApi', oas: 'updateDocument', streams: 'updateStreams' } as const;
-const creates = { classic: 'createApi', oas: 'createDocument', streams: 'createStreams' } as const;
-const paths = { classic: '/api/apis', oas: '/api/apis/oas', streams: '/api/apis/streams' } as const;
+const updates = { classic: 'updateApi', oas: 'updateDocument', streams: 'updateStreams', mcp: 'updateMcp' } as const;
+const creates = { classic: 'createApi', oas: 'createDocument', streams: 'createStreams', mcp: 'createMcp' } as const;
+const paths = { classic: '/api/apis', oas: '/api/apis/oas', streams: '/api/apis/streams', mcp: '/api/mcps' } as const;
 
 /** Restores a definition and the members around it. A removed API gets its ids again. */
 async function restoreApi({ actor, state, objectId, isExisting }: RestoreCall<StoredApi>, services: ApiServices) {
@@ -37,8 +37,9 @@ export const apiRevisionOperations = declareRevisionOperations<StoredApi, ApiRev
   noun: 'apis',
   article: 'an API',
   permissionName: 'apis',
+  changesTraffic: true,
   notFound: problem.api_not_found,
-  problems: [problem.id_exists, ...routeProblems, ...ownershipProblems],
+  problems: [...creationProblems, ...ownershipProblems],
   history: ({ apis }) => apis.history,
   toView: state => ({ ...toApiView(state), updated_at: undefined }),
   async toViewFor(actor, services) {

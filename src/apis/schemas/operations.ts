@@ -63,6 +63,22 @@ export const getStreamsSchema = defineSchema({
   schema: 'streams',
 });
 
+export const getMcpSchema = operation({
+  ...declared,
+  name: 'getMcpSchema',
+  path: '/api/schemas/apidefs/mcp',
+  about: 'Returns the JSON Schema of the document of an MCP proxy.',
+  query: z.object({
+    mcpVersion: z.string().max(100).optional().describe('Version of the schema; defaults to the latest'),
+    pretty,
+  }),
+  returns: z.looseObject({}),
+  async handle({ query: { mcpVersion = '' } }) {
+    ensureSchemaVersion(mcpVersion);
+    return definitionSchema('mcp');
+  },
+});
+
 export const listSchemas = operation({
   ...declared,
   name: 'listSchemas',
@@ -72,13 +88,17 @@ export const listSchemas = operation({
   returns: z.object({
     status: z.string(),
     message: z.string(),
-    schemas: z.object({ oas: z.looseObject({}), streamsOAS: z.looseObject({}) }),
+    schemas: z.object({ oas: z.looseObject({}), streamsOAS: z.looseObject({}), mcp: z.looseObject({}) }),
   }),
   async handle({ query: { oasVersion: version } }) {
     ensureSchemaVersion(version);
-    const schemas = { oas: definitionSchema('oas'), streamsOAS: definitionSchema('streams') };
+    const schemas = {
+      oas: definitionSchema('oas'),
+      streamsOAS: definitionSchema('streams'),
+      mcp: definitionSchema('mcp'),
+    };
     return { status: 'ok', message: '', schemas };
   },
 });
 
-export const schemaOperations = [getSchema, listSchemas, getOasSchema, getStreamsSchema];
+export const schemaOperations = [getSchema, listSchemas, getOasSchema, getStreamsSchema, getMcpSchema];

@@ -7,11 +7,14 @@ import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem } from '../problems.ts';
+import { listNodes, type NodeListServices, nodeView } from '../system/node-operations.ts';
 
 interface StatusServices {
   apis: ApiStore;
   traffic: DataPlaneControl;
 }
+
+type GatewayStatusServices = Pick<StatusServices, 'traffic'> & NodeListServices & { records: Records };
 
 const params = z.object({ apiId: z.string().describe('Public or database id of the API') });
 const ApiStatusBody = z.object({
@@ -88,7 +91,7 @@ export const getGatewayStatus = operation({
   method: 'GET',
   path: '/gw/status',
   about:
-    'Returns the state of this process: the revision of the stored configuration, the revision of each traffic thread, and the APIs that are not served.',
+    'Returns the state of this process: the revision of the stored configuration, the revision of each traffic thread, and the APIs that are not served; and the processes on the same database.',
   permission: 'secret',
   returns: z.object({
     revision: z.int().describe('Number of the last stored change of configuration'),
@@ -96,8 +99,10 @@ export const getGatewayStatus = operation({
     not_served: z
       .array(z.object({ api_id: z.string(), name: z.string(), reason: z.string() }))
       .describe('APIs that some thread does not serve; at most 1000 of each thread'),
+    nodes: z.array(nodeView).describe('Processes that run, and those lost in the last hour'),
   }),
-  async handle(_call, { records, traffic }: Pick<StatusServices, 'traffic'> & { records: Records }) {
+  async handle(_call, services: GatewayStatusServices) {
+    const { records, traffic } = services;
     const revision = await records.revision();
     const threads = await traffic.threads();
     const unavailable = new Map(threads.flatMap(thread => thread.unavailable.map(it => [it.apiId, it] as const)));
@@ -105,6 +110,7 @@ export const getGatewayStatus = operation({
       revision,
       threads: threads.map(thread => ({ revision: thread.revision, apis: thread.apis, not_served: thread.notServed })),
       not_served: [...unavailable.values()].map(({ apiId, name, reason }) => ({ api_id: apiId, name, reason })),
+      nodes: await listNodes(services),
     };
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { freeForm } from '#base/members.ts';
 import { patchOas } from '#definition/oas-patch.ts';
 import { streamsSchema } from '#definition/streams.ts';
-import { forceQuery } from '#operations/dependents.ts';
+import { dependentsProblem, forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
@@ -32,6 +32,7 @@ export const createStreams = operation({
   name: 'createStreams',
   isRepeatable: true,
   method: 'POST',
+  changesTraffic: true,
   path: '/api/apis/streams',
   about: 'Creates a streams API from its document, which is stored completely.',
   permission: 'apis:write',
@@ -71,6 +72,7 @@ export const updateStreams = operation({
   name: 'updateStreams',
   versioned: 'apis',
   method: 'PUT',
+  changesTraffic: true,
   path: '/api/apis/streams/{apiId}',
   about: 'Replaces the document of a streams API; its owners and categories do not change.',
   permission: 'apis:write',
@@ -98,6 +100,7 @@ export const patchStreams = operation({
   name: 'patchStreams',
   versioned: 'apis',
   method: 'PATCH',
+  changesTraffic: true,
   path: '/api/apis/streams/{apiId}',
   about:
     'Replaces the OpenAPI part of the document of a streams API, sent as it is or as a file of a multipart form, and preserves its extensions, changed by the parameters. Extensions in the document replace the stored ones.',
@@ -132,13 +135,14 @@ export const deleteStreams = operation({
   name: 'deleteStreams',
   versioned: 'apis',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/api/apis/streams/{apiId}',
   about: 'Deletes a streams API and removes it from policies.',
   permission: 'apis:write',
   params,
   query: forceQuery,
   returns: statusResponse,
-  problems: [problem.api_not_found],
+  problems: [problem.api_not_found, dependentsProblem],
   async handle({ actor, params: { apiId }, query, audit }, services: DeleteApiServices) {
     audit(apiId);
     const api = await services.records.write(async () => {

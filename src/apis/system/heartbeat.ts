@@ -14,10 +14,15 @@ export interface HeartbeatOptions {
 }
 
 const heartbeatIntervalMs = 20_000;
+/** Delay of the heartbeat after a change of the served revision: bounds the writes of a process that loads many. */
+const revisionReportDelayMs = 50;
 
 /** Heartbeats of this process, and samples for the daily statistics; `close` removes the row of the process. */
 export function startHeartbeat({ nodes, statistics, clock, describeNode, onError }: HeartbeatOptions) {
   let sampledAtMs = Number.NEGATIVE_INFINITY;
+  let prunedAtMs = Number.NEGATIVE_INFINITY;
+  let reportedRevision: number | undefined;
+  let reportTimer: NodeJS.Timeout | undefined;
 
   async function sample(): Promise<void> {
     const now = clock.now();
@@ -29,17 +34,35 @@ export function startHeartbeat({ nodes, statistics, clock, describeNode, onError
   }
 
   async function beat(): Promise<void> {
-    await nodes.put(describeNode());
-    await nodes.removeStale(clock.now());
+    const node = describeNode();
+    // Also where the write fails: the next heartbeat repeats it, and an outage is not logged with every load.
+    reportedRevision = node.traffic?.revision;
+    await nodes.put(node);
+    if (clock.now() - prunedAtMs >= heartbeatIntervalMs) {
+      await nodes.removeStale(clock.now());
+      prunedAtMs = clock.now();
+    }
     if (clock.now() - sampledAtMs < sampleIntervalMs) return;
     await sample();
     sampledAtMs = clock.now();
   }
 
   const loop = every(heartbeatIntervalMs, beat, { onError, runsAtStart: true, unref: true });
+
+  function report(): void {
+    reportTimer = undefined;
+    void loop.wake();
+  }
+
   return {
     wake: loop.wake,
+    /** Writes the row soon where the served revision is not the reported one: other processes wait for it. */
+    reportRevision(): void {
+      if (reportTimer || describeNode().traffic?.revision === reportedRevision) return;
+      reportTimer = setTimeout(report, revisionReportDelayMs).unref();
+    },
     async close(): Promise<void> {
+      clearTimeout(reportTimer);
       await loop.close();
       await nodes.remove(describeNode()).catch(onError);
     },

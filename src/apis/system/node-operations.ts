@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type Clock, formatIsoTime, zeroTime } from '#base/clock.ts';
-import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
-import type { NodeStore, SystemNode } from './node-store.ts';
+import { compareNodes, isLostNode, type NodeStore, type SystemNode } from './node-store.ts';
+import { canSeeNodes } from './node-visibility.ts';
 import { problem } from './problems.ts';
 
 export interface SystemNodeServices {
@@ -18,15 +18,20 @@ export interface SystemNodeServices {
 
 const declared = { surface: 'dashboard', noun: 'system', method: 'GET', permission: 'system:read' } as const;
 
-const nodeView = z.object({
+export const nodeView = z.object({
   id: z.string(),
   hostname: z.string(),
+  state: z
+    .enum(['running', 'lost'])
+    .describe('`lost`: without a heartbeat for a minute, killed or without its database; listed for an hour'),
   role: z.string().describe('Setting `role` of the process'),
   version: z.string(),
   node_version: z.string().describe('Version of Node'),
   pid: z.int(),
   started_at: z.string(),
-  heartbeat_at: z.string().describe('Time of the last heartbeat; processes send one every 20 seconds'),
+  heartbeat_at: z
+    .string()
+    .describe('Time of the last heartbeat; processes send one every 20 seconds, and after each load of configuration'),
   resident_bytes: z.int().describe('Resident memory of the process'),
   threads: z.int().describe('Traffic threads; 0 for a process without traffic'),
   threads_running: z.int(),
@@ -35,14 +40,15 @@ const nodeView = z.object({
   last_reload: z.string().describe('Time at which that revision was loaded'),
   segments: z.array(z.string()).describe('Tags of `gateway.segments`'),
 });
-type NodeView = z.input<typeof nodeView>;
+type NodeView = z.output<typeof nodeView>;
 
 /** Members that exist for clients of licensed products: nodes are not limited. */
 const unlimited = -1;
 
-const toNodeView = ({ traffic, ...node }: SystemNode): NodeView => ({
+const toNodeView = ({ traffic, ...node }: SystemNode, nowMs: number): NodeView => ({
   id: node.id,
   hostname: node.hostname,
+  state: isLostNode(node, nowMs) ? 'lost' : 'running',
   role: node.role,
   version: node.version,
   node_version: node.nodeVersion,
@@ -58,26 +64,34 @@ const toNodeView = ({ traffic, ...node }: SystemNode): NodeView => ({
   segments: [...node.segments],
 });
 
-/** Running processes; the row of this one is replaced by its present state. */
-export async function listNodes({ nodes, clock, describeNode }: Omit<SystemNodeServices, 'grants' | 'records'>) {
-  const own = describeNode();
-  const others = (await nodes.list(clock.now())).filter(it => it.id !== own.id || it.hostname !== own.hostname);
-  return [own, ...others];
+/** The row of this process is replaced by its present state. */
+function withOwn(nodes: readonly SystemNode[], own: SystemNode): SystemNode[] {
+  return [own, ...nodes.filter(it => it.id !== own.id || it.hostname !== own.hostname)];
 }
 
-/** Host names, memory and revisions are facts about the operator's installation: tenants get the number alone. */
-const canSeeNodes = ({ grants }: SystemNodeServices, actor: Actor) => grants.isOperator(actor.orgId);
+/** Processes that run. */
+export const listRunningNodes = async ({ nodes, clock, describeNode }: NodeListServices): Promise<SystemNode[]> =>
+  withOwn(await nodes.list(clock.now()), describeNode());
+
+/** Processes that run or are lost, by host name. */
+export async function listNodes({ nodes, clock, describeNode }: NodeListServices): Promise<NodeView[]> {
+  const now = clock.now();
+  const found = withOwn(await nodes.listWithLost(now), describeNode());
+  return found.sort(compareNodes).map(node => toNodeView(node, now));
+}
+
+export type NodeListServices = Pick<SystemNodeServices, 'nodes' | 'clock' | 'describeNode'>;
 
 export const listSystemNodes = operation({
   ...declared,
   name: 'listSystemNodes',
   path: '/api/system/nodes',
   about:
-    'Lists the processes of the installation with their threads, memory and the configuration they serve. Users of organisations other than the operator’s get the number alone.',
+    'Lists the processes of the installation, those that were lost in the last hour included, with their threads, memory and the configuration they serve. Users of organisations other than the operator’s get the number alone.',
   returns: z.object({
     data: z.object({
       nodes: z.array(nodeView),
-      active_node_count: z.int(),
+      active_node_count: z.int().describe('Processes that run'),
       nodes_available: z.int().describe('Always -1: unlimited'),
       nodes_remaining: z.int().describe('Always -1: unlimited'),
       valid_until: z.string().describe('Always 0001-01-01T00:00:00Z: without end'),
@@ -85,16 +99,13 @@ export const listSystemNodes = operation({
     }),
   }),
   async handle({ actor }, services: SystemNodeServices) {
-    const found = await listNodes(services);
-    const counts = { active_node_count: found.length, nodes_available: unlimited, nodes_remaining: unlimited };
-    const rest = { ...counts, valid_until: zeroTime };
-    if (!(await canSeeNodes(services, actor))) return { data: { nodes: [], ...rest } };
-    const nodes = found.map(toNodeView).sort((a, b) => compare(a.hostname, b.hostname) || compare(a.id, b.id));
+    const nodes = await listNodes(services);
+    const active_node_count = nodes.filter(({ state }) => state === 'running').length;
+    const rest = { active_node_count, nodes_available: unlimited, nodes_remaining: unlimited, valid_until: zeroTime };
+    if (!(await canSeeNodes(services.grants, actor))) return { data: { nodes: [], ...rest } };
     return { data: { nodes, ...rest, revision: await services.records.revision() } };
   },
 });
-
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 export const getSystemNode = operation({
   ...declared,
@@ -109,11 +120,11 @@ export const getSystemNode = operation({
   }),
   problems: [problem.node_not_found],
   async handle({ actor, params: { nodeId, hostname } }, services: SystemNodeServices) {
-    const found = (await canSeeNodes(services, actor)) ? await listNodes(services) : [];
+    const found = (await canSeeNodes(services.grants, actor)) ? await listNodes(services) : [];
     const node = found.find(it => it.id === nodeId && it.hostname === hostname);
     if (!node) throw problem.node_not_found();
     const tags = [...node.segments];
-    return { data: { ...toNodeView(node), db_app_conf_options: { node_is_segmented: tags.length > 0, tags } } };
+    return { data: { ...node, db_app_conf_options: { node_is_segmented: tags.length > 0, tags } } };
   },
 });
 

@@ -7,7 +7,7 @@ import { withRecords } from '../../../tests/lifecycle/databases.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { eventually, type TestProcess, testInstallation } from '../../../tests/support/installation.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { createNodeStore, maxHeartbeatAgeMs, type SystemNode } from './node-store.ts';
+import { createNodeStore, maxHeartbeatAgeMs, maxLostAgeMs, type SystemNode } from './node-store.ts';
 import { createStatisticsStore } from './statistics-store.ts';
 
 const toNode = (id: string, heartbeatAtMs: number): SystemNode => ({
@@ -73,6 +73,41 @@ onEveryEngine('Nodes', app => {
     const path = `/api/system/node/${nodes[0].id}/${nodes[0].hostname}`;
     assert.equal((await app().ask('GET', path, { credential })).status, 404);
   });
+
+  test('a process that ended without removing its row is lost after a minute, and not listed after an hour', async () => {
+    const { nodes } = app().application.installation.services;
+    const now = Date.now();
+    const [killed, forgotten] = [toNode('killed', now - maxHeartbeatAgeMs - 1), toNode('old', now - maxLostAgeMs - 1)];
+    for (const node of [killed, forgotten]) await nodes.put(node);
+    try {
+      const { body } = await app().ask('GET', '/api/system/nodes');
+      const states = body.data.nodes.map(({ id, state }: { id: string; state: string }) => [id, state]);
+      assert.equal(states.length, 2);
+      assert.deepEqual(
+        states.filter(([id]: string[]) => id === 'killed' || id === 'old'),
+        [['killed', 'lost']],
+      );
+      assert.equal(body.data.active_node_count, 1);
+      const { accessKey: credential } = await app().stranger();
+      assert.equal((await app().ask('GET', '/api/system/nodes', { credential })).body.data.active_node_count, 1);
+      assert.equal((await app().ask('GET', '/api/system/node/killed/host')).body.data.state, 'lost');
+      const { body: status } = await app().ask('GET', '/gw/status');
+      assert.deepEqual(
+        status.nodes.map(({ id, state }: { id: string; state: string }) => [id, state]),
+        states,
+      );
+    } finally {
+      for (const node of [killed, forgotten]) await nodes.remove(node);
+    }
+  });
+
+  test('a user without the permission gets 403', async () => {
+    const person = { email_address: `n${createPublicId()}@example.org`, first_name: 'N', last_name: 'N', active: true };
+    const rights = { org_id: app().credentials.organisation_id, user_permissions: { apis: 'write' } };
+    const { body: user } = await app().ask('POST', '/admin/users', { body: { ...person, ...rights } });
+    const refused = await app().ask('GET', '/api/system/nodes', { credential: user.Message });
+    assert.equal(refused.status, 403, refused.text);
+  });
 });
 
 describe('Nodes of several processes', () => {
@@ -109,28 +144,37 @@ withRecords('Heartbeats', given => {
   test('a process without a recent heartbeat is not listed, and a repeated heartbeat replaces its row', async () => {
     const nodes = createNodeStore(given());
     const now = 10_000_000;
-    await nodes.put(toNode('ended', now - maxHeartbeatAgeMs - 1));
+    await nodes.put(toNode('ended', now - maxLostAgeMs - 1));
+    await nodes.put(toNode('lost', now - maxHeartbeatAgeMs - 1));
     await nodes.put(toNode('late', now - maxHeartbeatAgeMs));
     await nodes.put(toNode('late', now));
     assert.deepEqual(await nodes.list(now), [toNode('late', now)]);
-    assert.deepEqual(await listIds(), ['ended', 'late']);
+    assert.deepEqual(
+      (await nodes.listWithLost(now)).map(({ id }) => id),
+      ['late', 'lost'],
+    );
+    assert.deepEqual(await listIds(), ['ended', 'late', 'lost']);
     await nodes.removeStale(now);
-    assert.deepEqual(await listIds(), ['late']);
-    await nodes.remove(toNode('late', now));
+    assert.deepEqual(await listIds(), ['late', 'lost']);
+    for (const id of ['late', 'lost']) await nodes.remove(toNode(id, now));
   });
 
   test('a heartbeat writes the row of its process, removes stale ones, and removes its own at the end', async () => {
     const records = given();
     const [nodes, statistics, clock] = [createNodeStore(records), createStatisticsStore(records), systemClock];
-    await nodes.put(toNode('ended', clock.now() - 10 * maxHeartbeatAgeMs));
+    await nodes.put(toNode('ended', clock.now() - 10 * maxLostAgeMs));
     const errors: Error[] = [];
+    const traffic = { threads: 1, running: 1, restarts: 0, revision: 1, loadedAtMs: 1 };
     const heartbeat = startHeartbeat({
       ...{ nodes, statistics, clock },
-      describeNode: () => toNode('own', clock.now()),
+      describeNode: () => ({ ...toNode('own', clock.now()), traffic: { ...traffic } }),
       onError: error => errors.push(error),
     });
     await heartbeat.wake();
     assert.deepEqual(await listIds(), ['own']);
+    traffic.revision = 2;
+    heartbeat.reportRevision();
+    await eventually(async () => assert.equal((await nodes.list(clock.now()))[0]?.traffic?.revision, 2));
     await heartbeat.close();
     assert.deepEqual([await listIds(), errors], [[], []]);
   });

@@ -3,7 +3,7 @@ import { utcZone } from '#base/time-zone.ts';
 import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { countGateways } from './heartbeat.ts';
-import { listNodes, type SystemNodeServices } from './node-operations.ts';
+import { listRunningNodes, type SystemNodeServices } from './node-operations.ts';
 import { problem } from './problems.ts';
 import {
   type DailyStatistics,
@@ -111,7 +111,7 @@ async function countNow(
   orgId: string,
 ): Promise<StatisticsSample> {
   if (entity === 'apis') return services.statistics.countApis(orgId);
-  const { gateways, dataPlanes } = countGateways(await listNodes(services));
+  const { gateways, dataPlanes } = countGateways(await listRunningNodes(services));
   return entity === 'dataplanes' ? dataPlanes : gateways;
 }
 

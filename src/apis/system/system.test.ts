@@ -16,7 +16,8 @@ onEverySharedEngine('schemas', app => {
     const streams = (await read('/api/schemas/apidefs/streams-oas')).body.schema;
     assert.ok(streams.properties['x-gw-streaming']);
     const all = (await read('/api/schemas/apidefs?oasVersion=3.1')).body.schemas;
-    assert.deepEqual(all, { oas: body.schema, streamsOAS: streams });
+    const mcp = (await read('/api/schemas/apidefs/mcp')).body;
+    assert.deepEqual(all, { oas: body.schema, streamsOAS: streams, mcp });
     assert.doesNotMatch(text, /\n/);
     assert.match((await read('/api/schemas/apidefs/oas?pretty=true')).text, /^\{\n {2}"status": "ok",/);
   });

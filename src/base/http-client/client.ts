@@ -185,7 +185,7 @@ function buildRedirectHop(hop: Hop, answer: OutboundResponse, { host }: Outbound
   }
   if (body !== undefined) throw refuseRedirect('it would send the body to another origin');
   const headers = Object.entries(hop.headers).filter(([name]) => crossOriginHeaders.has(name));
-  const { cert: _cert, key: _key, ...trust } = hop.tls ?? {};
+  const { cert: _cert, key: _key, secureContext: _context, ...trust } = hop.tls ?? {};
   return { url, method, headers: Object.fromEntries(headers), body, tls: hop.tls && trust };
 }
 

@@ -22,12 +22,14 @@ export const outboundProblem = problems('outbound', {
   closed: { status: 503, message: 'No outbound requests: the server is shutting down' },
 });
 
-/** Problems of a GET request to an address that a request names: all that `fetch` throws for it. */
+/**
+ * Problems of a GET request to an address that a request names. `closed` is none: the client closes after the listeners
+ * have sent their responses.
+ */
 export const addressProblems = [
   outboundProblem.bad_url,
   outboundProblem.bad_scheme,
   outboundProblem.credentials_in_url,
-  outboundProblem.bad_request,
   outboundProblem.refused,
   outboundProblem.refused_address,
   outboundProblem.unknown_host,
@@ -38,5 +40,4 @@ export const addressProblems = [
   outboundProblem.refused_redirect,
   outboundProblem.timed_out,
   outboundProblem.too_busy,
-  outboundProblem.closed,
 ];

@@ -12,6 +12,8 @@ interface WatchOptions {
   /** Time without a further event after which the change is complete. */
   readonly settleMs?: number;
   readonly signal?: AbortSignal | undefined;
+  /** Runs once at the start too. */
+  readonly runsAtStart?: boolean;
 }
 
 const defaultSettleMs = 200;
@@ -20,7 +22,7 @@ const defaultSettleMs = 200;
 export function watchDirectory(
   directory: string,
   work: () => Promise<void>,
-  { settleMs = defaultSettleMs, signal }: WatchOptions = {},
+  { settleMs = defaultSettleMs, signal, runsAtStart = false }: WatchOptions = {},
 ): DirectoryWatch {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;
@@ -62,6 +64,7 @@ export function watchDirectory(
   });
   watcher.on('error', fail);
   signal?.addEventListener('abort', () => void close(), { once: true });
+  if (runsAtStart) run();
   return { close, ended };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '#apis/api/schema.ts';
 import { mapApiSecrets, restoreSecrets } from '#apis/api/secrets.ts';
 import { createApi, deleteApi, updateApi } from '#apis/classic/operations.ts';
+import { createMcp, deleteMcp, updateMcp } from '#apis/mcp/operations.ts';
 import { createDocument, updateDocument } from '#apis/oas/operations.ts';
 import { problem as apiProblem } from '#apis/problems.ts';
 import { createStreams, updateStreams } from '#apis/streams/operations.ts';
@@ -31,13 +32,14 @@ import {
 } from '../kind.ts';
 import { listAll } from '../list-all.ts';
 import type { Spec } from '../schema.ts';
+import { summarizeSpec } from './api-summary.ts';
 import { toPortableCertificates, toStoredCertificates } from './certificate-names.ts';
 import { databaseId, ensureSameDatabaseId } from './database-id.ts';
 import { withApiId, withoutIds } from './definition-ids.ts';
 import { createOwnerNames, type OwnerNames, resolveOwners } from './owner-names.ts';
 
 const ApiSpec = z.object({
-  format: z.enum(['classic', 'oas', 'streams']),
+  format: z.enum(['classic', 'oas', 'streams', 'mcp']),
   database_id: databaseId.optional(),
   definition: freeForm(z.looseObject({})),
   categories: categoryList.optional(),
@@ -132,6 +134,7 @@ const operationsOf: Readonly<Record<StoredApi['kind'], { create: AnyOperation; u
   classic: { create: createApi, update: updateApi },
   oas: { create: createDocument, update: updateDocument },
   streams: { create: createStreams, update: updateStreams },
+  mcp: { create: createMcp, update: updateMcp },
 };
 
 /** Request body of the single operation, as rules see it. */
@@ -150,6 +153,10 @@ export const apiKind: Kind = {
   list: context => listAll(listAfter, context),
   listAfter,
   check: checkApi,
+  async release({ services }, updates) {
+    const moved = updates.filter(({ object, before }) => isMoved(before.source as StoredApi, object.spec));
+    await services.apis.releaseRoutes(moved.map(({ before }) => (before.source as StoredApi).id));
+  },
   mask: maskSpec,
   async create(context, object) {
     const { services, actor } = context;
@@ -170,13 +177,19 @@ export const apiKind: Kind = {
     const wrapper = await toWrapper(context, checked, object);
     await changeApi(services, { actor, orgId: actor.orgId, ref: object.id }, () => ({ ...written, wrapper }));
   },
-  async remove(context, { id }) {
-    await authorize(context, deleteApi, { params: { apiId: id } });
+  async remove(context, { id, source }) {
+    const isMcp = (source as StoredApi).kind === 'mcp';
+    await authorize(context, isMcp ? deleteMcp : deleteApi, { params: { apiId: id } });
     const { services, actor, force } = context;
     await services.refuseDependents('apis', { actor, orgId: actor.orgId, ref: id }, force);
     await removeApi(services, actor.orgId, id);
   },
 };
+
+function isMoved({ summary }: StoredApi, spec: Spec): boolean {
+  const { domain, listen_path } = summarizeSpec(spec);
+  return domain !== summary.domain || listen_path !== summary.listen_path;
+}
 
 function maskSpec(spec: Spec): Spec {
   const { format: kind, definition, hook_references, more } = spec as unknown as MaskedMembers;

@@ -44,6 +44,10 @@ export const policyKind: Kind = {
   list: context => listAll(listAfter, context),
   listAfter,
   check: checkOne,
+  async release({ services }, updates) {
+    const renamed = updates.filter(({ object, before }) => object.spec.name !== before.spec.name);
+    await services.policies.releaseNames(renamed.map(({ before }) => (before.source as StoredPolicy)._id));
+  },
   mask: withoutMask,
   create: (context, { id, spec }) => callOperation(context, createPolicy, { body: toBody(id, spec) }),
   update: (context, { id, spec }) =>

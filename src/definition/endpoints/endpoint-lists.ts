@@ -2,6 +2,14 @@ import type { JsonObject } from '#base/json-tree.ts';
 import { arrayOrEmpty, isObject, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
 import { features } from '../definition.ts';
 import type { Fields } from '../facet.ts';
+import {
+  isMcpExtension,
+  methodPathPrefix,
+  parseMethodKey,
+  primitivePathPrefixes,
+  primitiveTypes,
+  readPrimitives,
+} from '../mcp-names.ts';
 import { readFacet } from '../read-fields.ts';
 import type { Feature, FeatureEntry } from './feature.ts';
 import { listOperations, toClassicPath } from './paths.ts';
@@ -67,16 +75,55 @@ export function readClassicEndpoints(version: JsonObject): Endpoints {
 
 export function readOasEndpoints(extension: JsonObject, paths: unknown): Endpoints {
   const settings = objectOrEmpty(objectOrEmpty(extension.middleware).operations);
-  const operations = listOperations(paths).filter(({ id }) => isObject(settings[id]));
+  const isMcp = isMcpExtension(extension);
+  const operations = listOperations(paths).flatMap(({ id, path, method }) => {
+    const operation = settings[id];
+    // A path such as /tools/call documents the JSON-RPC method: no client calls it.
+    if (!isObject(operation) || (isMcp && path === `/${parseMethodKey(id)}`)) return [];
+    return [{ operation, path: findOriginalPath(operation) ?? toClassicPath(path), method, operationId: id }];
+  });
+  const known = new Set(operations.map(({ operationId }) => operationId));
+  const places = isMcp ? [...operations, ...listMethods(settings, known), ...listPrimitives(extension)] : operations;
   return buildEndpoints(feature =>
-    operations.flatMap(({ id, path, method }) => {
-      const operation = objectOrEmpty(settings[id]);
+    places.flatMap(({ operation, ...place }) => {
       const member = findFeatureMember(feature, operation);
-      if (!member) return [];
-      const values = readFacet(feature.entry, 'oas', member, {});
-      return [{ ...values, path: findOriginalPath(operation) ?? toClassicPath(path), method, operationId: id }];
+      return member ? [{ ...readFacet(feature.entry, 'oas', member, {}), ...place }] : [];
     }),
   );
+}
+
+/** JSON-RPC methods that `middleware.operations` of an MCP proxy configures, at their virtual paths. */
+const listMethods = (settings: JsonObject, operationIds: ReadonlySet<string>) =>
+  Object.entries(settings).flatMap(([key, operation]) => {
+    const method = operationIds.has(key) ? undefined : parseMethodKey(key);
+    if (method === undefined || !isObject(operation)) return [];
+    return [{ operation, path: methodPathPrefix + method, method: 'POST', operationId: key }];
+  });
+
+/** Primitives of an MCP proxy, at their virtual paths. */
+const listPrimitives = (extension: JsonObject) =>
+  primitiveTypes.flatMap(type =>
+    Object.entries(readPrimitives(extension, type)).flatMap(([name, operation]) => {
+      const path = primitivePathPrefixes[type] + name;
+      return isObject(operation) ? [{ operation, path, method: 'POST', operationId: path }] : [];
+    }),
+  );
+
+/** Primitives of an MCP proxy beside their features. */
+export interface McpModel {
+  /** Virtual paths of all primitives that the definition names. */
+  readonly paths: readonly string[];
+  /** Security requirements of primitives, by virtual path. */
+  readonly security: Readonly<Record<string, unknown>>;
+}
+
+export function readMcpModel(extension: JsonObject): McpModel {
+  const primitives = listPrimitives(extension);
+  const secured = primitives.filter(({ operation }) => (operation.security ?? undefined) !== undefined);
+  return {
+    paths: primitives.map(({ path }) => path),
+    security: Object.fromEntries(secured.map(({ operation, path }) => [path, operation.security])),
+  };
 }
 
 /** Settings of a feature in an operation. */

@@ -1,5 +1,14 @@
 import { facet } from '../facet.ts';
-import { anythingRule, choiceRule, flagRule, textListRule, textMapRule, textRule, timestampRule } from '../rules.ts';
+import {
+  anythingRule,
+  choiceRule,
+  countRule,
+  flagRule,
+  textListRule,
+  textMapRule,
+  textRule,
+  timestampRule,
+} from '../rules.ts';
 
 const headerList = {
   list: {
@@ -34,6 +43,46 @@ export const graphql = facet({
       rule: flagRule,
       classic: 'introspection.disabled',
       about: 'Disables introspection queries.',
+    },
+    maxQueryDepth: {
+      rule: countRule,
+      classic: 'limits.max_query_depth',
+      about: 'Maximum depth of operations of every client; 0 for that of the gateway.',
+    },
+    maxCost: {
+      rule: countRule,
+      classic: 'limits.max_cost',
+      about: 'Maximum cost of an operation: its fields, those of a list once for each item. 0 for that of the gateway.',
+    },
+    defaultListSize: {
+      rule: countRule,
+      classic: 'limits.default_list_size',
+      about: 'Number of items of a list without a size argument, for the cost; 0 for that of the gateway.',
+    },
+    maxAliases: {
+      rule: countRule,
+      classic: 'limits.max_aliases',
+      about: 'Maximum number of aliases of a document; 0 for that of the gateway.',
+    },
+    maxDirectives: {
+      rule: countRule,
+      classic: 'limits.max_directives',
+      about: 'Maximum number of directives of a document; 0 for that of the gateway.',
+    },
+    trustedDocumentsMode: {
+      rule: choiceRule('accept', 'only'),
+      classic: 'trusted_documents.mode',
+      about: 'Trusted documents: `accept` resolves their hashes, `only` refuses every other document.',
+    },
+    trustedDocuments: {
+      rule: textMapRule,
+      classic: 'trusted_documents.documents',
+      about: 'Map from the SHA-256 of a document, in hexadecimal, to its text.',
+    },
+    maskErrors: {
+      rule: flagRule,
+      classic: 'mask_errors',
+      about: 'Replaces messages and extensions of errors in responses of the upstream.',
     },
     playgroundEnabled: { rule: flagRule, classic: 'playground.enabled', about: 'Serves a page to try queries in.' },
     playgroundPath: { rule: textRule, classic: 'playground.path', about: 'Path of the page below the listen path.' },

@@ -47,14 +47,12 @@ export const identity = facet({
     applicationProtocol: {
       rule: textRule,
       classic: 'application_protocol',
-      oas: null,
-      about: 'Protocol inside HTTP, such as mcp.',
+      about: 'Protocol inside HTTP: mcp for an MCP proxy, which the operations of MCP proxies set.',
     },
     jsonRpcVersion: {
       rule: textRule,
       classic: 'json_rpc_version',
-      oas: null,
-      about: 'JSON-RPC version of that protocol.',
+      about: 'JSON-RPC version of that protocol: 2.0 for an MCP proxy.',
     },
   },
 });

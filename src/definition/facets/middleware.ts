@@ -46,7 +46,18 @@ export const cache = facet({
   oas: 'middleware.global.cache',
   fields: {
     enabled: { rule: flagRule, classic: 'enable_cache', about: 'Enables response caching of the API.' },
-    timeout: { rule: secondsRule, classic: 'cache_timeout', about: 'Time in seconds for which a response is cached.' },
+    mode: {
+      rule: choiceRule('timed', 'http'),
+      classic: 'mode',
+      about:
+        'Rules of caching: `timed` caches for the time of the definition, `http` by the headers of requests and responses (RFC 9111). By default the setting `cache.default_mode`.',
+    },
+    timeout: {
+      rule: secondsRule,
+      classic: 'cache_timeout',
+      about:
+        'Time in seconds for which a response is cached; with `mode` `http` the lifetime of responses that have none of their own.',
+    },
     cacheAllSafeRequests: {
       rule: flagRule,
       classic: 'cache_all_safe_requests',
@@ -90,7 +101,7 @@ export const pluginConfig = facet({
   oas: 'middleware.global.pluginConfig',
   fields: {
     driver: {
-      rule: choiceRule('otto', 'javascript', 'python', 'lua', 'grpc', 'goplugin'),
+      rule: choiceRule('otto', 'javascript', 'typescript', 'python', 'lua', 'grpc', 'goplugin'),
       classic: 'custom_middleware.driver',
       about: 'Runtime of the plugins.',
     },

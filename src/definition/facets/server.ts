@@ -153,7 +153,8 @@ export const detail = facet({
       rule: flagRule,
       classic: 'detailed_tracing',
       oas: 'detailedTracing.enabled',
-      about: 'Continues the trace of `traceparent`, or starts one, and forwards it to the upstream.',
+      about:
+        'Gives every step a span where traces are exported (`tracing.endpoint`). Otherwise continues the trace of the client, or starts one, and forwards it to the upstream.',
     },
   },
 });

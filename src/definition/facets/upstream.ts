@@ -147,6 +147,9 @@ export const rateLimit = facet({
   },
 });
 
+/** Authorities of one API. */
+const maxCaCertificates = 100;
+
 export const transport = facet({
   name: 'transport',
   about: 'Connections to the upstream.',
@@ -157,6 +160,16 @@ export const transport = facet({
       rule: flagRule,
       classic: 'ssl_insecure_skip_verify',
       about: 'Accepts any upstream certificate. For development only.',
+    },
+    caCertificates: {
+      rule: z.array(z.string()).max(maxCaCertificates).default([]),
+      classic: 'ssl_ca_certificates',
+      about: 'Ids of stored certificates of authorities that certificates of the upstream are verified with.',
+    },
+    caCertificatesOnly: {
+      rule: flagRule,
+      classic: 'ssl_ca_certificates_only',
+      about: 'Trusts these authorities alone, not those of the system and of the installation as well.',
     },
     ciphers: { rule: textListRule, classic: 'ssl_ciphers', about: 'Allowed cipher suites; empty for the defaults.' },
     minVersion: {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { formatIsoTime, zeroTime } from '#base/clock.ts';
+import type { SpanLink } from '#base/otlp/span.ts';
 
 /** `waiting` in the queue or for a retry; `delivered`; or `dead` (dead letter), until it is retried by an operation. */
 export const deliveryStates = ['waiting', 'delivered', 'dead'] as const;
@@ -35,6 +36,8 @@ export interface DeliveryBody {
   readonly payload: string;
   readonly contentType: string;
   readonly log: readonly Attempt[];
+  /** Span of the request that caused the event: attempts have spans that link to it. */
+  readonly cause?: SpanLink | undefined;
 }
 
 /** One webhook call for one event. */

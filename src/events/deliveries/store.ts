@@ -230,8 +230,9 @@ async function openLanes(
       .execute();
 }
 
-const toBody = ({ inline, name, payload, contentType, log }: DeliveryBody): DeliveryBody => ({
+const toBody = ({ inline, name, payload, contentType, log, cause }: DeliveryBody): DeliveryBody => ({
   ...(inline && { inline }),
+  ...(cause && { cause }),
   name,
   payload,
   contentType,

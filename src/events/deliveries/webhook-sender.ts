@@ -1,11 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Log } from '#base/log.ts';
+import type { OtlpSpan } from '#base/otlp/span.ts';
+import { formatTraceparent } from '#base/otlp/trace-ids.ts';
 import { Problem } from '#base/problems.ts';
 import { every, type RepeatedWork } from '#base/repeat.ts';
 import type { Vault } from '#base/vault.ts';
 import { headersPurpose } from '../delivery-builder.ts';
 import { inlineSecret } from '../hooks/secret-store.ts';
 import type { HookStore } from '../hooks/store.ts';
+import { buildDeliverySpan, startAttemptTrace } from './delivery-span.ts';
 import type { Lane, LaneStore } from './lane-store.ts';
 import type { Attempt, Delivery, DeliveryState } from './schema.ts';
 import {
@@ -23,6 +26,8 @@ export interface WebhookSenderOptions extends WebhookCallServices {
   readonly hooks: Pick<HookStore, 'get'>;
   readonly vault: Pick<Vault, 'open'>;
   readonly log: Log;
+  /** Exports the span of an attempt; undefined while traces are not exported. */
+  readonly spanSink: { add: ((span: OtlpSpan) => void) | undefined };
 }
 
 /** Hooks called concurrently by this process: a slow one delays only itself. */
@@ -191,11 +196,34 @@ async function sendAttempt(
     if (!target) return { ...sinceStart(), status: 0, error: 'the webhook was deleted', isFinal: true };
     const { orgId, event, publicId: deliveryId, payload, contentType, inline } = delivery;
     const call = { target, orgId, event, deliveryId, payload, contentType, timeoutMs: inline?.timeoutMs, signal };
-    const { status } = await sendWebhook(options, call);
-    return { ...sinceStart(), status, error: toStatusError(status) };
+    return await traceAttempt(options, delivery, target, async extraHeaders => {
+      const { status } = await sendWebhook(options, { ...call, extraHeaders });
+      return { ...sinceStart(), status, error: toStatusError(status) };
+    });
   } catch (error) {
     if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'webhook call failed unexpectedly');
     return { ...sinceStart(), status: 0, error: (error as Error).message };
+  }
+}
+
+/** Runs an attempt; its span is exported where a sampled trace caused the delivery, also when it fails. */
+async function traceAttempt(
+  { spanSink, clock }: WebhookSenderOptions,
+  delivery: Delivery,
+  target: WebhookTarget,
+  run: (extraHeaders: Readonly<Record<string, string>>) => Promise<AttemptOutcome>,
+): Promise<AttemptOutcome> {
+  const trace = spanSink.add && startAttemptTrace(delivery);
+  if (!trace) return run({});
+  const atMs = clock.now();
+  const finish = (attempt: Attempt) => spanSink.add?.(buildDeliverySpan(trace, delivery, target, attempt));
+  try {
+    const outcome = await run({ traceparent: formatTraceparent(trace.traceId, trace.spanId, true) });
+    finish(outcome);
+    return outcome;
+  } catch (error) {
+    finish({ atMs, ms: clock.now() - atMs, status: 0, error: (error as Error).message });
+    throw error;
   }
 }
 

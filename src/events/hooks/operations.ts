@@ -4,8 +4,9 @@ import { refuseWrittenAddress } from '#base/address-policy.ts';
 import type { Clock } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
-import { forceQuery, type RefuseDependents } from '#operations/dependents.ts';
+import { dependentsProblem, forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
+import { limitReached } from '#operations/problems.ts';
 import { createdResponse, pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { Records } from '#storage/records.ts';
@@ -59,12 +60,13 @@ export const createHook = operation({
   name: 'createHook',
   isRepeatable: true,
   method: 'POST',
+  changesTraffic: true,
   path: '/api/hooks',
   about: 'Creates a webhook for the event handlers of APIs.',
   permission: 'hooks:write',
   body: HookWrite,
   returns: createdResponse,
-  problems: [problem.id_taken],
+  problems: [problem.id_taken, limitReached],
   async handle({ actor, body, audit }, services: HookServices) {
     const id = createDatabaseId();
     audit(id);
@@ -96,6 +98,7 @@ export const updateHook = operation({
   name: 'updateHook',
   versioned: 'hooks',
   method: 'PUT',
+  changesTraffic: true,
   path: '/api/hooks/{hookId}',
   about: 'Replaces a webhook; omitted members become empty, except webhook_id, which APIs refer to.',
   permission: 'hooks:write',
@@ -123,13 +126,14 @@ export const deleteHook = operation({
   name: 'deleteHook',
   versioned: 'hooks',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/api/hooks/{hookId}',
   about: 'Deletes a webhook.',
   permission: 'hooks:write',
   params,
   query: forceQuery,
   returns: statusResponse,
-  problems: [problem.not_found],
+  problems: [problem.not_found, dependentsProblem],
   async handle(
     { actor, params: { hookId }, query, audit },
     services: HookServices & { records: Records; refuseDependents: RefuseDependents },

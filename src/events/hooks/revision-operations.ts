@@ -1,3 +1,4 @@
+import { limitReached } from '#operations/problems.ts';
 import { declareRevisionOperations, type RestoreCall, type RevisionServices } from '#operations/revision-operations.ts';
 import { validate } from '#operations/validation-error.ts';
 import { ensureTargetAllowed, type HookServices } from './operations.ts';
@@ -29,8 +30,9 @@ export const hookRevisionOperations = declareRevisionOperations<
   noun: 'webhooks',
   article: 'a webhook',
   permissionName: 'hooks',
+  changesTraffic: true,
   notFound: problem.not_found,
-  problems: [problem.id_taken],
+  problems: [problem.id_taken, limitReached],
   history: ({ hooks }) => hooks.history,
   toView: state => state,
   toViewFor: async () => state => state,

@@ -57,6 +57,7 @@ export const replaceHookSecret = operation({
   ...declared,
   name: 'replaceHookSecret',
   method: 'POST',
+  changesTraffic: true,
   about: 'Rotates the secret of a webhook. For a day deliveries are signed with the old one as well.',
   permission: 'hooks:write',
   params,

@@ -41,7 +41,7 @@ const defaultMaxIdsPerQuery = 500;
 
 /** Certificates whose absence makes the API unavailable. */
 export function listReferencedCertificates(model: Model): readonly string[] {
-  const { clientCertificates, customDomain, mutualTls, certificatePinning, requestSigning, oauth2 } = model;
+  const { clientCertificates, customDomain, mutualTls, certificatePinning, requestSigning, oauth2, transport } = model;
   return [
     ...(clientCertificates.enabled ? clientCertificates.allowlist : []),
     ...(customDomain.enabled ? customDomain.certificates : []),
@@ -49,6 +49,7 @@ export function listReferencedCertificates(model: Model): readonly string[] {
     ...(requestSigning.enabled && requestSigning.certificateId ? [requestSigning.certificateId] : []),
     ...(oauth2.enabled && oauth2.exchangeEnabled ? oauth2.providers.map(it => it.certificateId).filter(Boolean) : []),
     ...(certificatePinning.enabled ? Object.values(certificatePinning.publicKeys).flat() : []),
+    ...transport.caCertificates,
   ];
 }
 

@@ -25,7 +25,15 @@ const reads = {
   api: ['oauth2'],
   endpoints: ['scopeCheck'],
   also: {
-    api: ['authMethods', 'authentication', 'document', 'metadataDocument', 'scopeScheme', 'securityRequirements'],
+    api: [
+      'authMethods',
+      'authentication',
+      'document',
+      'mcp',
+      'metadataDocument',
+      'scopeScheme',
+      'securityRequirements',
+    ],
   },
 } as const satisfies StepReads;
 
@@ -90,10 +98,19 @@ function createOperationFinder({ model, version, services }: Context): (call: Ex
   const operations = listOperationScopes(model, version);
   const enforced = model.oauth2.scopeSource === 'global' ? operations.map(it => ({ ...it, required: [] })) : operations;
   const matcher = createEndpointMatcher(enforced, { model, version, settings: services.settings });
+  if (model.mcp) return call => joinScopes(matcher?.all(call) ?? []);
   return call => {
     const operation = matcher?.find(call);
     return call.isPathAmbiguous && matcher?.find(call, stripMatrixParameters) !== operation ? 'unclear' : operation;
   };
+}
+
+/** Scopes of the JSON-RPC method and of the primitive: both are required. */
+function joinScopes(found: readonly OperationScopes[]): OperationMatch {
+  const [first] = found;
+  if (!first || found.length === 1) return first;
+  const enabled = found.filter(({ isDisabled }) => !isDisabled);
+  return { ...first, isDisabled: enabled.length === 0, required: enabled.flatMap(({ required }) => required) };
 }
 
 function createRejection({

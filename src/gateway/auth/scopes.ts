@@ -1,6 +1,8 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
-import { listOperations, toClassicPath } from '#definition/endpoints/paths.ts';
+import { listOperations, type OasOperation, toClassicPath } from '#definition/endpoints/paths.ts';
+import { methodPathPrefix, parseMethodKey } from '#definition/mcp-names.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
+import { isVirtualPath } from '../pipeline/virtual-match.ts';
 import { type JwtMembers, readClaim } from './jwt-verifier.ts';
 
 /** Alternative scope lists: the token needs all scopes of one of them. Empty: none required. */
@@ -27,7 +29,7 @@ export const readRequiredScopes = (requirements: unknown, scheme: string): Scope
 
 /** All operations of the document. HEAD requires the scopes of GET where the document has no HEAD operation. */
 export function listOperationScopes(
-  { document, scopeScheme }: Pick<Model, 'document' | 'scopeScheme'>,
+  { document, scopeScheme, mcp }: Pick<Model, 'document' | 'scopeScheme' | 'mcp'>,
   { endpoints }: { readonly endpoints: Pick<VersionModel['endpoints'], 'scopeCheck'> },
 ): OperationScopes[] {
   const paths = objectOrEmpty(document?.paths);
@@ -39,8 +41,15 @@ export function listOperationScopes(
     .map(operation => ({ ...operation, as: 'HEAD' }));
   const all = [...operations.map(operation => ({ ...operation, as: operation.method })), ...heads];
   const groups = Map.groupBy(all, ({ as, path }) => `${as} ${path.replaceAll(/\{[^{}]*\}/g, '{}')}`);
-  return [...groups.values()].map(group => ({
-    path: toClassicPath(group[0]!.path),
+  const switched = endpoints.scopeCheck.map(({ path }) => path).filter(isVirtualPath);
+  const virtual = [...new Set([...Object.keys(mcp?.security ?? {}), ...switched])].map(path => ({
+    path,
+    method: 'POST',
+    isDisabled: endpoints.scopeCheck.some(it => it.path === path && !it.enabled),
+    required: [readRequiredScopes(mcp?.security[path], scopeScheme)],
+  }));
+  const ofDocument = [...groups.values()].map(group => ({
+    path: (mcp && findMethodPath(group[0]!)) ?? toClassicPath(group[0]!.path),
     method: group[0]!.as,
     isDisabled: group.every(({ id }) => off.has(id)),
     required: group
@@ -49,6 +58,13 @@ export function listOperationScopes(
         readRequiredScopes(objectOrEmpty(objectOrEmpty(paths[path])[method.toLowerCase()]).security, scopeScheme),
       ),
   }));
+  return [...ofDocument, ...virtual];
+}
+
+/** Virtual path of the JSON-RPC method that an operation such as POST /tools/call documents. */
+function findMethodPath({ id, path }: OasOperation): string | undefined {
+  const method = parseMethodKey(id);
+  return path === `/${method}` ? methodPathPrefix + method : undefined;
 }
 
 /** All scopes of a scheme in the document, sorted. */

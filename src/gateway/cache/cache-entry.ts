@@ -8,6 +8,21 @@ export interface CacheEntry {
   /** The `Age` it had when it was received. */
   readonly ageSeconds: number;
   readonly expiresAtMs: number;
+  /** Of a response that is cached by the rules of HTTP; `expiresAtMs` is then the end of its use, also when stale. */
+  readonly http?: HttpFreshness;
+}
+
+/** Freshness by RFC 9111, section 4.2. */
+export interface HttpFreshness {
+  /** Corrected initial age (section 4.2.3). */
+  readonly initialAgeMs: number;
+  readonly lifetimeMs: number;
+  /** `no-cache`: every use requires validation. */
+  readonly requiresValidation: boolean;
+  /** `must-revalidate` and the like: a stale response is not used. */
+  readonly forbidsStale: boolean;
+  readonly staleWhileRevalidateMs: number;
+  readonly staleIfErrorMs: number;
 }
 
 /** Stored under the primary cache key where responses vary by request headers (RFC 9111, section 4.1). */
@@ -35,7 +50,7 @@ export function estimateBytes(item: StoredItem): number {
 }
 
 /** Changes with the format: items of another version are misses. */
-const formatVersion = 2;
+const formatVersion = 3;
 const lengthBytes = 4;
 
 interface ItemHead {

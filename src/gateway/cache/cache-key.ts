@@ -46,33 +46,44 @@ export function createCacheKeys(model: Model, version: VersionModel) {
     return usesHmac && value !== undefined && signatureScheme.test(value) ? '' : value;
   }
 
+  const listTarget = (call: Exchange, method: string) => [
+    scope,
+    method,
+    call.upstreamMethod,
+    call.host,
+    call.peer.isTls ? 'secure' : '',
+    call.path,
+    call.query,
+  ];
+
+  /** Adds what else selects a response: configured headers, the original URL, the rewritten one. */
+  function hashWithSelectors(parts: (string | undefined)[], { headers, peer, rewrittenTarget }: Exchange): string {
+    for (const name of keyHeaders) parts.push(joinHeaderValues(headers, name));
+    if (peer.isTrusted) for (const name of proxyAddressHeaders) parts.push(joinHeaderValues(headers, name));
+    if (rewrittenTarget) {
+      const { address: to, path, query } = rewrittenTarget;
+      parts.push(to?.origin, to?.path, to?.query, path, query);
+    }
+    return hashTuple(parts);
+  }
+
   return {
     build(call: Exchange, method: string, body?: string): string {
-      const { headers, rewrittenTarget } = call;
-      const parts = [
-        scope,
-        method,
-        call.upstreamMethod,
-        call.host,
-        call.peer.isTls ? 'secure' : '',
-        call.path,
-        call.query,
+      const { headers } = call;
+      const parts = listTarget(call, method);
+      parts.push(
         call.keyId === '' ? 'address' : 'key',
         call.keyId || call.clientAddress,
         call.previousKeyIds,
         readAuthorization(call),
         joinHeaderValues(headers, 'cookie'),
         body,
-      ];
+      );
       if (body !== undefined) parts.push(headers.get('content-type'));
-      for (const name of keyHeaders) parts.push(joinHeaderValues(headers, name));
-      if (call.peer.isTrusted) for (const name of proxyAddressHeaders) parts.push(joinHeaderValues(headers, name));
-      if (rewrittenTarget) {
-        const { address: to, path, query } = rewrittenTarget;
-        parts.push(to?.origin, to?.path, to?.query, path, query);
-      }
-      return hashTuple(parts);
+      return hashWithSelectors(parts, call);
     },
+    /** Key of responses for all clients; only for requests that do not identify theirs. */
+    buildShared: (call: Exchange): string => hashWithSelectors([...listTarget(call, 'GET'), 'all'], call),
   };
 }
 

@@ -25,6 +25,10 @@ const defaultTtlHeader = 'x-gw-cache-action-set-ttl';
 /** The pattern runs over whole bodies on the event loop: it must be a small one. */
 const maxBodyPatternInstructions = 500;
 
+/** `timed`: for the time of the definition, per client; `http`: by the rules of RFC 9111. */
+export const selectCacheMode = ({ cache }: Pick<Model, 'cache'>, settings: Settings): 'timed' | 'http' =>
+  cache.mode || settings['cache.default_mode'];
+
 /** Undefined where the definition caches nothing. */
 export function createCachePolicy(
   model: MatcherContext['model'] & Pick<Model, 'cache'>,
@@ -34,6 +38,7 @@ export function createCachePolicy(
   const { cache } = model;
   if (!cache.enabled) return undefined;
   const usesUpstreamTtl = cache.enableUpstreamCacheControl;
+  const isHttp = selectCacheMode(model, settings) === 'http';
   const common = {
     ttlHeader: usesUpstreamTtl ? (cache.controlTTLHeaderName || defaultTtlHeader).toLowerCase() : undefined,
   };
@@ -43,7 +48,8 @@ export function createCachePolicy(
     statuses: toStatusSet(cache.cacheResponseCodes),
     bodyPattern: undefined,
   };
-  const cachesAnything = ({ ttlMs }: CacheRules) => ttlMs > 0 || usesUpstreamTtl;
+  // By the rules of HTTP the response alone decides.
+  const cachesAnything = ({ ttlMs }: CacheRules) => ttlMs > 0 || usesUpstreamTtl || isHttp;
   const endpoints = version.endpoints.cache.map(({ path, method, timeout, cacheResponseCodes, cacheByRegex }) => ({
     path,
     method,

@@ -4,7 +4,7 @@ import { createCoalescer, type InFlight } from './request-coalescing.ts';
 
 const time = { ms: 0 };
 const clock = { now: () => time.ms };
-const open = (more: { waitTimeoutMs?: number; maxWaiters?: number } = {}) =>
+const open = (more: { waitTimeoutMs?: number; slowLeaderTimeoutMs?: number; maxWaiters?: number } = {}) =>
   createCoalescer<string>({ clock, waitTimeoutMs: 60_000, maxWaiters: 100, ...more });
 const first = (joined: unknown): InFlight<string> => {
   assert.ok(joined && !(joined instanceof Promise), 'the first goes');
@@ -33,6 +33,22 @@ test('coalescing: after the wait timeout waiters go upstream and a new request t
   const next = first(coalescer.join('a'));
   flight.resolve('late');
   assert.ok(coalescer.join('a') instanceof Promise, 'the late one does not end the flight of another');
+  next.resolve(undefined);
+});
+
+test('coalescing: waiters leave a request whose client is slow to read, those that come later too', async () => {
+  const coalescer = open({ slowLeaderTimeoutMs: 1 });
+  const flight = first(coalescer.join('a'));
+  const early = coalescer.join('a');
+  flight.limitWait();
+  const waiting = [early, coalescer.join('a')];
+  const alive = setInterval(() => undefined, 1000);
+  assert.deepEqual(await Promise.all(waiting), [undefined, undefined]);
+  clearInterval(alive);
+  const next = first(coalescer.join('a'));
+  flight.limitWait();
+  flight.resolve('late');
+  assert.ok(coalescer.join('a') instanceof Promise, 'the slow one does not end the flight of another');
   next.resolve(undefined);
 });
 

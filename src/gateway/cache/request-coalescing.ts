@@ -5,12 +5,16 @@ import type { Clock } from '#base/clock.ts';
 export interface InFlight<T> {
   /** Undefined where there is no result for the waiters. */
   resolve(value: T | undefined): void;
+  /** The client of this request is slow to read: its waiters leave after `slowLeaderTimeoutMs`. */
+  limitWait(): void;
 }
 
 export interface CoalescerOptions {
   readonly clock: Clock;
   /** After it every waiter goes upstream itself. */
   readonly waitTimeoutMs: number;
+  /** The same once the client of the in-flight request is slow to read; it bounds the delay of all others. */
+  readonly slowLeaderTimeoutMs?: number;
   /** Per in-flight request; the rest go upstream themselves. */
   readonly maxWaiters: number;
 }
@@ -18,9 +22,12 @@ export interface CoalescerOptions {
 /** A key whose responses are not cacheable is not coalesced for this long: its waiters would wait in vain. */
 const uncacheableTtlMs = 10_000;
 const maxUncacheableKeys = 1000;
+/** Pauses of a moment are usual for bodies larger than a socket buffer: waiters stay that long. */
+const defaultSlowLeaderTimeoutMs = 100;
 
 interface InFlightRequest<T> extends InFlight<T> {
   waiters: number;
+  isSlow: boolean;
   readonly result: Promise<T | undefined>;
   timer: NodeJS.Timeout | undefined;
 }
@@ -29,7 +36,8 @@ interface InFlightRequest<T> extends InFlight<T> {
  * Request coalescing: one upstream request per cache key; the rest wait for its result. Where the result is not cacheable,
  * each waiter goes upstream itself.
  */
-export function createCoalescer<T>({ clock, waitTimeoutMs, maxWaiters }: CoalescerOptions) {
+export function createCoalescer<T>(options: CoalescerOptions) {
+  const { clock, waitTimeoutMs, maxWaiters, slowLeaderTimeoutMs = defaultSlowLeaderTimeoutMs } = options;
   const inFlight = new Map<string, InFlightRequest<T>>();
   /** The time until which a key is not coalesced. */
   const uncacheable = new BoundedMap<string, number>(maxUncacheableKeys);
@@ -38,12 +46,19 @@ export function createCoalescer<T>({ clock, waitTimeoutMs, maxWaiters }: Coalesc
     const { promise, resolve } = Promise.withResolvers<T | undefined>();
     const request: InFlightRequest<T> = {
       waiters: 0,
+      isSlow: false,
       result: promise,
       timer: undefined,
       resolve(value) {
         clearTimeout(request.timer);
         if (inFlight.get(key) === request) inFlight.delete(key);
         resolve(value);
+      },
+      limitWait() {
+        if (request.isSlow || inFlight.get(key) !== request) return;
+        request.isSlow = true;
+        clearTimeout(request.timer);
+        request.timer = setTimeout(() => request.resolve(undefined), slowLeaderTimeoutMs).unref();
       },
     };
     inFlight.set(key, request);

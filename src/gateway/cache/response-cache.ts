@@ -12,8 +12,8 @@ export interface CacheLookup {
 /** Stored responses. A failure of the store is a miss, never a failed request. */
 export interface ResponseCache {
   find(apiId: string, key: string): MaybePromise<CacheLookup>;
-  /** Returns at once; the write may still be under way. */
-  put(apiId: string, key: string, item: StoredItem, writeToken: string): void;
+  /** Returns at once; the write may still be under way. The organisation is the one whose room the item takes. */
+  put(apiId: string, key: string, item: StoredItem, writeToken: string, orgId?: string): void;
   delete(apiId: string, key: string): void;
   /** Invalidates all responses of an API, in-flight ones included. Rejects when that is not certain. */
   purgeApi(apiId: string): Promise<void>;

@@ -15,12 +15,12 @@ import { isFreshEnough, isKeyedByBody, parseRequestCacheControl } from './reques
 import { createCoalescer, type InFlight } from './request-coalescing.ts';
 import { computeTtlMs } from './response-freshness.ts';
 import type { CacheServices } from './services.ts';
-import { type CoalescedResult, storeEntry, toEntryHead } from './store-entry.ts';
+import { type CacheOwner, type CoalescedResult, storeEntry, toEntryHead } from './store-entry.ts';
 import { buildStoredResponse } from './stored-response.ts';
 
 /** How long a request waits for the response to another one. */
-const waitTimeoutMs = 10_000;
-const maxWaiters = 1000;
+export const waitTimeoutMs = 10_000;
+export const maxWaiters = 1000;
 
 /** A request on its way to the upstream whose response may be stored. */
 interface PendingMiss {
@@ -40,7 +40,7 @@ export function createResponseCaching({ model, version, services }: ChainContext
   const keys = createCacheKeys(model, version);
   const maxBodyBytes = settings['gateway.max_buffered_body_bytes'];
   const buildHit = createHitBuilder(services);
-  const misses = createMisses(services, apiId, buildHit);
+  const misses = createMisses(services, { orgId: model.identity.orgId, apiId }, buildHit);
   const readDirectives = (call: Exchange) =>
     settings['cache.honour_request_cache_control'] ? parseRequestCacheControl(call.headers) : undefined;
 
@@ -98,9 +98,9 @@ export function createResponseCaching({ model, version, services }: ChainContext
 type BuildHit = ReturnType<typeof createHitBuilder>;
 
 /** Requests without a stored response: coalescing, and storage of what the upstream returns. */
-function createMisses(services: CachingServices, apiId: string, buildHit: BuildHit) {
+function createMisses(services: CachingServices, owner: CacheOwner, buildHit: BuildHit) {
   const coalescer = createCoalescer<CoalescedResult>({ clock: services.clock, waitTimeoutMs, maxWaiters });
-  const captureMiss = createMissCapture(services, apiId, coalescer);
+  const captureMiss = createMissCapture(services, owner, coalescer);
   const pending = new WeakMap<Exchange, PendingMiss>();
 
   /** Coalesces the request with one in flight, or lets it go upstream and marks its response for storage. */
@@ -135,7 +135,7 @@ function createMisses(services: CachingServices, apiId: string, buildHit: BuildH
 /** Captures the body of a response, stores it and gives it to the waiters; the rest go upstream themselves. */
 function createMissCapture(
   { responseCache, settings, clock }: CachingServices,
-  apiId: string,
+  owner: CacheOwner,
   coalescer: ReturnType<typeof createCoalescer<CoalescedResult>>,
 ) {
   const maxEntryBytes = settings['cache.max_entry_bytes'];
@@ -153,7 +153,7 @@ function createMissCapture(
     return {
       maxBytes: maxEntryBytes,
       complete(body) {
-        const result = body && storeEntry(responseCache, apiId, location, headers, { ...head, body });
+        const result = body && storeEntry(responseCache, owner, location, headers, { ...head, body });
         if (result) coalescer.clearUncacheable(toCoalescingKey(location));
         else coalescer.markUncacheable(toCoalescingKey(location));
         inFlight?.resolve(result);

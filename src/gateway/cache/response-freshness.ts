@@ -5,13 +5,13 @@ import { type CacheDirectives, parseCacheControl, parseDeltaSeconds } from './ca
 import type { CacheRules } from './cache-policy.ts';
 
 /** Partial responses, and those without a representation. */
-const uncacheableStatuses = new Set([206, 304, 416]);
+export const uncacheableStatuses = new Set([206, 304, 416]);
 const actionHeader = 'x-gw-cache-action-set';
 /** Responses that vary by more headers hardly ever match a second request. */
 const maxVaryHeaders = 16;
 
 /** The action header of the upstream enables storage. */
-const isStorageRequested = ({ ttlHeader }: CacheRules, headers: HeaderList) =>
+export const isStorageRequested = ({ ttlHeader }: CacheRules, headers: HeaderList) =>
   ttlHeader !== undefined && (headers.get(actionHeader) ?? '').trim() !== '';
 
 /** How long a response is stored (RFC 9111, section 3); 0: not at all. */
@@ -33,7 +33,7 @@ export function computeTtlMs(rules: CacheRules, response: GatewayResponse, nowMs
 }
 
 /** Undefined where it is absent or malformed. */
-function parseTtlHeader(text: string | undefined): number | undefined {
+export function parseTtlHeader(text: string | undefined): number | undefined {
   const seconds = /^\s*(-?\d{1,10})\s*$/.exec(text ?? '')?.[1];
   return seconds === undefined ? undefined : Math.max(0, Number(seconds));
 }
@@ -66,14 +66,19 @@ export function parseVary(headers: HeaderList): string[] | undefined {
 }
 
 /** Headers of a single response. */
-const perResponseHeaders = new Set(['age', 'set-cookie', 'set-cookie2', 'x-gw-cached-response']);
+const perResponseHeaders = new Set(['age', 'cache-status', 'set-cookie', 'set-cookie2', 'x-gw-cached-response']);
 
 /** The headers to store: without those that the gateway adds to every response. */
-export function selectStoredHeaders({ extraResponseHeaders }: Exchange, { headers }: GatewayResponse): string[] {
+export function selectStoredHeaders(
+  { extraResponseHeaders }: Exchange,
+  { headers }: GatewayResponse,
+  excluded: readonly string[] = [],
+): string[] {
   const added = (extraResponseHeaders ?? []).slice();
   const stored: string[] = [];
   for (const [name, value] of headers) {
-    if (perResponseHeaders.has(name.toLowerCase())) continue;
+    const lower = name.toLowerCase();
+    if (perResponseHeaders.has(lower) || excluded.includes(lower)) continue;
     const at = added.findIndex((other, index) => index % 2 === 0 && other === name && added[index + 1] === value);
     if (at < 0) stored.push(name, value);
     else added.splice(at, 2);

@@ -28,10 +28,16 @@ export const toEntryHead = (
   expiresAtMs: nowMs + ttlMs,
 });
 
+/** The API that a response belongs to. */
+export interface CacheOwner {
+  readonly orgId: string;
+  readonly apiId: string;
+}
+
 /** Stores a response; with `Vary` under the key of its variant, and a marker under the primary key. */
 export function storeEntry(
   cache: ResponseCache,
-  apiId: string,
+  { orgId, apiId }: CacheOwner,
   { key, writeToken, marker, clientHeaders }: CacheLocation,
   headers: HeaderList,
   entry: CacheEntry,
@@ -42,13 +48,13 @@ export function storeEntry(
   const result = { entry, varyNames, headers };
   if (writeToken === undefined) return result;
   if (varyNames.length === 0) {
-    cache.put(apiId, key, entry, writeToken);
+    cache.put(apiId, key, entry, writeToken, orgId);
     return result;
   }
   // Names are only added: markers with as many names have the same ones.
   const variantId = marker?.varyNames.length === varyNames.length ? marker.variantId : createPublicId();
   const nextMarker = { varyNames, variantId, expiresAtMs: entry.expiresAtMs };
-  cache.put(apiId, key, nextMarker, writeToken);
-  cache.put(apiId, buildVariantKey(key, nextMarker, headers, clientHeaders), entry, writeToken);
+  cache.put(apiId, key, nextMarker, writeToken, orgId);
+  cache.put(apiId, buildVariantKey(key, nextMarker, headers, clientHeaders), entry, writeToken, orgId);
   return result;
 }

@@ -17,14 +17,22 @@ const notModifiedHeaders = new Set([
 ]);
 const cachedResponseHeader = 'x-gw-cached-response';
 
+/** The part of a request that decides between a stored response and 304. */
+export type ConditionalRequest = Pick<Exchange, 'method' | 'headers'>;
+
 /** The response to a cache hit: the stored one, or 304 where the client has it. Response steps ran before it was stored. */
-export function buildStoredResponse(entry: CacheEntry, call: Exchange, nowMs: number): GatewayResponse {
+export function buildStoredResponse(
+  entry: CacheEntry,
+  call: ConditionalRequest,
+  nowMs: number,
+  origin: '1' | 'stale' | 'validated' = '1',
+): GatewayResponse {
   const storedHeaders = new HeaderList(entry.headers as string[]);
   const response = isNotModified(entry, storedHeaders, call)
     ? buildNotModifiedResponse(storedHeaders)
     : buildFullResponse(entry, storedHeaders, call.method);
   response.headers.append('Age', String(computeAge(entry, nowMs)));
-  response.headers.append(cachedResponseHeader, '1');
+  response.headers.append(cachedResponseHeader, origin);
   response.skipsResponseSteps = true;
   return response;
 }
@@ -47,7 +55,7 @@ function buildNotModifiedResponse(stored: HeaderList): GatewayResponse {
   return new GatewayResponse(304, headers, noBody());
 }
 
-function isNotModified({ status }: CacheEntry, stored: HeaderList, { method, headers }: Exchange): boolean {
+function isNotModified({ status }: CacheEntry, stored: HeaderList, { method, headers }: ConditionalRequest): boolean {
   if (status !== 200 || (method !== 'GET' && method !== 'HEAD')) return false;
   const tags = headers.all('if-none-match');
   if (tags.length > 0) return matchesEtag(tags.join(','), stored.get('etag'));
@@ -58,7 +66,7 @@ function isNotModified({ status }: CacheEntry, stored: HeaderList, { method, hea
 
 const etagPattern = /(?:W\/)?"[^"]*"|[^\s,]+/g;
 /** `If-None-Match` uses weak comparison (RFC 9110, section 13.1.2). */
-const stripWeakPrefix = (text: string) => text.replace(/^W\//, '');
+export const stripWeakPrefix = (text: string) => text.replace(/^W\//, '');
 
 function matchesEtag(list: string, etag: string | undefined): boolean {
   if (list.trim() === '*') return true;

@@ -67,7 +67,10 @@ test('rate limit exceeded: 429 with its message, Retry-After and an event', asyn
   assert.equal(response.status, 429);
   assert.equal(text(response), '{\n    "error": "Rate Limit Exceeded"\n}');
   assert.equal(response.headers.get('retry-after'), '8');
-  assert.equal(response.headers.get('x-ratelimit-limit'), undefined);
+  assert.deepEqual(
+    ['limit', 'remaining', 'reset'].map(name => response.headers.get(`x-ratelimit-${name}`)),
+    ['1', '0', String(Math.ceil((clock.ms - 2500) / 1000) + 10)],
+  );
   assert.deepEqual(heard, [{ event: 'RatelimitExceeded', message: 'Rate Limit Exceeded', key: 'hash of key' }]);
 });
 

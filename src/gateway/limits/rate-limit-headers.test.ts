@@ -17,16 +17,42 @@ test('X-RateLimit headers: carry the quota and replace those of the upstream', a
   assert.deepEqual(readLimitHeaders(await api().call(session)), ['5', '3', reset]);
 });
 
-test('X-RateLimit headers: without a quota those of the upstream stay; without renewal reset is 0', async () => {
+test('X-RateLimit headers: without a limit those of the upstream stay; without renewal reset is 0', async () => {
   const { api } = limitsBench();
   const theirs = ['of the upstream', '', ''];
-  assert.deepEqual(readLimitHeaders(await api().call(keySession({ rate: 2, per: 10 }))), theirs);
+  assert.deepEqual(readLimitHeaders(await api().call(keySession({}), { keyId: 'free' })), theirs);
   assert.deepEqual(readLimitHeaders(await api({ use_keyless: true }).call(undefined)), theirs);
   assert.deepEqual(readLimitHeaders(await api().call(keySession({ quota_max: 5, quota_renewal_rate: -1 }))), [
     '5',
     '4',
     '0',
   ]);
+});
+
+test('X-RateLimit headers: carry the rate where there is no quota, and on 429 in any case', async () => {
+  const { api, clock } = limitsBench();
+  const reset = String(clock.ms / 1000 + 10);
+  const rated = keySession({ rate: 2, per: 10 });
+  assert.deepEqual(readLimitHeaders(await api().call(rated)), ['2', '1', reset]);
+  clock.ms += 500;
+  assert.deepEqual(readLimitHeaders(await api().call(rated)), ['2', '0', reset]);
+  const refused = await api().call(rated);
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '10']);
+  assert.deepEqual(readLimitHeaders(refused), ['2', '0', reset]);
+  const open = api({ api_id: 'open', use_keyless: true, global_rate_limit: { rate: 3, per: 10 } });
+  assert.deepEqual(readLimitHeaders(await open.call(undefined)), ['3', '2', String(Math.ceil(clock.ms / 1000 + 10))]);
+  const both = { keyId: 'both' };
+  for (const remaining of ['4', '3'])
+    assert.deepEqual(readLimitHeaders(await api().call(session, both)).slice(0, 2), ['5', remaining]);
+  assert.deepEqual(readLimitHeaders(await api().call(session, both)).slice(0, 2), ['2', '0']);
+});
+
+test('response_headers quota: without a quota those of the upstream stay, also on 429', async () => {
+  const { api } = limitsBench({ settings: { 'limits.response_headers': 'quota' } });
+  const rated = keySession({ rate: 1, per: 10 });
+  assert.deepEqual(readLimitHeaders(await api().call(rated)), ['of the upstream', '', '']);
+  assert.deepEqual(readLimitHeaders(await api().call(rated)), ['', '', '']);
+  assert.equal(readLimitHeaders(await api().call(session, { keyId: 'quota' }))[0], '5');
 });
 
 test('response_headers rate: carry the rate, on 429 too; on keyless APIs that of the API', async () => {

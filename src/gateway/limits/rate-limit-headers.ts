@@ -15,17 +15,31 @@ export interface RateLimitHeaders {
   addToError(call: Exchange, headers: HeaderList): void;
 }
 
+type LimitSelector = (call: Exchange) => LimitState | undefined;
+const selectQuota: LimitSelector = ({ quota }) => quota;
+const selectRate: LimitSelector = ({ rate }) => rate;
+const limitSelectors: Readonly<Record<Settings['limits.response_headers'], LimitSelector>> = {
+  quota_or_rate: ({ quota, rate }) => quota ?? rate,
+  quota: selectQuota,
+  quota_or_zero: selectQuota,
+  rate: selectRate,
+  none: () => undefined,
+};
+
 export function createRateLimitHeaders(settings: Settings): RateLimitHeaders {
   const mode = settings['limits.response_headers'];
   const ietf = settings['limits.ietf_headers'];
   const setConfigured = mode === 'quota_or_zero' ? setHeadersOrZero : setHeaders;
+  const selectLimit = limitSelectors[mode];
+  const describesRates = mode === 'rate' || mode === 'quota_or_rate';
   return {
     addToResponse(call, headers) {
-      if (mode !== 'none') setConfigured(headers, mode === 'rate' ? call.rate : call.quota);
+      if (mode !== 'none') setConfigured(headers, selectLimit(call));
       if (ietf) setIetfHeaders(headers, call);
     },
     addToError(call, headers) {
-      if (mode === 'rate') setHeaders(headers, call.rate);
+      // A 429 is about a rate, whether or not there is a quota.
+      if (describesRates) setHeaders(headers, call.rate);
       if (ietf) setIetfHeaders(headers, call);
     },
   };

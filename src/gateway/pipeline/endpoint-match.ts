@@ -1,22 +1,12 @@
 import type { Settings } from '#base/settings.ts';
 import { isPathCharacter, normalizeForMatch } from '../http/path.ts';
 import { compileBoundedRegex } from './bounded-regex.ts';
+import type { Endpoint, EndpointMatcher } from './endpoint-matcher.ts';
 import type { Exchange } from './exchange.ts';
 import type { StepContext } from './step.ts';
+import { createVirtualMatcher } from './virtual-match.ts';
 
-/** Matches requests against a list of endpoints. The first matching entry wins. */
-export interface EndpointMatcher<T> {
-  find(call: Exchange, normalize?: (path: string) => string): T | undefined;
-  /** Every matching entry, in order. */
-  all(call: Exchange, normalize?: (path: string) => string): T[];
-}
-
-export interface Endpoint {
-  readonly path: string;
-  /** Empty for any method. */
-  readonly method: string;
-  readonly ignoreCase?: boolean;
-}
+export type { Endpoint, EndpointMatcher };
 
 export type MatchMode = Settings['gateway.endpoint_match'];
 
@@ -45,6 +35,15 @@ export interface MatcherContext extends Pick<StepContext, 'model' | 'version'> {
 
 /** Undefined for an empty list. */
 export function createEndpointMatcher<T extends Endpoint>(
+  entries: readonly T[],
+  context: MatcherContext,
+): EndpointMatcher<T> | undefined {
+  return context.model.format === 'mcp'
+    ? createVirtualMatcher(entries, httpEntries => createHttpMatcher(httpEntries, context))
+    : createHttpMatcher(entries, context);
+}
+
+function createHttpMatcher<T extends Endpoint>(
   entries: readonly T[],
   { model, version, settings }: MatcherContext,
 ): EndpointMatcher<T> | undefined {

@@ -6,7 +6,10 @@ import type { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { ApiInfo } from './api-info.ts';
 import type { RefusalCode } from './refusals-table.ts';
+import type { RequestTrace } from './request-trace.ts';
+import type { RpcMessage } from './rpc-message.ts';
 import type { UpstreamAddress } from './upstream-address.ts';
+import type { UpstreamFailure } from './upstream-failure.ts';
 
 /** State of a limit after a request, as clients see it in headers. */
 export interface LimitState {
@@ -62,11 +65,17 @@ export class Exchange {
   /** Requested upgrade protocol, such as `websocket`; empty without one. */
   readonly upgrade: string;
   readonly peer: Peer;
+  /** `HTTP/1.1` */
+  readonly protocol: string;
   /** Client address behind trusted proxies. */
   readonly clientAddress: string;
   readonly receivedAtMs: number;
   readonly startedAt: number;
 
+  /** Empty until one is assigned or used: `request-id.ts`. */
+  requestId = '';
+  /** Response header that carries the id; empty for none. */
+  requestIdHeader = '';
   api: ApiInfo | undefined = undefined;
   /** The path below the listen path, beginning with a slash. */
   innerPath = '';
@@ -78,6 +87,8 @@ export class Exchange {
   listenPath = '';
   pathParameters: Readonly<Record<string, string>> | undefined = undefined;
   versionName = '';
+  /** JSON-RPC message of a request to an MCP proxy. */
+  rpcMessage: RpcMessage | undefined = undefined;
   /** Endpoint without authentication: authentication and key steps do nothing. */
   skipsAuth = false;
 
@@ -100,6 +111,8 @@ export class Exchange {
   bearerToken = '';
   /** W3C trace id; empty without tracing. */
   traceId = '';
+  /** Spans of the request; undefined where traces are not exported. */
+  trace: RequestTrace | undefined = undefined;
   context: Record<string, unknown> | undefined = undefined;
   /** State of the rate limit and the quota after this request. */
   rate: LimitState | undefined = undefined;
@@ -109,8 +122,12 @@ export class Exchange {
   restrictedToApiId = '';
   /** Internal `gw://` redirects so far. */
   loopCount = 0;
+  /** `loopCount` of the request that the client chose: above 0 for a call of a tool. */
+  entryLoopCount = 0;
   /** Redirects to the API that serves the requested version. */
   versionHops = 0;
+  /** APIs that passed the request on, by a loop or as base of a version; undefined without any. */
+  previousApis: ApiInfo[] | undefined = undefined;
   maxLoops = 0;
   checkLimitsInLoop = false;
 
@@ -134,14 +151,24 @@ export class Exchange {
   extraResponseHeaders: string[] | undefined = undefined;
   /** Response, once there is one. It has a body only where the gateway buffered it. */
   response: GatewayResponse | undefined = undefined;
+  /** `http://host:port` of the upstream that the request was sent to; empty for none. */
+  upstreamOrigin = '';
   upstreamStartedAt = 0;
-  /** Until the response head of the upstream; 0 where no upstream responded. */
+  /** Until the response head of the upstream, or its failure; 0 where the request was sent to none. */
   upstreamMs = 0;
+  /** Why there is no complete response of the upstream; undefined where it is not at fault. */
+  upstreamFailure: UpstreamFailure | undefined = undefined;
   status = 0;
   responseBytes = 0;
   isRecorded = true;
   trackedPath = '';
   tags: string[] | undefined = undefined;
+
+  /** Checks WebSocket messages of the client; undefined where they pass unread. */
+  messageCheck: MessageCheck | undefined = undefined;
+
+  /** Request to the upstream that follows the response: a stored response that is stale is refreshed by it. */
+  background: Exchange | undefined = undefined;
 
   /** Called when the client disconnects before the response is complete. */
   onDisconnect: (() => void) | undefined = undefined;
@@ -157,6 +184,7 @@ export class Exchange {
     body: Body;
     upgrade?: string;
     peer: Peer;
+    protocol?: string;
     clientAddress: string;
     receivedAtMs: number;
     startedAt: number;
@@ -171,10 +199,22 @@ export class Exchange {
     this.body = init.body;
     this.upgrade = init.upgrade ?? '';
     this.peer = init.peer;
+    this.protocol = init.protocol ?? 'HTTP/1.1';
     this.clientAddress = init.clientAddress;
     this.receivedAtMs = init.receivedAtMs;
     this.startedAt = init.startedAt;
   }
+}
+
+/** Decision about a WebSocket message: forwarded, dropped, or the end of the connection with a close code. */
+export type MessageDecision = 'forward' | 'drop' | { readonly closeCode: number };
+
+/** Check of each text message that a client sends over a WebSocket. */
+export interface MessageCheck {
+  /** A longer message closes the connection. */
+  readonly maxMessageBytes: number;
+  /** `reply` sends a message to the client. */
+  check(text: string, reply: (text: string) => void): MessageDecision;
 }
 
 /** Undefined continues with the next step; a response ends the request phase. */
@@ -187,6 +227,15 @@ export interface StepHooks {
   response?(call: Exchange, response: GatewayResponse): MaybePromise<void>;
   /** True when `response` reads the whole body: the response is then buffered, within a bound. */
   buffersResponse?(call: Exchange, response: GatewayResponse): boolean;
+  /**
+   * Last hook before the head of an upstream response is written, after all response hooks. May return the response to send
+   * in its place, such as a stored one that a 304 validated.
+   */
+  finalizeResponse?(call: Exchange, response: GatewayResponse): StepResult;
+  /** No response from the upstream. May return a response to send in place of the refusal. */
+  replaceRefusal?(call: Exchange): StepResult;
+  /** Body transform: changes the body of a streamed response as it passes, after all response hooks ran. */
+  transformBody?(call: Exchange, response: GatewayResponse): StreamTransform | undefined;
   /** Body capture: requests a copy of the body after all response hooks ran; the response is not delayed. */
   captureBody?(call: Exchange, response: GatewayResponse): BodyCapture | undefined;
   /** Result of the upstream request. */
@@ -195,12 +244,25 @@ export interface StepHooks {
   onFinish?(call: Exchange): void;
 }
 
+/** Changes a streamed response body. */
+export interface StreamTransform {
+  /**
+   * Returns the part of the body that can be written so far; undefined for none, an error to abort the response. The
+   * caller may reuse the chunk.
+   */
+  write(chunk: Buffer): Buffer | Error | undefined;
+  /** The rest of the body; undefined for nothing. */
+  end(): Buffer | undefined;
+}
+
 /** Copy of a response body that streams through. */
 export interface BodyCapture {
   /** A longer body is not captured. */
   readonly maxBytes: number;
   /** Called exactly once; undefined when the body was longer or incomplete. */
   complete(bytes: Buffer | undefined): void;
+  /** Backpressure: the client reads more slowly than the upstream sends. Called at each pause. */
+  onPause?(): void;
 }
 
 export interface UpstreamResult {
@@ -221,6 +283,9 @@ export interface Chain extends ChainHooks {
 /** Hooks around the upstream response that do not change it. */
 interface ChainHooks {
   readonly buffersResponse: readonly NonNullable<StepHooks['buffersResponse']>[];
+  readonly finalizeResponse: readonly NonNullable<StepHooks['finalizeResponse']>[];
+  readonly replaceRefusal: readonly NonNullable<StepHooks['replaceRefusal']>[];
+  readonly transformBody: readonly NonNullable<StepHooks['transformBody']>[];
   readonly captureBody: readonly NonNullable<StepHooks['captureBody']>[];
   readonly onUpstreamResult: readonly NonNullable<StepHooks['onUpstreamResult']>[];
   readonly onFinish: readonly NonNullable<StepHooks['onFinish']>[];

@@ -11,6 +11,39 @@ export interface Refusal {
 }
 
 export const refusalsTable = {
+  plugin_failed: {
+    status: 500,
+    message: 'Internal Server Error',
+    about: 'A plugin failed, exceeded its limits, or returned a result that cannot be applied; the log has the reason.',
+  },
+  plugin_call_failed: {
+    status: 500,
+    message: 'Middleware error',
+    about: 'The gRPC server of plugins was unavailable, too slow, or returned an error; the log has the reason.',
+  },
+  plugin_auth_failed: {
+    status: 403,
+    message: 'Key not authorised',
+    event: 'AuthFailure',
+    about:
+      'Authentication by plugin returned no session, no value that identifies the client, or a session that cannot be used; or the gRPC server of plugins failed.',
+  },
+  plugin_id_missing: {
+    status: 400,
+    message: 'Authorization field missing',
+    event: 'AuthFailure',
+    about: 'The id extractor of authentication by plugin found nothing in the request.',
+  },
+  response_plugin_failed: {
+    status: 500,
+    message: 'Middleware error',
+    about: 'A response plugin failed, exceeded its limits, or returned a result that cannot be applied.',
+  },
+  virtual_endpoint_failed: {
+    status: 500,
+    message: 'Error during virtual endpoint execution. Contact Administrator for more details.',
+    about: 'The script of a virtual endpoint failed, and the definition does not forward the request instead.',
+  },
   session_missing: {
     status: 400,
     message: 'Session state is missing or unset! Please make sure that auth headers are properly applied',
@@ -473,6 +506,73 @@ export const refusalsTable = {
     event: 'VersionFailure',
     about: 'A block or allow list forbids the endpoint.',
   },
+  rpc_parse_failed: {
+    status: 400,
+    message: 'parse error',
+    about: 'The body of a request to an MCP proxy is no JSON text in UTF-8.',
+  },
+  rpc_invalid: {
+    status: 400,
+    message: 'invalid request',
+    about:
+      'The message is no JSON-RPC 2.0 request, notification or response, is nested too deeply, or names a member twice.',
+  },
+  rpc_batch: {
+    status: 400,
+    message: 'invalid request: batches are not supported',
+    about: 'The body is a batch of JSON-RPC messages.',
+  },
+  rpc_params_missing: {
+    status: 400,
+    message: 'missing required params object',
+    about: 'The JSON-RPC method requires parameters, and the message has none.',
+  },
+  rpc_parameter_missing: {
+    status: 400,
+    message: 'missing required parameter: {name}',
+    about: 'The message does not name the tool, prompt or resource.',
+  },
+  rpc_params_invalid: {
+    status: 400,
+    message: 'invalid params',
+    about: 'The name of the tool or prompt, or the URI of the resource, is no text, too long, or ambiguous.',
+  },
+  rpc_headers_mismatch: {
+    status: 400,
+    message: 'the headers Mcp-Method and Mcp-Name must agree with the message',
+    about: 'A header names another JSON-RPC method or primitive than the message, which upstreams may read instead.',
+  },
+  mcp_websockets_disallowed: {
+    status: 400,
+    message: 'websockets are not allowed',
+    about: 'The request to an MCP proxy upgrades to a WebSocket, whose messages no rule would see.',
+  },
+  rpc_media_type: {
+    status: 415,
+    message: 'the content type must be application/json in UTF-8, without a content coding',
+    about:
+      'A body that the gateway cannot read was sent to an MCP proxy with rules, or by a key with rights to some primitives.',
+  },
+  rpc_method_not_granted: {
+    status: 403,
+    message: 'Access to this JSON-RPC method has been disallowed',
+    about: 'The key has no right to the JSON-RPC method.',
+  },
+  mcp_primitive_not_granted: {
+    status: 403,
+    message: 'Access to this primitive has been disallowed',
+    about: 'The key has no right to the tool, resource or prompt.',
+  },
+  mcp_virtual_path: {
+    status: 404,
+    message: 'Not Found',
+    about: 'The path is one of those by which definitions name methods and primitives; no client can call it.',
+  },
+  mcp_response_unreadable: {
+    status: 502,
+    message: 'The list of the MCP server cannot be filtered',
+    about: 'A response that must be filtered has a content coding or a form that the gateway cannot read.',
+  },
   batch_malformed: {
     status: 400,
     message: 'Batch request malformed',
@@ -531,6 +631,78 @@ export const refusalsTable = {
     about:
       'The request does not match the OpenAPI document; the message lists every error. A definition may set the status.',
   },
+  graphql_request_invalid: {
+    status: 400,
+    message: 'The GraphQL request is invalid: {detail}',
+    about: 'The request to a GraphQL API is not JSON, has no document, or parameters of the wrong type.',
+  },
+  graphql_media_type_unsupported: {
+    status: 415,
+    message: 'A GraphQL request is application/json or application/graphql, in UTF-8',
+    about: 'The body of a request to a GraphQL API has another media type or charset.',
+  },
+  graphql_upload_refused: {
+    status: 415,
+    message: 'File uploads (multipart/form-data) are not supported by this GraphQL API',
+    about: 'The request to a GraphQL API is a form with files, whose operations the gateway cannot check.',
+  },
+  graphql_method_not_allowed: {
+    status: 405,
+    message: 'Method not allowed for this GraphQL request',
+    about: 'A GraphQL request is neither GET nor POST, or a mutation with GET. With `Allow`.',
+  },
+  graphql_batch_refused: {
+    status: 400,
+    message: 'The GraphQL batch is refused: {detail}',
+    about: 'The body is a list of operations: not allowed, or longer than `graphql.max_batch_operations`.',
+  },
+  graphql_invalid: {
+    status: 400,
+    message: 'The GraphQL document is invalid',
+    about:
+      'The document has a syntax error or is not valid for the schema, or a variable has the wrong type. The body is `{"errors":[…]}`; the status is 200 for clients that accept `application/json` alone, see `graphql.document_error_status`.',
+  },
+  graphql_limit_exceeded: {
+    status: 400,
+    message: 'The GraphQL document exceeds a limit',
+    about:
+      'The document has too many fields, aliases or directives, or the operation costs too much. The body is `{"errors":[…]}`.',
+  },
+  graphql_depth_exceeded: {
+    status: 403,
+    message: 'depth limit exceeded',
+    about: 'The operation is nested deeper than the limit of the key, of a field, or of the gateway.',
+  },
+  graphql_introspection_disabled: {
+    status: 403,
+    message: 'introspection is disabled',
+    about: 'The API or the key disables introspection, and the operation selects `__schema` or `__type`.',
+  },
+  graphql_field_restricted: {
+    status: 400,
+    message: 'field is restricted',
+    about: 'The key may not read a field that the operation selects. The body is `{"errors":[…]}` with the field.',
+  },
+  graphql_document_unknown: {
+    status: 400,
+    message: 'PersistedQueryNotFound',
+    about: 'The request names a document by a hash that the API has no trusted document for.',
+  },
+  graphql_document_untrusted: {
+    status: 403,
+    message: 'Only trusted documents are accepted',
+    about: 'The API accepts trusted documents only, and the document of the request is none.',
+  },
+  graphql_websockets_disallowed: {
+    status: 422,
+    message: 'websockets are not allowed',
+    about: 'The request upgrades to another protocol, or to a WebSocket of a GraphQL API with subscriptions by SSE.',
+  },
+  graphql_websocket_protocol_invalid: {
+    status: 400,
+    message: 'invalid websocket protocol for upgrading to a graphql websocket connection',
+    about: 'A WebSocket of a GraphQL API needs the subprotocol `graphql-transport-ws` or `graphql-ws`.',
+  },
   mock_code_invalid: {
     status: 400,
     message: 'mock: the example code is not a number',
@@ -545,7 +717,7 @@ export const refusalsTable = {
     status: 504,
     message: 'No cached response',
     about:
-      'The request has `Cache-Control: only-if-cached`, and no response is cached. See `cache.honour_request_cache_control`.',
+      'The request has `Cache-Control: only-if-cached`, and no response is cached. See `cache.honour_request_cache_control` and caching by the rules of HTTP.',
   },
   loop_unknown: {
     status: 500,
@@ -593,7 +765,7 @@ export const refusalsTable = {
     about: 'The signing algorithm of the definition is unknown or not allowed.',
   },
   upstream_token_missing: {
-    status: 500,
+    status: 502,
     message: 'There was a problem proxying the request',
     event: 'UpstreamOAuthError',
     about: 'The authorization server returned no access token for the upstream.',
@@ -601,10 +773,10 @@ export const refusalsTable = {
   upstream_timeout: {
     status: 504,
     message: 'Upstream service reached hard timeout.',
-    about: 'The upstream did not respond in time.',
+    about: 'The upstream did not accept a connection, or did not respond, in time.',
   },
   upstream_dns_failed: {
-    status: 500,
+    status: 502,
     message: 'Upstream host lookup failed',
     about: 'The host name of the upstream cannot be resolved.',
   },
@@ -621,10 +793,10 @@ export const refusalsTable = {
       'Too many requests wait for a connection to the upstream (`upstream.max_queued_requests`), the client, its key or its organisation uses its whole share, or no connection was free in time (`upstream.queue_timeout_ms`). With `Retry-After`.',
   },
   upstream_failed: {
-    status: 500,
+    status: 502,
     message: 'There was a problem proxying the request',
     about:
-      'The connection to the upstream failed: refused, reset, or TLS could not be set up (an untrusted certificate, for example). The log has the reason.',
+      'The upstream request failed: the connection was refused or reset, TLS failed (an untrusted certificate, for example), or the response is not valid. The log, the record of the request and an explanation have the reason.',
   },
   response_too_large: {
     status: 500,

@@ -9,11 +9,21 @@ import { grpcHttpStatus, readGrpcType, toGrpcStatus, toTrailersOnly } from '../h
 import type { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import { bodyTooLargeResponse } from './body-limit.ts';
-import { collectBodyCaptures, notifyFinished, notifyUpstreamResult, runResponseSteps } from './chain.ts';
+import {
+  collectBodyCaptures,
+  finalizeResponse,
+  notifyFinished,
+  notifyUpstreamResult,
+  replaceRefusal,
+  runResponseSteps,
+} from './chain.ts';
 import type { BodyCapture, Exchange } from './exchange.ts';
 import { refusalResponse, refuse } from './refusals.ts';
 import type { RefusalCode } from './refusals-table.ts';
+import { ensureRequestId } from './request-id.ts';
 import type { ResponseWriter } from './response-writer.ts';
+import { toRpcError } from './rpc-error.ts';
+import { formatUpstreamFailure } from './upstream-failure.ts';
 
 /*
  * The only file that runs response steps and writes response heads, whether a step, an error or the upstream made the
@@ -24,8 +34,9 @@ import type { ResponseWriter } from './response-writer.ts';
  *   error                    handleError, failExchange                     a refusal, or an aborted connection
  *   upstream, streamed       runUpstreamResponsePhase, writeStreamHead     the proxy writes the body and the end
  *   upstream, buffered       runUpstreamResponsePhase, writeBufferedResponse
+ *   upstream, replaced       runUpstreamResponsePhase, finalizeUpstreamResponse, writeLocalReply
  *   upstream, upgrade        runUpstreamResponsePhase, switchProtocol
- *   upstream, failed         handleUpstreamFailure                         a refusal
+ *   upstream, failed         handleUpstreamFailure, handleStreamFailure    a refusal, a stored response, or an abort
  *   outside of APIs          writeUnroutedResponse                         no chain, no record
  *
  * Every exchange of an API ends in finishExchange.
@@ -77,6 +88,11 @@ export function runUpstreamResponsePhase(call: Exchange, response: GatewayRespon
   return runResponsePhase(call, response);
 }
 
+/** After the response phase of an upstream response: the response to send in its place; undefined for itself. */
+export function finalizeUpstreamResponse(call: Exchange, response: GatewayResponse): GatewayResponse | undefined {
+  return call.chain && finalizeResponse(call.chain, call, response);
+}
+
 /** Head of an upstream response whose body streams, held for it. Returns the captures of its body. */
 export function writeStreamHead(
   call: Exchange,
@@ -105,7 +121,7 @@ export function switchProtocol(
   return writer.switchProtocol!([...headers.flat, ...upgradeHeaders], onServerClose);
 }
 
-/** No response from the upstream. */
+/** No response from the upstream; the exchange has the reason where the upstream is at fault. */
 export function handleUpstreamFailure(
   responder: Responder,
   call: Exchange,
@@ -114,10 +130,28 @@ export function handleUpstreamFailure(
   error: Error,
 ): void {
   if (call.chain) notifyUpstreamResult(call.chain, call, { status: 0, failure: code });
-  const reason = describeError(error);
-  if (code !== 'client_disconnected') responder.log.warn({ api: call.api?.id, code, reason }, 'upstream failed');
+  reportUpstreamFailure(responder, call, code, error);
+  const replacement = call.chain && code !== 'client_disconnected' ? replaceRefusal(call.chain, call) : undefined;
+  writeLocalReply(responder, call, writer, replacement ?? toUpstreamRefusal(call, code));
+}
+
+/** The upstream failed after the head was written: only closing the connection signals a truncated body. */
+export function handleStreamFailure(
+  responder: Responder,
+  call: Exchange,
+  writer: ResponseWriter,
+  code: RefusalCode,
+  error: Error,
+): void {
+  if (call.upstreamFailure) reportUpstreamFailure(responder, call, code, error);
+  writer.abort();
+}
+
+function reportUpstreamFailure(responder: Responder, call: Exchange, code: RefusalCode, error: Error): void {
+  const reason = call.upstreamFailure ? formatUpstreamFailure(call.upstreamFailure) : describeError(error);
+  if (code !== 'client_disconnected')
+    responder.log.warn({ api: call.api?.id, code, reason, request_id: ensureRequestId(call) }, 'upstream failed');
   responder.onUpstreamFailure?.(call, code, reason);
-  writeLocalReply(responder, call, writer, toUpstreamRefusal(call, code));
 }
 
 /** Error of a step, or of what runs around the steps, before a response head was written. */
@@ -175,6 +209,8 @@ function runResponsePhase(call: Exchange, response: GatewayResponse): MaybePromi
 
 function addExtraHeaders(call: Exchange, response: GatewayResponse): void {
   if (call.extraResponseHeaders) response.headers.flat.push(...call.extraResponseHeaders);
+  // Replaces the header of an upstream or a cached response that carries an id itself.
+  if (call.requestIdHeader !== '') response.headers.set(call.requestIdHeader, call.requestId);
 }
 
 function writeCaptured(responder: Responder, call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
@@ -196,6 +232,7 @@ function writeResponse(responder: Responder, call: Exchange, writer: ResponseWri
   let grpcType: string | undefined;
   if (response.isGatewayError) {
     responder.overrideRefusal(call, response);
+    if (call.rpcMessage) toRpcError(call, response);
     grpcType = readGrpcType(call.receivedMethod, call.headers);
   }
   call.response = response;

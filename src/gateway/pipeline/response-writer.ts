@@ -27,6 +27,16 @@ export interface ResponseWriter {
   switchProtocol?(headers: string[], onServerClose?: () => void): Duplex;
 }
 
+/** Writer of a response that no client waits for. */
+export const createDiscardingWriter = (): ResponseWriter => ({
+  writeHead: () => undefined,
+  takesShared: true,
+  write: () => true,
+  end: () => undefined,
+  abort: () => undefined,
+  onDrain: undefined,
+});
+
 /** Rejects interim statuses: after one the client takes the next response on its connection for this one. */
 export function assertFinalStatus(status: number): void {
   if (status < 200) throw new RangeError(`${status} is not a response status`);

@@ -4,6 +4,8 @@ import type { buildConnector } from 'undici';
 import { type AddressPolicy, createGuardedLookup, type LookupAll, refuseHost } from '#base/address-policy.ts';
 import { loadUndici } from '#base/lazy-packages.ts';
 import type { UpstreamConnectionOptions } from './connection-options.ts';
+import { createUpstreamError } from './http1/errors.ts';
+import { watchHandshake } from './tls-errors.ts';
 
 type Connector = buildConnector.connector;
 export type ConnectTarget = buildConnector.Options;
@@ -89,15 +91,26 @@ export function createGuardedConnector(
   };
 }
 
-/** TLS session resumption: undici refers to its sessions weakly, so the last one of an upstream is held here. */
+/**
+ * TLS session resumption: undici refers to its sessions weakly, so the last one of an upstream is held here. Errors of
+ * the handshake are described by the certificate.
+ */
 function withSession(connector: Connector): Connector {
   const held: { session?: Buffer } = {};
   return (target, callback) => {
-    const socket = connector(target, callback) as unknown as Socket;
-    if (target.protocol === 'https:')
-      socket.on('session', (session: Buffer) => {
-        held.session = session;
-      });
+    if (target.protocol !== 'https:') return connector(target, callback);
+    let describeHandshake: ReturnType<typeof watchHandshake> | undefined;
+    const socket = connector(target, (...[error, opened]: Parameters<buildConnector.Callback>) => {
+      const describe = describeHandshake;
+      // The listener below outlives the handshake: a certificate must not.
+      describeHandshake = undefined;
+      if (error) callback(describe?.(error) ?? error, null);
+      else callback(null, opened!);
+    }) as unknown as Socket;
+    describeHandshake = watchHandshake(socket, target.hostname);
+    socket.on('session', (session: Buffer) => {
+      held.session = session;
+    });
     return socket;
   };
 }
@@ -128,7 +141,10 @@ function createProxyConnector(
         ({ socket, statusCode }) => {
           if (statusCode !== 200) {
             socket.on('error', () => undefined).destroy();
-            callback(new Error(`the forward proxy responded with status ${statusCode}`), null);
+            callback(
+              createUpstreamError('proxyRefused', `the forward proxy responded with status ${statusCode}`),
+              null,
+            );
           } else if (target.protocol === 'https:') startTls(socket as Socket, target, tlsOptions, timeoutMs, callback);
           else callback(null, socket as Socket);
         },
@@ -149,14 +165,15 @@ function startTls(
     socket,
     ...(target.servername ? { servername: target.servername } : {}),
   });
-  const timeoutError = new Error('the TLS handshake with the upstream timed out');
+  const timeoutError = new Error(`no TLS handshake in ${timeoutMs} ms`);
   const timer = setTimeout(
     () => tlsSocket.destroy(Object.assign(timeoutError, { code: 'UND_ERR_CONNECT_TIMEOUT' })),
     timeoutMs,
   );
+  const describeHandshake = watchHandshake(tlsSocket, target.hostname);
   const onError = (error: Error) => {
     clearTimeout(timer);
-    callback(error, null);
+    callback(describeHandshake(error), null);
   };
   tlsSocket.once('error', onError);
   tlsSocket.once('secureConnect', () => {

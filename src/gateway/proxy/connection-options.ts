@@ -1,13 +1,21 @@
 import { createHash, type X509Certificate } from 'node:crypto';
-import type { SecureVersion, TLSSocket } from 'node:tls';
+import type { SecureContext, SecureVersion, TLSSocket } from 'node:tls';
 import type { AddressPolicy } from '#base/address-policy.ts';
 import { Lru } from '#base/lru.ts';
 import type { Model } from '#definition/model.ts';
 import type { CertificateCache, StoredCertificate } from '../auth/certificate-cache.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
+import {
+  type AuthoritySet,
+  createAuthoritySet,
+  getAuthorityContext,
+  systemAuthorities,
+  type UpstreamAuthorities,
+} from './authorities.ts';
 import { toOpenSslCiphers } from './ciphers.ts';
 import { findByHostPattern, normalizeHostPatterns } from './host-patterns.ts';
+import { createUpstreamError } from './http1/errors.ts';
 
 /** Connection options of an upstream. */
 export interface UpstreamConnectionOptions {
@@ -29,6 +37,8 @@ export interface UpstreamTlsOptions {
   readonly ciphers?: string;
   readonly cert?: string;
   readonly key?: string;
+  /** Private certificate authorities, with all of the above: TLS takes nothing else from there then. */
+  readonly secureContext?: SecureContext;
 }
 
 /** Default options: no client certificate, pin or proxy. */
@@ -46,56 +56,126 @@ export type ConnectionOptionsFor = (destination: Pick<UpstreamAddress, 'origin'>
 /** Hosts per API whose options are cached. */
 const maxCachedHosts = 1000;
 
+/** Parts of a definition that connections to its upstreams depend on, checked and loaded. */
+interface ConnectionParts {
+  readonly defaults: UpstreamConnectionOptions;
+  readonly general: ReturnType<typeof transportOptions>;
+  readonly clientCertificates: ReturnType<typeof loadClientCertificates>;
+  readonly pins: ReturnType<typeof loadPinnedKeys>;
+  readonly forceCommonNameCheck: boolean;
+}
+
 export function createConnectionOptions(
   model: Model,
   certificates: Pick<CertificateCache, 'get'>,
   policy: AddressPolicy,
+  authorities: UpstreamAuthorities = systemAuthorities,
 ): ConnectionOptionsFor {
-  const defaults = createDefaultConnection(policy);
-  const general = transportOptions(model);
-  const clientCertificates = loadClientCertificates(model, certificates);
-  const pins = loadPinnedKeys(model, certificates);
-  const { forceCommonNameCheck } = model.transport;
-  if (!general && !clientCertificates && !pins && !forceCommonNameCheck) return () => defaults;
-  const cache = new Lru<string, UpstreamConnectionOptions>(maxCachedHosts);
+  const parts: ConnectionParts = {
+    defaults: createDefaultConnection(policy),
+    general: transportOptions(model),
+    clientCertificates: loadClientCertificates(model, certificates),
+    pins: loadPinnedKeys(model, certificates),
+    forceCommonNameCheck: model.transport.forceCommonNameCheck,
+  };
+  const own = loadAuthorities(model, certificates);
+  const create = (installed: AuthoritySet) =>
+    createOptionsWith(parts, combineAuthorities(installed, own, model.transport.caCertificatesOnly));
+  let installed = authorities.current();
+  let optionsFor = create(installed);
+  if (!authorities.isReloadable) return optionsFor;
+  return destination => {
+    const current = authorities.current();
+    if (current !== installed) {
+      installed = current;
+      optionsFor = create(current);
+    }
+    return optionsFor(destination);
+  };
+}
 
-  function build(origin: string): UpstreamConnectionOptions {
-    const { hostname, port, protocol } = new URL(origin);
-    if (protocol !== 'https:') return withPoolKey({ ...defaults, proxy: general?.proxy });
-    const hostAndPort = [hostname, port || '443'] as const;
-    const clientCertificate = clientCertificates && findByHostPattern(clientCertificates, ...hostAndPort);
-    const pinned = pins && findByHostPattern(pins, ...hostAndPort);
-    const checks = [
-      ...(pinned ? [createPinVerifier(pinned)] : []),
-      ...(forceCommonNameCheck ? [verifyCommonName] : []),
-    ];
-    return withPoolKey(
-      {
-        ...defaults,
-        proxy: general?.proxy,
-        tls: {
-          ...general?.tls,
-          ...(clientCertificate ? { cert: clientCertificate.pem, key: clientCertificate.privateKey!() } : {}),
-          // A pinned key replaces verification by a CA.
-          ...(pinned ? { rejectUnauthorized: false } : {}),
-        },
-        verifyIdentity:
-          checks.length === 0
-            ? undefined
-            : (socket, host) => checks.map(check => check(socket, host)).find(fault => fault !== undefined),
-      },
-      [clientCertificate?.fingerprint, pinned && [...pinned].sort(), forceCommonNameCheck],
-    );
+/** Options with one set of authorities: constant where nothing but the scheme decides, else cached by origin. */
+function createOptionsWith(parts: ConnectionParts, trusted: AuthoritySet): ConnectionOptionsFor {
+  const { defaults, general, clientCertificates, pins, forceCommonNameCheck } = parts;
+  if (!general && !clientCertificates && !pins && !forceCommonNameCheck) {
+    if (trusted.key === '') return () => defaults;
+    // With the first request: a TLS context takes milliseconds, and a snapshot may have thousands of APIs.
+    let secure: UpstreamConnectionOptions | undefined;
+    return ({ origin }) => {
+      if (!origin.startsWith('https:')) return defaults;
+      secure ??= withPoolKey(withAuthorities(defaults, trusted), [trusted.key]);
+      return secure;
+    };
   }
-
+  const cache = new Lru<string, UpstreamConnectionOptions>(maxCachedHosts);
   return ({ origin }) => {
     let connection = cache.get(origin);
     if (!connection) {
-      connection = build(origin);
+      connection = buildConnection(origin, parts, trusted);
       cache.set(origin, connection);
     }
     return connection;
   };
+}
+
+function buildConnection(origin: string, parts: ConnectionParts, trusted: AuthoritySet): UpstreamConnectionOptions {
+  const { defaults, general, clientCertificates, pins, forceCommonNameCheck } = parts;
+  const { hostname, port, protocol } = new URL(origin);
+  if (protocol !== 'https:') return withPoolKey({ ...defaults, proxy: general?.proxy });
+  const hostAndPort = [hostname, port || '443'] as const;
+  const clientCertificate = clientCertificates && findByHostPattern(clientCertificates, ...hostAndPort);
+  const pinned = pins && findByHostPattern(pins, ...hostAndPort);
+  const checks = [...(pinned ? [createPinVerifier(pinned)] : []), ...(forceCommonNameCheck ? [verifyCommonName] : [])];
+  const connection: UpstreamConnectionOptions = {
+    ...defaults,
+    proxy: general?.proxy,
+    tls: {
+      ...general?.tls,
+      ...(clientCertificate ? { cert: clientCertificate.pem, key: clientCertificate.privateKey!() } : {}),
+      // A pinned key replaces verification by a CA.
+      ...(pinned ? { rejectUnauthorized: false } : {}),
+    },
+    verifyIdentity:
+      checks.length === 0
+        ? undefined
+        : (socket, host) => checks.map(check => check(socket, host)).find(fault => fault !== undefined),
+  };
+  const identity = [clientCertificate?.fingerprint, pinned && [...pinned].sort(), forceCommonNameCheck, trusted.key];
+  return withPoolKey(withAuthorities(connection, trusted, clientCertificate?.fingerprint), identity);
+}
+
+/** Adds the TLS context with the authorities; of the system's alone Node has one. */
+function withAuthorities(
+  connection: UpstreamConnectionOptions,
+  trusted: AuthoritySet,
+  clientFingerprint = '',
+): UpstreamConnectionOptions {
+  if (trusted.key === '') return connection;
+  const { rejectUnauthorized: _verifies, ...options } = connection.tls;
+  const { cert: _cert, key: _key, ...rest } = options;
+  const secureContext = getAuthorityContext(trusted, options, JSON.stringify([rest, clientFingerprint]));
+  return { ...connection, tls: { ...connection.tls, secureContext } };
+}
+
+/** Authorities that the definition names: certificates of its organisation. A missing one fails the API. */
+function loadAuthorities({ transport, identity }: Model, certificates: Pick<CertificateCache, 'get'>): string[] {
+  return transport.caCertificates.map(id => {
+    const certificate = certificates.get(identity.orgId, id);
+    if (!certificate?.x509)
+      throw new ApiCompileError(
+        `the certificate ${id} of ssl_ca_certificates is not in the certificate store, or is a bare public key`,
+      );
+    return certificate.pem;
+  });
+}
+
+function combineAuthorities(installed: AuthoritySet, own: readonly string[], isOwnOnly: boolean): AuthoritySet {
+  if (isOwnOnly && own.length === 0)
+    throw new ApiCompileError('ssl_ca_certificates_only is set, and ssl_ca_certificates names no certificate');
+  if (isOwnOnly) return createAuthoritySet(own, false);
+  return own.length === 0
+    ? installed
+    : createAuthoritySet([...installed.certificates, ...own], installed.includesSystem);
 }
 
 /** Hashes the options without private keys; the fingerprint stands for a certificate. */
@@ -103,7 +183,7 @@ function withPoolKey(
   connection: UpstreamConnectionOptions,
   identityParts: readonly unknown[] = [],
 ): UpstreamConnectionOptions {
-  const { cert: _cert, key: _key, ...tls } = connection.tls;
+  const { cert: _cert, key: _key, secureContext: _context, ...tls } = connection.tls;
   const text = JSON.stringify([tls, connection.proxy?.href, connection.policy.key, ...identityParts]);
   return { ...connection, poolKey: createHash('sha256').update(text).digest('hex') };
 }
@@ -167,7 +247,7 @@ function loadPinnedKeys({ certificatePinning, identity }: Model, certificates: P
   return normalizeHostPatterns<ReadonlySet<string>>(Object.fromEntries(entries));
 }
 
-const createIdentityError = (message: string) => new Error(message);
+const createIdentityError = (message: string) => createUpstreamError('identity', message);
 
 /** Longer than any real chain. */
 const maxChainLength = 10;

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { Client } from 'undici';
 import { createHttp2Client } from './http2-client.ts';
-import type { UpstreamDispatcher } from './upstream-dispatcher.ts';
+import type { UpstreamDispatcher, UpstreamHandler } from './upstream-dispatcher.ts';
 
 const bodyBytes = 1000;
 
@@ -62,11 +62,10 @@ describe('HTTP/2 client for upstreams', () => {
     }
   }
 
-  test('a paused body is delivered whole when the trailers arrive before it is read', async () => {
-    const { port } = server.address() as AddressInfo;
-    const client = createHttp2Client(origin, {
+  const createClient = () =>
+    createHttp2Client(origin, {
       async open() {
-        const socket = connect(port, '127.0.0.1');
+        const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
         await once(socket, 'connect');
         return socket;
       },
@@ -74,8 +73,45 @@ describe('HTTP/2 client for upstreams', () => {
       headLimits: { maxHeaderBytes: 65_536, maxHeaders: 1000 },
       onMaxStreams: () => undefined,
     });
-    assert.deepEqual(await readPaused(client), { bytes: bodyBytes, trailers: ['grpc-status', '0'] });
+
+  test('a paused body is delivered whole when the trailers arrive before it is read', async () => {
+    assert.deepEqual(await readPaused(createClient()), { bytes: bodyBytes, trailers: ['grpc-status', '0'] });
   });
+
+  for (const name of ['onConnect', 'onHead', 'onData', 'onReadEnd', 'onComplete'] as const)
+    test(`an error of ${name} fails the exchange once and leaves the session in use`, async () => {
+      resume = () => undefined;
+      const client = createClient();
+      const errors: string[] = [];
+      const send = (more: Partial<UpstreamHandler>) =>
+        new Promise<void>(resolve => {
+          client.dispatch(
+            { origin, path: '/', method: 'GET', headers: [], body: undefined, hasCallerTimeout: false },
+            {
+              onConnect: () => undefined,
+              onHead: () => true,
+              onData: () => true,
+              onReadEnd: () => undefined,
+              onComplete: () => resolve(),
+              onError: ({ message }) => {
+                errors.push(message);
+                setImmediate(resolve);
+              },
+              ...more,
+            },
+          );
+        });
+      const fail = () => {
+        throw new Error('a step failed');
+      };
+      try {
+        await send({ [name]: fail });
+        await send({});
+        assert.deepEqual(errors, ['a step failed']);
+      } finally {
+        await client.destroy();
+      }
+    });
 
   test('undici still drops the paused body: when this fails, see decision 30 and delete http2-client.ts', async () => {
     const options = { allowH2: true, useH2c: true };

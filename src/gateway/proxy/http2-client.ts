@@ -1,6 +1,13 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 import type { HeadLimits } from '../http/http1/head-parser.ts';
+import { createUpstreamError } from './http1/errors.ts';
 import {
   checkHeadLimits,
   notifyReadEnd,
@@ -92,39 +99,39 @@ function dispatchStream(
     stream?.close(constants.NGHTTP2_CANCEL);
     handler.onError(error);
   };
-  handler.onConnect(error => fail(error ?? new Error('the request was aborted')));
-  if (isEnded) return;
   try {
+    handler.onConnect(error => fail(error ?? new Error('the request was aborted')));
+    if (isEnded) return;
     stream = session.request(toRequestHead(options) as never, { endStream: !options.body });
   } catch (error) {
     return fail(error as Error);
   }
-  const onTimeout = () => fail(Object.assign(new Error('no response in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' }));
-  // 0: the caller has its own timeout.
-  const timer = timeoutMs > 0 ? setTimeout(onTimeout, timeoutMs) : undefined;
+  const timer = startHeadTimeout(timeoutMs, fail);
   const open = stream;
   let trailers: string[] = [];
   const complete = () => {
     if (isEnded) return;
     isEnded = true;
-    handler.onComplete(trailers);
+    completeExchange(handler, trailers);
   };
-  open.once('response', (headers, flags, raw) => {
+  const onData = (chunk: Buffer) => {
+    if (isEnded || !handler.onData(chunk, false)) open.pause();
+  };
+  const onResponse = (headers: IncomingHttpHeaders, flags: number, raw: readonly string[]) => {
     clearTimeout(timer);
-    process.nextTick(notifyReadEnd, handler);
-    const received = removePseudoHeaders(raw as string[]);
+    process.nextTick(guard(notifyReadEnd, fail), handler);
+    const received = removePseudoHeaders(raw);
     const excess = checkHeadLimits(received, limits);
     if (excess) return fail(excess);
     const more = handler.onHead(Number(headers[':status']), received, () => open.resume());
-    open.on('data', (chunk: Buffer) => {
-      if (isEnded || !handler.onData(chunk, false)) open.pause();
-    });
+    open.on('data', guard(onData, fail));
     if (flags & constants.NGHTTP2_FLAG_END_STREAM) {
       // END_STREAM on the head: the end is passed on with it, so that it arrives in one frame again.
       complete();
       open.resume();
     } else if (!more) open.pause();
-  });
+  };
+  open.once('response', guard(onResponse, fail) as never);
   open.once('trailers', (_given, _flags, raw) => {
     trailers = raw as string[];
   });
@@ -132,10 +139,35 @@ function dispatchStream(
   open.on('error', fail);
   open.once('close', () => {
     clearTimeout(timer);
-    fail(new Error('the upstream closed the stream'));
+    fail(createUpstreamError('socket', 'the upstream closed the stream'));
   });
   if (options.body) void sendBody(open, options.body, fail);
 }
+
+/** 0: the caller has its own timeout. */
+function startHeadTimeout(timeoutMs: number, fail: (error: Error) => void): NodeJS.Timeout | undefined {
+  const onTimeout = () => fail(createUpstreamError('headersTimeout', `no response head in ${timeoutMs} ms`));
+  return timeoutMs > 0 ? setTimeout(onTimeout, timeoutMs) : undefined;
+}
+
+function completeExchange(handler: UpstreamHandler, trailers: readonly string[]): void {
+  try {
+    handler.onComplete(trailers);
+  } catch (error) {
+    handler.onError(error as Error);
+  }
+}
+
+/** Listener whose errors fail the exchange: uncaught, an error of a response step would end the thread. */
+const guard =
+  <Given extends unknown[]>(listen: (...given: Given) => void, fail: (error: Error) => void) =>
+  (...given: Given): void => {
+    try {
+      listen(...given);
+    } catch (error) {
+      fail(error as Error);
+    }
+  };
 
 function toRequestHead({ path, method, headers: flat, origin }: UpstreamRequestOptions): string[] {
   const head = [':method', method, ':path', path, ':scheme', new URL(origin).protocol.slice(0, -1)];

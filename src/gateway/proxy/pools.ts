@@ -11,6 +11,7 @@ import { Admission } from './admission.ts';
 import { createPreread } from './body-preread.ts';
 import { type AlpnMode, createConnector, createGuardedConnector, proxyHeaders, toConnectTarget } from './connect.ts';
 import type { UpstreamConnectionOptions } from './connection-options.ts';
+import { createUpstreamError } from './http1/errors.ts';
 import { Http1Pool } from './http1/pool.ts';
 import { createHttp1SharedState } from './http1/shared-state.ts';
 import { createHttp2Client } from './http2-client.ts';
@@ -111,7 +112,11 @@ function createHttp1PoolFactory(poolOptions: PoolOptions): Http1PoolFactory {
     maxHeaderSize: headLimits.maxHeaderBytes,
   };
   return (origin, connect) =>
-    createUndiciDispatcher(new (loadUndici().Pool)(origin, { ...options, connect: connect() }), headLimits);
+    createUndiciDispatcher(
+      new (loadUndici().Pool)(origin, { ...options, connect: connect() }),
+      headLimits,
+      headersTimeoutMs,
+    );
 }
 
 /** Opens sockets and pools to upstreams. */
@@ -188,7 +193,7 @@ function createNegotiatedPool(
     if ((socket as TLSSocket).alpnProtocol === 'h2') return socket;
     socket.destroy();
     chosen = undefined;
-    throw new Error('the upstream no longer supports HTTP/2');
+    throw createUpstreamError('invalidResponse', 'the upstream no longer supports HTTP/2');
   });
   let negotiation: Promise<UpstreamDispatcher> | undefined;
   async function probeAlpn(): Promise<UpstreamDispatcher> {

@@ -7,10 +7,12 @@ import { createLog } from '#base/log.ts';
 import { TimeoutQueue } from '#base/timeout-queue.ts';
 import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
+import { createResponse } from '../http/response.ts';
 import { type Chain, Exchange } from '../pipeline/exchange.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import { Admission } from './admission.ts';
-import { type AdmittingPool, ProxyRequest, type ResponseContext } from './proxy-request.ts';
+import { type AdmittingPool, ProxyRequest } from './proxy-request.ts';
+import type { ResponseContext } from './response-context.ts';
 import { createUndiciDispatcher, type UpstreamDispatcher } from './upstream-dispatcher.ts';
 
 const text = 'a response';
@@ -22,22 +24,32 @@ const createCall = (more: Partial<Chain>) => {
     peer: { address: '127.0.0.1', isTls: false, serverName: '', certificate: undefined },
   });
   call.chain = {
-    ...{ request: [], response: [], captureBody: [], onUpstreamResult: [], buffersResponse: [], onFinish: [] },
+    ...{
+      request: [],
+      response: [],
+      transformBody: [],
+      captureBody: [],
+      onUpstreamResult: [],
+      buffersResponse: [],
+      onFinish: [],
+    },
+    ...{ finalizeResponse: [], replaceRefusal: [] },
     names: { request: [], response: [] },
     ...more,
   };
   return call;
 };
 
-/** Collects what the client gets. */
-function createCollector() {
+/** Collects what the client gets; a slow client pauses after each chunk. */
+function createCollector(isSlow: boolean) {
   const events: string[] = [];
   const writer: ResponseWriter = {
     onDrain: undefined,
     writeHead: status => void events.push(`head ${status}`),
     write: chunk => {
       events.push(`chunk ${Buffer.from(chunk)}`);
-      return true;
+      if (isSlow) setImmediate(() => writer.onDrain?.());
+      return !isSlow;
     },
     end: chunk => void events.push(chunk ? `end ${Buffer.from(chunk)}` : 'end'),
     abort: () => void events.push('abort'),
@@ -46,7 +58,11 @@ function createCollector() {
 }
 
 describe('proxied request', () => {
-  const server = createServer((_request, response) => {
+  const server = createServer((request, response) => {
+    if (request.url === '/chunked') {
+      response.write(text);
+      return void response.end();
+    }
     response.setHeader('content-length', Buffer.byteLength(text));
     response.end(text);
   });
@@ -55,7 +71,7 @@ describe('proxied request', () => {
   before(async () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     upstream = new Pool(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    dispatcher = createUndiciDispatcher(upstream, { maxHeaderBytes: 65_536, maxHeaders: 1000 });
+    dispatcher = createUndiciDispatcher(upstream, { maxHeaderBytes: 65_536, maxHeaders: 1000 }, 10_000);
   });
   after(async () => {
     // Waits for requests in flight: none may be left paused.
@@ -64,8 +80,8 @@ describe('proxied request', () => {
   });
 
   /** Sends a request through the chain; resolves with the client's events and the records when the exchange ends. */
-  async function run(more: Partial<Chain>) {
-    const { events, writer } = createCollector();
+  async function run(more: Partial<Chain>, { path = '/', isSlow = false } = {}) {
+    const { events, writer } = createCollector(isSlow);
     const records: boolean[] = [];
     const ended = Promise.withResolvers<void>();
     const waitTimeouts = new TimeoutQueue(10_000);
@@ -82,7 +98,7 @@ describe('proxied request', () => {
       },
     };
     const pool: AdmittingPool = { admission, dispatch: (...given) => dispatcher.dispatch(...given) };
-    const options = { origin: '', path: '/', method: 'GET', headers: [], body: undefined, hasCallerTimeout: true };
+    const options = { origin: '', path, method: 'GET', headers: [], body: undefined, hasCallerTimeout: true };
     new ProxyRequest(createCall(more), writer, context, pool, options).send();
     await ended.promise;
     return { events, records, active: admission.active };
@@ -92,9 +108,10 @@ describe('proxied request', () => {
   const fail = (): never => {
     throw new Error('a capture failed');
   };
+  const replacing = { finalizeResponse: [() => createResponse(203, {}, 'stored')] };
   const failingHook = { captureBody: [fail] };
   const failingCapture = { captureBody: [() => ({ maxBytes: 1000, complete: (bytes?: Buffer) => bytes && fail() })] };
-  const refused = ['head 500', 'end {\n    "error": "There was a problem proxying the request"\n}'];
+  const refused = ['head 502', 'end {\n    "error": "There was a problem proxying the request"\n}'];
   const done = { records: [true], active: 0 };
 
   const cases: readonly [name: string, chain: Partial<Chain>, outcome: Awaited<ReturnType<typeof run>>][] = [
@@ -104,6 +121,21 @@ describe('proxied request', () => {
       'writes a buffered response whole',
       { buffersResponse: [() => true], response: [wait] },
       { events: ['head 200', `end ${text}`], ...done },
+    ],
+    [
+      'sends the response of a step in place of the upstream’s',
+      replacing,
+      { events: ['head 203', 'end stored'], ...done },
+    ],
+    [
+      'sends it after an asynchronous step too',
+      { ...replacing, response: [wait] },
+      { events: ['head 203', 'end stored'], ...done },
+    ],
+    [
+      'sends it in place of a buffered response',
+      { ...replacing, buffersResponse: [() => true] },
+      { events: ['head 203', 'end stored'], ...done },
     ],
     ['is refused when a capture hook throws', failingHook, { events: refused, ...done }],
     [
@@ -131,4 +163,18 @@ describe('proxied request', () => {
     test(`${name}; the exchange ends once and releases its slot`, async () => {
       assert.deepEqual(await run(chain), outcome);
     });
+
+  test('a capture is notified of a client that is slow to read, and completes with the whole body', async () => {
+    for (const isSlow of [false, true]) {
+      const captured: string[] = [];
+      const capture = {
+        maxBytes: 1000,
+        onPause: () => void captured.push('pause'),
+        complete: (bytes?: Buffer) => void captured.push(String(bytes)),
+      };
+      const { events } = await run({ captureBody: [() => capture] }, { path: '/chunked', isSlow });
+      assert.deepEqual(events, ['head 200', `chunk ${text}`, 'end']);
+      assert.deepEqual(captured, isSlow ? ['pause', text] : [text]);
+    }
+  });
 });

@@ -5,32 +5,28 @@ import { toLowerName } from '../http/header-names.ts';
 import { HeaderList, hopByHopHeaders, removeConnectionHeaders } from '../http/headers.ts';
 import type { ParsedFields } from '../http/http1/parsed-fields.ts';
 import { GatewayResponse } from '../http/response.ts';
-import { buffersResponse } from '../pipeline/chain.ts';
-import type { BodyCapture, Exchange } from '../pipeline/exchange.ts';
+import { filterTrailers } from '../http/trailers.ts';
+import { buffersResponse, startBodyTransform } from '../pipeline/chain.ts';
+import type { BodyCapture, Exchange, StreamTransform } from '../pipeline/exchange.ts';
 import {
   deliverCaptures,
+  finalizeUpstreamResponse,
   finishExchange,
+  handleStreamFailure,
   handleUpstreamFailure,
-  type Responder,
   runUpstreamResponsePhase,
   writeBufferedResponse,
+  writeLocalReply,
   writeStreamHead,
 } from '../pipeline/respond.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import type { Admission, Admittable, Holder } from './admission.ts';
 import type { PrereadBody } from './body-preread.ts';
+import { createUpstreamError } from './http1/errors.ts';
+import type { ProxyState } from './proxy-state.ts';
+import type { ResponseContext } from './response-context.ts';
 import type { UpstreamDispatcher, UpstreamHandler, UpstreamRequestOptions } from './upstream-dispatcher.ts';
-import { isRetryable, ResponseTooLarge, toRefusalCode, UpstreamBusy, upstreamTimeoutCode } from './upstream-errors.ts';
-
-/** Services and bounds of a thread for upstream responses. */
-export interface ResponseContext {
-  readonly responder: Responder;
-  readonly maxResponseBytes: number;
-  /** Bound of a response body that a step reads whole. */
-  readonly maxBufferedBytes: number;
-  /** Timeouts of buffered responses. */
-  readonly bufferingTimeouts: TimeoutQueue;
-}
+import { classifyUpstreamFailure, isRetryable, ResponseTooLarge, UpstreamBusy } from './upstream-errors.ts';
 
 /** 1xx responses accepted; each restarts the headers timeout. */
 const maxInformationalResponses = 16;
@@ -41,25 +37,7 @@ const maxAttempts = 2;
 /** Dispatcher with optional admission control. */
 export type AdmittingPool = Pick<UpstreamDispatcher, 'dispatch'> & { readonly admission?: Admission };
 
-/**
- * | state          | meaning                                           | left by                                         |
- * |----------------|---------------------------------------------------|-------------------------------------------------|
- * | `waiting`      | for a slot at the upstream                        | `#dispatch`: `connecting`                       |
- * | `connecting`   | dispatched, without a response head               | `#receiveHead`: `buffering` or `head-pending`;  |
- * |                |                                                   | `onError`: `connecting` again, one retry        |
- * | `buffering`    | collects the body for a step                      | `onComplete`: `received`                        |
- * | `head-pending` | response steps run, the body is paused            | `#writeHead`: `streaming`; `onComplete`:        |
- * |                |                                                   | `received`                                      |
- * | `received`     | the response is complete, response steps run      | `#onStepsRun`, `#writeBuffered`: `done`         |
- * | `streaming`    | the head is written                               | `#end`: `done`                                  |
- * | `done`         | ended, or failed in any state (`onError`)         |                                                 |
- */
-type ProxyState = 'waiting' | 'connecting' | 'buffering' | 'head-pending' | 'received' | 'streaming' | 'done';
-
-/**
- * Proxies one request to the upstream and streams the response back with backpressure: a state machine, one object per
- * request, no closures.
- */
+/** Proxies one request and streams the response back with backpressure: a state machine, without closures. */
 export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
   expiresAtMs = 0;
   admissionState: Admittable['admissionState'] = 'none';
@@ -85,6 +63,7 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
   /** Content-Length left; negative when unknown. */
   #remainingBytes = -1;
   #buffered: { readonly response: GatewayResponse; readonly buffer: BodyBuffer } | undefined;
+  #transform: StreamTransform | undefined;
   #capture: { readonly captures: BodyCapture[]; readonly buffer: BodyBuffer } | undefined;
   /** Trailers of a response that was complete before its head was written. */
   #trailers: string[] | undefined;
@@ -132,6 +111,7 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     this.#state = 'connecting';
     this.#attempts++;
     this.#call.upstreamStartedAt = performance.now();
+    this.#call.trace?.startAttempt(this.#call, this.#options);
     this.#preread?.release(true);
     this.#preread = undefined;
     try {
@@ -157,7 +137,8 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
    * while the client is slow to read.
    */
   onTimeout(): void {
-    this.#fail(Object.assign(new Error('the upstream timed out'), { code: upstreamTimeoutCode }));
+    const what = this.#state === 'streaming' ? 'no more of the response' : 'no response';
+    this.#fail(createUpstreamError('timeout', `${what} in ${this.#timeouts?.timeoutMs} ms`));
   }
 
   onHead(status: number, received: readonly string[], resume: () => void, parsed?: ParsedFields): boolean {
@@ -169,7 +150,7 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
 
   #countInformational(): boolean {
     if (++this.#informationalResponses > maxInformationalResponses)
-      this.#abort?.(new Error('too many informational responses'));
+      this.#abort?.(createUpstreamError('invalidResponse', 'too many informational responses'));
     return true;
   }
 
@@ -197,6 +178,7 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     const call = this.#call;
     const isHead = this.#options.method === 'HEAD';
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
+    call.trace?.receiveHead(status);
     this.#resume = resume;
     if (this.#remainingBytes > this.#context.maxResponseBytes && !isHead && status !== 304) {
       this.#abort?.(new ResponseTooLarge());
@@ -212,29 +194,48 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     this.#timeouts?.clear(this);
     const pending = runUpstreamResponsePhase(call, response);
     if (pending instanceof Promise) {
-      pending.then(() => this.#onStepsRun(response)).catch(error => this.#fail(error as Error));
+      pending.then(() => this.#onStepsRun(response, hasBody)).catch(error => this.#fail(error as Error));
       return false;
     }
-    this.#writeHead(response);
+    this.#writeHead(response, hasBody);
     return true;
   }
 
-  #onStepsRun(response: GatewayResponse): void {
+  #onStepsRun(response: GatewayResponse, hasBody: boolean): void {
     if (this.#state === 'done') return;
     const isComplete = this.#state === 'received';
-    this.#writeHead(response);
+    if (!this.#writeHead(response, hasBody && !isComplete)) return isComplete ? undefined : this.#resume!();
     if (isComplete) return this.#end(undefined, this.#trailers);
     this.#resume!();
     this.onReadEnd();
   }
 
-  #writeHead(response: GatewayResponse): void {
+  /** False where a step replaced the response. */
+  #writeHead(response: GatewayResponse, isBodyPending: boolean): boolean {
+    const replacement = finalizeUpstreamResponse(this.#call, response);
+    if (replacement) {
+      this.#replace(replacement, isBodyPending);
+      return false;
+    }
     this.#adjustFraming(response);
+    this.#transform = startBodyTransform(this.#call, response);
+    if (this.#transform) this.#remainingBytes = -1;
     const captures = writeStreamHead(this.#call, this.#writer, response);
     this.#state = 'streaming';
     if (captures) this.#capture = { captures, buffer: new BodyBuffer() };
     this.#writer.onDrain = this.#timeouts ? () => this.#resumeUpstream() : this.#resume;
     this.#timeouts?.start(this);
+    return true;
+  }
+
+  /** Sends another response than that of the upstream, whose body is then of no use. */
+  #replace(replacement: GatewayResponse, isBodyPending: boolean): void {
+    const abort = this.#abort;
+    this.#settle();
+    this.#pool.admission?.release(this);
+    if (isBodyPending) abort?.();
+    this.#call.responseBytes = 0;
+    writeLocalReply(this.#context.responder, this.#call, this.#writer, replacement);
   }
 
   #resumeUpstream(): void {
@@ -270,6 +271,7 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
       return true;
     }
     if (call.receivedMethod === 'HEAD') return true;
+    if (this.#transform) return this.#writeTransformed(this.#transform.write(chunk));
     const mustCopy = isShared && (this.#capture !== undefined || this.#writer.takesShared !== true);
     return mustCopy ? this.#writeChunk(Buffer.from(chunk), false) : this.#writeChunk(chunk, isShared);
   }
@@ -285,6 +287,7 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
       }
     }
     const more = this.#writer.write(chunk, isShared);
+    if (!more && this.#capture) for (const capture of this.#capture.captures) capture.onPause?.();
     if (this.#timeouts) {
       if (more) this.#timeouts.start(this);
       else this.#timeouts.clear(this);
@@ -292,16 +295,21 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     return more;
   }
 
+  #writeTransformed(changed: Buffer | Error | undefined): boolean {
+    if (changed instanceof Error) this.#fail(changed);
+    return !(changed instanceof Buffer) || this.#writeChunk(changed, false);
+  }
+
   onReadEnd(): void {
     if (this.#state === 'streaming') this.#writer.flush?.();
   }
 
   onComplete(trailers: readonly string[]): void {
-    if (this.#state === 'streaming') this.#end(undefined, toTrailers(trailers));
+    if (this.#state === 'streaming') this.#end(this.#transform?.end(), filterTrailers(trailers));
     else if (this.#state === 'buffering') this.#completeBuffered();
     else if (this.#state === 'head-pending') {
       this.#state = 'received';
-      this.#trailers = toTrailers(trailers);
+      this.#trailers = filterTrailers(trailers);
     }
   }
 
@@ -319,6 +327,8 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
 
   #writeBuffered(response: GatewayResponse): void {
     if (this.#state === 'done') return;
+    const replacement = finalizeUpstreamResponse(this.#call, response);
+    if (replacement) return this.#replace(replacement, false);
     writeBufferedResponse(this.#call, this.#writer, response);
     this.#settle();
     this.#finish(true);
@@ -347,18 +357,21 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
   onError(error: Error): void {
     const state = this.#state;
     if (state === 'done') return;
-    if (state === 'connecting' && this.#canRetry(error)) return this.#dispatch();
     const call = this.#call;
+    if (state === 'connecting' && this.#canRetry(error)) {
+      call.trace?.failAttempt('connection_reset');
+      return this.#dispatch();
+    }
     this.#settle();
     this.#preread?.release(false);
     this.#endCapture(undefined);
+    const code = classifyUpstreamFailure(call, error);
     if (state === 'streaming') {
-      // The head is sent: only closing the connection signals to the client that the body is truncated.
-      this.#writer.abort();
+      handleStreamFailure(this.#context.responder, call, this.#writer, code, error);
       return this.#finish(false);
     }
     this.#pool.admission?.release(this);
-    handleUpstreamFailure(this.#context.responder, call, this.#writer, toRefusalCode(call, error), error);
+    handleUpstreamFailure(this.#context.responder, call, this.#writer, code, error);
   }
 
   /** Fails on the gateway's side: aborts the upstream request too, whose body may be paused. */
@@ -382,18 +395,4 @@ export class ProxyRequest implements UpstreamHandler, TimeoutEntry, Admittable {
     this.#pool.admission?.release(this);
     finishExchange(this.#context.responder, this.#call, isComplete);
   }
-}
-
-/** Fields that may not be trailers (RFC 9110, 6.5.1): they would change how the message is read. */
-const forbiddenTrailers =
-  /^(?:content-(?:length|type|encoding|range)|host|authorization|cookie|set-cookie|cache-control)$/;
-
-function toTrailers(received: readonly string[]): string[] | undefined {
-  if (received.length === 0) return undefined;
-  const trailers: string[] = [];
-  for (let i = 0; i < received.length; i += 2) {
-    const name = received[i]!.toLowerCase();
-    if (!hopByHopHeaders.has(name) && !forbiddenTrailers.test(name)) trailers.push(received[i]!, received[i + 1]!);
-  }
-  return trailers;
 }

@@ -10,10 +10,11 @@ import type { PrereadBody } from './body-preread.ts';
 import type { ConnectionOptionsFor, UpstreamConnectionOptions } from './connection-options.ts';
 import { buildUpstreamPath, type LoadBalancer } from './load-balancer.ts';
 import type { UpstreamPool, UpstreamPools } from './pools.ts';
-import { ProxyRequest, type ResponseContext } from './proxy-request.ts';
+import { ProxyRequest } from './proxy-request.ts';
+import type { ResponseContext } from './response-context.ts';
 import { Tunnel } from './tunnel.ts';
 import type { UpstreamRequestOptions } from './upstream-dispatcher.ts';
-import { toRefusalCode } from './upstream-errors.ts';
+import { classifyUpstreamFailure } from './upstream-errors.ts';
 import { buildUpstreamHeaders } from './upstream-headers.ts';
 
 /** The part of an API that configures connections to its upstreams. */
@@ -80,6 +81,7 @@ export function proxy(
   orgId: string,
 ): Promise<void> | void {
   const connection = api.connectionOptionsFor(address);
+  call.upstreamOrigin = address.origin;
   const request: UpstreamRequest = { call, api, address, writer, connection, orgId };
   if (call.upgrade !== '') return openTunnel(context, request);
   const pool = context.pools.get(address.origin, connection, address.http2);
@@ -101,7 +103,7 @@ async function sendAfterPreread(context: ProxyContext, request: UpstreamRequest,
       preread = prereads.hold(call.body);
     } else preread = await prereads.read(call.body);
   } catch (error) {
-    const code = toRefusalCode(call, error as Error);
+    const code = classifyUpstreamFailure(call, error as Error);
     return handleUpstreamFailure(context.responder, call, writer, code, error as Error);
   }
   try {
@@ -133,8 +135,10 @@ function sendRequest(context: ProxyContext, request: UpstreamRequest, pool: Upst
 function openTunnel(context: ProxyContext, request: UpstreamRequest): void {
   const { call, address, writer, connection } = request;
   const path = buildPath(request);
-  const headers = buildHeaders(request, call.upstreamMethod ?? call.method, path);
+  const method = call.upstreamMethod ?? call.method;
+  const headers = buildHeaders(request, method, path);
   call.upstreamStartedAt = performance.now();
+  call.trace?.startAttempt(call, { origin: address.origin, path, method, headers });
   new Tunnel(call, writer, context, {
     open: () => context.pools.open(address, connection),
     path,

@@ -9,7 +9,7 @@ import { HeaderList } from '../http/headers.ts';
 import { type Chain, Exchange } from '../pipeline/exchange.ts';
 import { refusals } from '../pipeline/refusals.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
-import type { ResponseContext } from './proxy-request.ts';
+import type { ResponseContext } from './response-context.ts';
 import { Tunnel } from './tunnel.ts';
 
 const server = createServer((_request, response) => response.end('no'));
@@ -80,7 +80,8 @@ describe('upgrade tunnel: a response step throws', () => {
       };
       const call = asking();
       call.chain = {
-        ...{ request: [], captureBody: [], onUpstreamResult: [], buffersResponse: [] },
+        ...{ request: [], transformBody: [], captureBody: [], onUpstreamResult: [], buffersResponse: [] },
+        ...{ finalizeResponse: [], replaceRefusal: [] },
         response: [
           () => {
             throw fault;
@@ -99,7 +100,7 @@ describe('upgrade tunnel: a response step throws', () => {
         timeoutMs: 10_000,
       }).send();
       await settled.promise;
-      assert.deepEqual(failures, [['upstream_failed', fault.message]]);
+      assert.deepEqual(failures, [['upstream_failed', `unknown: ${fault.message}`]]);
       assert.deepEqual(statuses, [refusals.upstream_failed.status]);
     });
 });

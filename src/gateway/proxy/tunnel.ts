@@ -14,9 +14,11 @@ import {
   switchProtocol,
 } from '../pipeline/respond.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
-import { ProxyRequest, type ResponseContext } from './proxy-request.ts';
+import { createUpstreamError } from './http1/errors.ts';
+import { ProxyRequest } from './proxy-request.ts';
+import type { ResponseContext } from './response-context.ts';
 import { notifyReadEnd, type UpstreamDispatcher } from './upstream-dispatcher.ts';
-import { toRefusalCode } from './upstream-errors.ts';
+import { classifyUpstreamFailure } from './upstream-errors.ts';
 import { relayWebSocket } from './websocket-relay.ts';
 
 export interface TunnelOptions {
@@ -53,7 +55,7 @@ export class Tunnel {
   send(): void {
     this.#call.onDisconnect = () => this.#fail(new Error('the client disconnected'));
     this.#timer = setTimeout(
-      () => this.#fail(Object.assign(new Error('no response in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' })),
+      () => this.#fail(createUpstreamError('headersTimeout', `no response in ${this.#options.timeoutMs} ms`)),
       this.#options.timeoutMs,
     );
     this.#options.open().then(
@@ -93,20 +95,22 @@ export class Tunnel {
     upstream.on('error', () => upstream.destroy());
     if (this.#isSettled || message.headers.upgrade?.toLowerCase() !== this.#call.upgrade) {
       upstream.destroy();
-      this.#fail(new Error('the upstream switched to another protocol'));
+      this.#fail(createUpstreamError('invalidResponse', 'the upstream switched to another protocol'));
       return;
     }
     this.#settle();
     const call = this.#call;
     call.onDisconnect = () => upstream.destroy();
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
+    call.trace?.receiveHead(101);
     const response = new GatewayResponse(101, toHeaders(message), noBody());
     // Response steps run on the 101 head too.
     Promise.try(() => runUpstreamResponsePhase(call, response)).then(
       () => this.#switch(response, upstream, first),
       error => {
         upstream.destroy();
-        handleUpstreamFailure(this.#context.responder, call, this.#writer, 'upstream_failed', error as Error);
+        const code = classifyUpstreamFailure(call, error as Error);
+        handleUpstreamFailure(this.#context.responder, call, this.#writer, code, error as Error);
       },
     );
   }
@@ -123,6 +127,9 @@ export class Tunnel {
     if (first.length > 0) upstream.unshift(first);
     const relay = relayWebSocket(client, upstream, {
       closeTimeoutMs: this.#options.closeTimeoutMs,
+      messageCheck: call.messageCheck,
+      onMessageError: error =>
+        this.#context.responder.log.error({ err: error, api: call.api?.id }, 'message check failed, WebSocket closed'),
       onEnd: () => {
         call.responseBytes = upstream.bytesRead;
         finishExchange(this.#context.responder, call, true);
@@ -134,6 +141,11 @@ export class Tunnel {
   #onResponse(message: IncomingMessage): void {
     if (this.#isSettled) {
       message.destroy();
+      return;
+    }
+    // The request was checked as an upgrade only: what it returned as a plain GET is not passed on.
+    if (this.#call.messageCheck && message.statusCode! < 300) {
+      this.#fail(createUpstreamError('invalidResponse', 'the upstream ignored the upgrade'));
       return;
     }
     this.#settle();
@@ -154,7 +166,8 @@ export class Tunnel {
     this.#call.onDisconnect = undefined;
     this.#request?.destroy();
     const call = this.#call;
-    handleUpstreamFailure(this.#context.responder, call, this.#writer, toRefusalCode(call, error), error);
+    const code = classifyUpstreamFailure(call, error);
+    handleUpstreamFailure(this.#context.responder, call, this.#writer, code, error);
   }
 }
 
@@ -174,13 +187,13 @@ const dispatcherOfResponse = (message: IncomingMessage): Pick<UpstreamDispatcher
       }
     };
     // Never retried, whatever the error code.
-    message.on('error', cause => abort(new Error('the upstream truncated its response', { cause })));
+    message.on('error', cause => abort(createUpstreamError('truncated', 'the upstream truncated its response', cause)));
     handler.onConnect(abort);
     message.on('data', (chunk: Buffer) => attempt(() => handler.onData(chunk, false)));
     process.nextTick(notifyReadEnd, handler);
     attempt(() => handler.onHead(message.statusCode!, message.rawHeaders, () => message.resume()));
     message.once('close', () => {
-      if (!message.complete) abort(new Error('the upstream response is incomplete'));
+      if (!message.complete) abort(createUpstreamError('truncated', 'the upstream response is incomplete'));
       if (failure === undefined) attempt(() => void handler.onComplete(message.rawTrailers));
       if (failure !== undefined) handler.onError(failure);
     });

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { HeadLimits } from '../http/http1/head-parser.ts';
 import type { ParsedFields } from '../http/http1/parsed-fields.ts';
+import { createUpstreamError, upstreamErrors } from './http1/errors.ts';
 
 /** Request to an upstream. */
 export interface UpstreamRequestOptions {
@@ -42,6 +43,7 @@ export interface UpstreamDispatcher {
 export const createUndiciDispatcher = (
   dispatcher: Pick<Dispatcher, 'dispatch' | 'close' | 'destroy'>,
   limits: HeadLimits,
+  headersTimeoutMs: number,
 ): UpstreamDispatcher => ({
   dispatch({ method, body, hasCallerTimeout, headers, parsed: _parsed, ...rest }, handler) {
     dispatcher.dispatch(
@@ -64,13 +66,19 @@ export const createUndiciDispatcher = (
         },
         onData: chunk => handler.onData(chunk, false),
         onComplete: trailers => handler.onComplete((trailers ?? []).map(toLatin1)),
-        onError: error => handler.onError(error),
+        onError: error => handler.onError(addTimeoutMs(error, headersTimeoutMs)),
       },
     );
   },
   close: () => dispatcher.close(),
   destroy: () => dispatcher.destroy(),
 });
+
+/** Adds the duration, which the timeout error of undici lacks. */
+const addTimeoutMs = (error: Error, timeoutMs: number): Error =>
+  (error as { code?: string }).code === upstreamErrors.headersTimeout
+    ? createUpstreamError('headersTimeout', `no response head in ${timeoutMs} ms`, error)
+    : error;
 
 /** For dispatchers that cannot detect where a read ends. */
 export const notifyReadEnd = (handler: UpstreamHandler): void => handler.onReadEnd();
@@ -80,11 +88,14 @@ export function checkHeadLimits(
   headers: readonly string[],
   { maxHeaderBytes, maxHeaders }: HeadLimits,
 ): Error | undefined {
-  if (headers.length > 2 * maxHeaders) return new Error(`the response has more than ${maxHeaders} headers`);
+  if (headers.length > 2 * maxHeaders)
+    return createUpstreamError('invalidResponse', `the response has more than ${maxHeaders} headers`);
   let bytes = 0;
   // A line has a colon, a space and its end besides.
   for (let i = 0; i < headers.length; i += 2) bytes += headers[i]!.length + headers[i + 1]!.length + 4;
-  return bytes > maxHeaderBytes ? new Error('the response head is too large') : undefined;
+  return bytes > maxHeaderBytes
+    ? createUpstreamError('invalidResponse', `the response head is larger than ${maxHeaderBytes} bytes`)
+    : undefined;
 }
 
 const toLatin1 = (text: string | Buffer): string => text.toString('latin1');

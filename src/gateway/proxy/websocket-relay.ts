@@ -1,13 +1,24 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { MessageCheck } from '../pipeline/exchange.ts';
 import { FrameTracker, toCloseFrame } from './websocket-frames.ts';
+import { MessageGate, toTextFrame } from './websocket-messages.ts';
 
 /** "Going away" (RFC 6455, 7.4.1). */
 const goingAwayCode = 1001;
+/** "Policy violation": the client does not read the replies it causes. */
+const policyViolationCode = 1008;
+/** "Internal error": the check of a message failed. */
+const internalErrorCode = 1011;
+/** Replies of the gateway that wait for the client. */
+const maxReplyBytes = 1_048_576;
 
 export interface RelayOptions {
   /** Timeout of the closing handshake; the connections are then destroyed. */
   readonly closeTimeoutMs: number;
+  readonly messageCheck?: MessageCheck | undefined;
+  /** The check of a message threw; the connection is closed. */
+  readonly onMessageError?: (error: unknown) => void;
   readonly onEnd: () => void;
 }
 
@@ -20,8 +31,35 @@ export interface WebSocketRelay {
 export function relayWebSocket(client: Duplex, upstream: Socket, options: RelayOptions): WebSocketRelay {
   let timer: NodeJS.Timeout | undefined;
   let open = 2;
-  const toUpstream = new Direction(client, upstream, true);
   const toClient = new Direction(upstream, client, false);
+  const toUpstream = new Direction(client, upstream, true, createGate());
+
+  /** Gate of client messages where they are checked: replies go to the client between frames of the upstream. */
+  function createGate(): ((chunk: Buffer) => readonly Buffer[]) | undefined {
+    const { messageCheck } = options;
+    if (!messageCheck) return undefined;
+    const reply = (text: string) => {
+      if (client.writableLength > maxReplyBytes) close(policyViolationCode);
+      else toClient.insert(toTextFrame(text));
+    };
+    const gate = new MessageGate({
+      maxMessageBytes: messageCheck.maxMessageBytes,
+      check: text => messageCheck.check(text, reply),
+    });
+    return chunk => {
+      try {
+        const { forward, closeCode } = gate.take(chunk);
+        // After the frames that precede the cause were written.
+        if (closeCode !== undefined) setImmediate(close, closeCode);
+        return forward;
+      } catch (error) {
+        // An error in a listener would end the thread with all its connections.
+        options.onMessageError?.(error);
+        setImmediate(close, internalErrorCode);
+        return [];
+      }
+    };
+  }
   const onClosed = () => {
     open--;
     if (timer === undefined || open === 0) {
@@ -39,17 +77,16 @@ export function relayWebSocket(client: Duplex, upstream: Socket, options: RelayO
     if (toClient.isClosed && toUpstream.isAnswered) endSocket(client);
     if (toUpstream.isClosed && toClient.isAnswered) endSocket(upstream);
   };
-  return {
-    goAway() {
-      if (timer !== undefined || open < 2) return;
-      timer = setTimeout(() => {
-        client.destroy();
-        upstream.destroy();
-      }, options.closeTimeoutMs);
-      toUpstream.close(settle);
-      toClient.close(settle);
-    },
-  };
+  function close(code: number): void {
+    if (timer !== undefined || open < 2) return;
+    timer = setTimeout(() => {
+      client.destroy();
+      upstream.destroy();
+    }, options.closeTimeoutMs);
+    toUpstream.close(code, settle);
+    toClient.close(code, settle);
+  }
+  return { goAway: () => close(goingAwayCode) };
 }
 
 function endSocket(socket: Duplex): void {
@@ -62,14 +99,21 @@ class Direction {
   readonly #source: Duplex;
   readonly #destination: Duplex;
   readonly #isToServer: boolean;
+  /** Frames to forward of a chunk; undefined where it passes unread. */
+  readonly #gate: ((chunk: Buffer) => readonly Buffer[]) | undefined;
   readonly #frames = new FrameTracker();
   #state: 'open' | 'ending' | 'closed' = 'open';
+  #closeCode = goingAwayCode;
   #onChange: (() => void) | undefined;
+  /** Frames of the gateway that wait for the end of the current frame. */
+  #inserted: Buffer[] = [];
+  #insertedBytes = 0;
 
-  constructor(source: Duplex, destination: Duplex, isToServer: boolean) {
+  constructor(source: Duplex, destination: Duplex, isToServer: boolean, gate?: (chunk: Buffer) => readonly Buffer[]) {
     this.#source = source;
     this.#destination = destination;
     this.#isToServer = isToServer;
+    this.#gate = gate;
     source.on('data', (chunk: Buffer) => this.#take(chunk));
     source.once('end', () => destination.end());
     destination.on('drain', () => source.resume());
@@ -85,16 +129,33 @@ class Direction {
     return this.#frames.hasClose && this.#frames.isBetweenFrames;
   }
 
-  close(onChange: () => void): void {
+  close(code: number, onChange: () => void): void {
+    this.#closeCode = code;
     this.#onChange = onChange;
     this.#state = 'ending';
     this.#closeBetweenFrames();
   }
 
+  /** Writes a frame of the gateway between two frames of the source. */
+  insert(frame: Buffer): void {
+    if (this.#state !== 'open' || this.#insertedBytes > maxReplyBytes) return;
+    this.#inserted.push(frame);
+    this.#insertedBytes += frame.length;
+    this.#writeInserted();
+  }
+
+  #writeInserted(): void {
+    if (!this.#frames.isBetweenFrames || this.#frames.hasClose) return;
+    for (const frame of this.#inserted) this.#destination.write(frame);
+    this.#inserted = [];
+    this.#insertedBytes = 0;
+  }
+
   #take(chunk: Buffer): void {
-    if (this.#state === 'open') {
+    if (this.#state === 'open') return this.#copy(chunk);
+    if (this.#gate) {
       this.#frames.take(chunk);
-      if (!this.#destination.write(chunk)) this.#source.pause();
+      this.#onChange?.();
       return;
     }
     let offset = 0;
@@ -107,11 +168,26 @@ class Direction {
     this.#onChange?.();
   }
 
+  #copy(chunk: Buffer): void {
+    let rest = chunk;
+    if (this.#inserted.length > 0) {
+      const end = this.#frames.take(chunk, true);
+      this.#destination.write(chunk.subarray(0, end));
+      this.#writeInserted();
+      rest = chunk.subarray(end);
+    }
+    this.#frames.take(rest);
+    let isWritable = true;
+    for (const bytes of this.#gate?.(rest) ?? [rest]) isWritable = this.#destination.write(bytes);
+    if (!isWritable) this.#source.pause();
+  }
+
   #closeBetweenFrames(): void {
-    if (!this.#frames.isBetweenFrames) return;
+    // A gate forwards whole frames only.
+    if (!this.#gate && !this.#frames.isBetweenFrames) return;
     this.#state = 'closed';
     if (!this.#frames.hasClose && !this.#destination.destroyed)
-      this.#destination.write(toCloseFrame(goingAwayCode, this.#isToServer));
+      this.#destination.write(toCloseFrame(this.#closeCode, this.#isToServer));
     this.#source.resume();
     this.#onChange?.();
   }

@@ -39,6 +39,8 @@ export class ApiAnalytics {
   /** The batch it was last added to, and its index there. */
   batchNumber = -1;
   batchIndex = 0;
+  /** Formatted members of access log lines; empty until the first. */
+  accessLogMembers = '';
   readonly isRecorded: boolean;
   readonly recordsDetail: boolean;
   readonly tagHeaders: readonly string[];
@@ -56,7 +58,7 @@ export class ApiAnalytics {
     this.#model = model;
   }
 
-  /** Lazy: only APIs with detailed recording need it. */
+  /** Lazy: only detailed records and logged or traced queries need it. */
   get secrets(): CredentialLocations {
     this.#secrets ??= findCredentialLocations(this.#model);
     return this.#secrets;
@@ -70,6 +72,17 @@ function findCredentialLocations(model: ApiInfo['model']): CredentialLocations {
     parameters: places.map(({ query }) => query).filter(Boolean),
     requestBody:
       model.authMethods.includes('basic') && expandRequirements(model).some(({ basic }) => basic.extractFromBody),
+  };
+}
+
+/** Of all APIs that served the request: a looped request carries the credentials of each. */
+export function readCredentialLocations({ previousApis }: Exchange, api: ApiAnalytics): CredentialLocations {
+  if (previousApis === undefined) return api.secrets;
+  const all = [api, ...(previousApis as RecordedApiInfo[]).map(({ analytics }) => analytics)];
+  return {
+    headers: new Set(all.flatMap(({ secrets }) => [...secrets.headers])),
+    parameters: all.flatMap(({ secrets }) => secrets.parameters),
+    requestBody: all.some(({ secrets }) => secrets.requestBody),
   };
 }
 
@@ -97,3 +110,7 @@ export interface RecordedApiInfo extends ApiInfo {
 /** Every API that serves a request was compiled by `routing`. */
 export const findRecordedApi = (call: Pick<Exchange, 'api'>): RecordedApiInfo | undefined =>
   call.api as RecordedApiInfo | undefined;
+
+/** Query parameters from which an API reads credentials. */
+export const listCredentialParameters = (api: ApiInfo): readonly string[] =>
+  (api as RecordedApiInfo).analytics.secrets.parameters;

@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import type { SpanLink } from '#base/otlp/span.ts';
 import type { Settings } from '#base/settings.ts';
 import type { EventHandler } from '#definition/facets/event-handlers.ts';
 import type { Model } from '#definition/model.ts';
@@ -16,6 +17,8 @@ export interface EmittedEvent {
   readonly handlers: readonly EventHandler[];
   /** Redacted request head for handlers; empty where no handler would read it. */
   readonly request: string;
+  /** Sampled span of the request. */
+  readonly cause?: SpanLink | undefined;
 }
 
 export interface EventEmitterOptions {
@@ -67,6 +70,7 @@ export function createEventEmitter({
       },
       handlers,
       request: hasHandler && about instanceof Exchange ? encodeRequestHead(about) : '',
+      cause: hasHandler && about instanceof Exchange ? about.trace?.toLink() : undefined,
     });
   };
 }

@@ -1,9 +1,13 @@
 import {
+  codeRowFactor,
   durationBounds,
+  durationLength,
+  durationRowLength,
   maxCountedApis,
   otherApi,
   statusClasses,
   type TrafficMetrics,
+  toUpstreamErrorKey,
 } from '#analytics/metrics-report.ts';
 import type { ApiAnalytics } from './api-analytics.ts';
 
@@ -11,34 +15,48 @@ import type { ApiAnalytics } from './api-analytics.ts';
 const firstRows = ['', otherApi];
 const unknownRow = 0;
 const otherRow = 1;
+const initialRows = 16;
 
-/** Request metrics of a thread, also for unrecorded requests: additions to preallocated arrays. */
+/** Request metrics of a thread, also for unrecorded requests: additions to arrays that grow with the number of APIs. */
 export class RecorderMetrics {
-  readonly #calls = new Float64Array((maxCountedApis + firstRows.length) * statusClasses.length);
-  readonly #total = new Float64Array(durationBounds.length + 1);
-  readonly #upstream = new Float64Array(durationBounds.length + 1);
-  #totalSum = 0;
-  #upstreamSum = 0;
+  #calls = new Float64Array(initialRows * statusClasses.length);
+  #durations = new Float64Array(initialRows * durationRowLength);
+  #codes = new Map<number, number>();
   #refusals = new Map<string, number>();
+  #upstreamErrors = new Map<string, number>();
   /** By id: a changed API keeps its row. */
   readonly #rows = new Map<string, number>(firstRows.map((id, row) => [id, row]));
   #newIds: string[] = [...firstRows];
   #hasCounts = false;
   #dropped = 0;
+  #invalid = new Map<number, number>();
 
   count(api: ApiAnalytics | undefined, status: number, totalMs: number, upstreamMs: number, refusal: string): void {
     this.#hasCounts = true;
     const row = api ? this.#findRow(api) : unknownRow;
     const group = Math.min(Math.max(Math.trunc(status / 100), 1), statusClasses.length) - 1;
     this.#calls[row * statusClasses.length + group]!++;
-    const seconds = totalMs / 1000;
-    this.#total[findBucket(seconds)]!++;
-    this.#totalSum += seconds;
-    if (upstreamMs > 0) {
-      this.#upstream[findBucket(upstreamMs / 1000)]!++;
-      this.#upstreamSum += upstreamMs / 1000;
-    }
+    const code = row * codeRowFactor + status;
+    this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
+    const at = row * durationRowLength;
+    this.#addDuration(at, totalMs);
+    if (upstreamMs > 0) this.#addDuration(at + durationLength, upstreamMs);
+    this.#addDuration(at + 2 * durationLength, Math.max(0, totalMs - upstreamMs));
     if (refusal !== '') this.#refusals.set(refusal, (this.#refusals.get(refusal) ?? 0) + 1);
+  }
+
+  /** Series are bounded like those of requests: APIs beyond the bound count as one. */
+  countUpstreamError(api: ApiAnalytics | undefined, reason: string): void {
+    const isOther = api !== undefined && this.#findRow(api) === otherRow;
+    const key = toUpstreamErrorKey(reason, isOther ? otherApi : (api?.facts.id ?? ''));
+    this.#hasCounts = true;
+    this.#upstreamErrors.set(key, (this.#upstreamErrors.get(key) ?? 0) + 1);
+  }
+
+  #addDuration(at: number, ms: number): void {
+    const seconds = ms / 1000;
+    this.#durations[at + findBucket(seconds)]!++;
+    this.#durations[at + durationLength - 1]! += seconds;
   }
 
   #findRow(api: ApiAnalytics): number {
@@ -51,7 +69,16 @@ export class RecorderMetrics {
     if (row >= maxCountedApis + firstRows.length) return otherRow;
     this.#rows.set(id, row);
     this.#newIds.push(id);
+    if (row * statusClasses.length >= this.#calls.length) {
+      this.#calls = growTwofold(this.#calls);
+      this.#durations = growTwofold(this.#durations);
+    }
     return row;
+  }
+
+  countInvalid(status: number): void {
+    this.#hasCounts = true;
+    this.#invalid.set(status, (this.#invalid.get(status) ?? 0) + 1);
   }
 
   countDropped(): void {
@@ -65,20 +92,30 @@ export class RecorderMetrics {
     const metrics: TrafficMetrics = {
       apis: this.#newIds,
       calls: this.#calls.slice(0, this.#rows.size * statusClasses.length),
-      total: { buckets: this.#total.slice(), sum: this.#totalSum },
-      upstream: { buckets: this.#upstream.slice(), sum: this.#upstreamSum },
+      durations: this.#durations.slice(0, this.#rows.size * durationRowLength),
+      codes: this.#codes,
       refusals: this.#refusals,
+      upstreamErrors: this.#upstreamErrors,
       dropped: this.#dropped,
+      invalid: this.#invalid,
     };
-    for (const counts of [this.#calls, this.#total, this.#upstream]) counts.fill(0);
-    this.#totalSum = 0;
-    this.#upstreamSum = 0;
+    this.#calls.fill(0);
+    this.#durations.fill(0);
+    this.#codes = new Map();
     this.#refusals = new Map();
+    this.#upstreamErrors = new Map();
     this.#newIds = [];
     this.#hasCounts = false;
     this.#dropped = 0;
+    this.#invalid = new Map();
     return metrics;
   }
+}
+
+function growTwofold(numbers: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const grown = new Float64Array(numbers.length * 2);
+  grown.set(numbers);
+  return grown;
 }
 
 function findBucket(seconds: number): number {

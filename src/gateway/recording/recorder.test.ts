@@ -4,7 +4,16 @@ import { compileKeySession } from '#access/keys/session.ts';
 import { type CallBatch, forEachCall } from '#analytics/batch.ts';
 import type { LogEntry } from '#analytics/log-store.ts';
 import { toLogEntry } from '#analytics/logged-call.ts';
-import type { ThreadReport } from '#analytics/metrics-report.ts';
+import { formatExposition } from '#analytics/metrics/exposition.ts';
+import { createTrafficTotals } from '#analytics/metrics/totals.ts';
+import {
+  durationBounds,
+  durationLength,
+  durationRowLength,
+  maxCountedApis,
+  parseUpstreamErrorKey,
+  type ThreadReport,
+} from '#analytics/metrics-report.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { classicToModel } from '#definition/model.ts';
@@ -12,14 +21,19 @@ import { bodyFromBytes, bodyFromStream, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { createResponse } from '../http/response.ts';
 import { Exchange } from '../pipeline/exchange.ts';
+import type { UpstreamFailureReason } from '../pipeline/upstream-failure.ts';
 import type { Api } from '../routing/api.ts';
 import { ApiAnalytics } from './api-analytics.ts';
 import { createRecorder } from './recorder.ts';
 
-function recorderWith(settings: Partial<Record<SettingName, string>> = {}, capacity = 8) {
+function recorderWith(
+  settings: Partial<Record<SettingName, string>> = {},
+  capacity = 8,
+  redact = (text: string) => text,
+) {
   const reports: ThreadReport[] = [];
   const recorder = createRecorder({
-    redact: text => text,
+    redact,
     settings: readSettings({ flags: settings }),
     log: createLog({ level: 'error', format: 'json' }),
     post: report => reports.push(report),
@@ -41,6 +55,11 @@ function api(definition: Record<string, unknown> = {}): Api {
   });
   const made = { id: 'orders', orgId: 'org', name: 'Orders', listenPath: '/orders/', model };
   return { ...made, analytics: new ApiAnalytics(made) } as Api;
+}
+
+function withId(id: string): Api {
+  const made = { ...api(), id };
+  return { ...made, analytics: new ApiAnalytics(made) };
 }
 
 function call(given: Partial<Exchange> = {}, headers: string[] = []): Exchange {
@@ -100,6 +119,7 @@ test('a recorded request has every column of its record, the key only as a hash'
   const { request_time, latency, ...rest } = found;
   assert.deepEqual(rest, {
     timestamp: '2026-02-03T12:00:00Z',
+    request_id: '',
     day: 3,
     month: 2,
     year: 2026,
@@ -117,6 +137,7 @@ test('a recorded request has every column of its record, the key only as a hash'
     ip_address: '10.0.0.7',
     response_code: 200,
     refusal: '',
+    upstream_error: '',
     api_key: 'abcd1234',
     alias: 'shop',
     oauth_id: 'client',
@@ -168,6 +189,48 @@ test('a client disconnect is recorded as 499; an aborted response keeps its stat
   assert.deepEqual([gone.response_code, gone.refusal], [499, 'client_disconnected']);
   const broken = recordOne(call({ status: 200 }), {}, false)!;
   assert.deepEqual([broken.response_code, broken.refusal], [200, 'upstream_failed']);
+});
+
+test('an upstream failure is recorded as reason and detail, with secrets redacted', () => {
+  const { recorder, batches } = recorderWith({}, 8, text => text.replaceAll('hidden', '***'));
+  const upstreamFailure = { reason: 'name_not_resolved', detail: 'getaddrinfo ENOTFOUND hidden.example' } as const;
+  recorder.record(call({ status: 502, errorCode: 'upstream_dns_failed', upstreamFailure }), true);
+  recorder.close();
+  const { upstream_error } = listLogged(batches())[0]!;
+  assert.equal(upstream_error, 'name_not_resolved: getaddrinfo ENOTFOUND ***.example');
+});
+
+test('upstream failures are counted by API and reason; APIs beyond the bound count as one', () => {
+  const { recorder, reports } = recorderWith({}, maxCountedApis * 2);
+  const fail = (id: string, reason: UpstreamFailureReason) =>
+    recorder.record(call({ api: withId(id), status: 502, upstreamFailure: { reason, detail: 'x' } }), true);
+  for (let n = 0; n < maxCountedApis; n++) recorder.record(call({ api: withId(`api ${n}`) }), true);
+  fail('api 1', 'tls_failed');
+  fail('api 1', 'tls_failed');
+  fail('api 1', 'connection_refused');
+  fail('one more', 'tls_failed');
+  fail('and another', 'tls_failed');
+  recorder.record(call({ api: undefined, upstreamFailure: { reason: 'no_target', detail: 'x' } }), true);
+  recorder.close();
+  const { upstreamErrors } = reports.flatMap(({ metrics }) => metrics ?? [])[0]!;
+  assert.deepEqual(
+    [...upstreamErrors].map(([key, count]) => ({ ...parseUpstreamErrorKey(key), count })),
+    [
+      { reason: 'tls_failed', api: 'api 1', count: 2 },
+      { reason: 'connection_refused', api: 'api 1', count: 1 },
+      { reason: 'tls_failed', api: 'other', count: 2 },
+      { reason: 'no_target', api: '', count: 1 },
+    ],
+  );
+  const totals = createTrafficTotals(100);
+  for (const { metrics } of reports) if (metrics) totals.add('thread', metrics);
+  const family = totals.families().find(({ name }) => name === 'gw_upstream_errors_total')!;
+  assert.deepEqual(family.samples, [
+    { labels: { api: 'api 1', reason: 'tls_failed' }, value: 2 },
+    { labels: { api: 'api 1', reason: 'connection_refused' }, value: 1 },
+    { labels: { api: 'other', reason: 'tls_failed' }, value: 2 },
+    { labels: { api: '', reason: 'no_target' }, value: 1 },
+  ]);
 });
 
 test('the country is that of a trusted proxy alone, method and agent are recorded without the raw log', () => {
@@ -239,17 +302,58 @@ test('metrics count every request by API and status class, refusals by code, and
   recorder.record(call({ api: one, status: 403, errorCode: 'endpoint_forbidden' }), true);
   recorder.record(call({ status: 404, api: undefined }), true);
   recorder.close();
-  const { apis, calls, refusals, total, upstream } = reports.flatMap(({ metrics: measures }) => measures ?? [])[0]!;
+  const { apis, calls, refusals, durations } = reports.flatMap(({ metrics: measures }) => measures ?? [])[0]!;
   assert.deepEqual(apis, ['', 'other', 'orders']);
   assert.deepEqual([...calls], [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0]);
   assert.deepEqual([...refusals], [['endpoint_forbidden', 1]]);
-  assert.equal(
-    total.buckets.reduce((sum, it) => sum + it, 0),
-    3,
-  );
-  assert.equal(
-    upstream.buckets.reduce((sum, it) => sum + it, 0),
-    0,
+  /** Requests in the histograms of a kind, of all APIs. */
+  const countDurations = (kind: number) => {
+    let sum = 0;
+    for (let row = 0; row < apis.length; row++) {
+      const at = row * durationRowLength + kind * durationLength;
+      sum += durations.subarray(at, at + durationLength - 1).reduce((all, it) => all + it, 0);
+    }
+    return sum;
+  };
+  assert.deepEqual([0, 1, 2].map(countDurations), [3, 0, 3]);
+});
+
+test('durations and status codes are counted by API, and those beyond the bound under `other`', () => {
+  const { recorder, reports } = recorderWith();
+  const [one, two] = ['one', 'two'].map(id => {
+    const made = { ...api(), id };
+    return { ...made, analytics: new ApiAnalytics(made) } as Api;
+  });
+  const startedAt = performance.now() - 40;
+  for (let code = 400; code < 445; code++) recorder.record(call({ api: one, status: code, startedAt }), true);
+  recorder.record(call({ api: two, status: 200, startedAt, upstreamMs: 30 }), true);
+  recorder.record(call({ api: undefined, status: 404, startedAt }), true);
+  recorder.recordInvalid({ ...call(), status: 431, fault: 'the head is too large' });
+  recorder.close();
+  const totals = createTrafficTotals(1);
+  for (const { metrics } of reports) if (metrics) totals.add('1', metrics);
+  const lines = formatExposition(totals.families()).split('\n');
+  const find = (start: string) => lines.filter(line => line.startsWith(start)).map(line => line.split(' ')[1]);
+  assert.deepEqual(find('gw_request_duration_seconds_count{api="one"}'), ['45']);
+  assert.deepEqual(find('gw_request_duration_seconds_count{api="other"}'), ['1']);
+  assert.deepEqual(find('gw_request_duration_seconds_count{api=""}'), ['1']);
+  assert.deepEqual(find('gw_request_duration_seconds_bucket{api="one",le="0.025"}'), ['0']);
+  assert.deepEqual(find('gw_upstream_duration_seconds_sum'), ['0.03']);
+  assert.deepEqual(find('gw_upstream_duration_seconds_bucket{api="other",le="0.025"}'), ['0']);
+  assert.deepEqual(find('gw_upstream_duration_seconds_bucket{api="other",le="0.05"}'), ['1']);
+  const [gatewaySum] = find('gw_gateway_duration_seconds_sum{api="other"}');
+  const [totalSum] = find('gw_request_duration_seconds_sum{api="other"}');
+  assert.ok(Math.abs(Number(totalSum) - Number(gatewaySum) - 0.03) < 1e-9);
+  assert.equal(find('gw_responses_total{api="one",').length, 41);
+  assert.deepEqual(find('gw_responses_total{api="one",code="439"}'), ['1']);
+  assert.deepEqual(find('gw_responses_total{api="one",code="other"}'), ['5']);
+  assert.deepEqual(find('gw_responses_total{api="other",code="200"}'), ['1']);
+  assert.deepEqual(find('gw_requests_total{api="two",status="2xx"}'), ['1']);
+  assert.deepEqual(find('gw_invalid_requests_total{code="431"}'), ['1']);
+  const [family] = totals.families().filter(({ name }) => name === 'gw_upstream_duration_seconds');
+  assert.deepEqual(
+    family!.histogram!.series.map(({ labels, counts, sum }) => [labels, [...(counts as Float64Array)].indexOf(1), sum]),
+    [[{ api: 'other' }, durationBounds.indexOf(0.05), 0.03]],
   );
 });
 
@@ -269,6 +373,21 @@ test('detailed recording stores request and response with credentials redacted',
     'GET /orders/1 HTTP/1.1\r\nX-Key: ***\r\nAuthorization: ***\r\nCookie: ***\r\nAccept: */*\r\n\r\n{"a":1}',
   );
   assert.equal(text(found.raw_response), 'HTTP/1.1 201\r\nContent-Type: text/plain\r\nSet-Cookie: ***\r\n\r\nmade');
+});
+
+test('detailed recording redacts the credentials of every API that a looped request passed', () => {
+  const inBody = api({ use_keyless: false, use_basic_auth: true, basic_auth: { extract_from_body: true } });
+  const looped = call(
+    {
+      ...{ api: api({ enable_detailed_recording: true }), previousApis: [api(detailed), inBody], loopCount: 2 },
+      ...{ target: '/orders/1?token=hidden&page=2', body: bodyFromBytes(Buffer.from('user=ada&password=hidden')) },
+    },
+    ['X-Key', 'hidden', 'Accept', '*/*'],
+  );
+  assert.equal(
+    text(recordOne(looped)!.raw_request),
+    'GET /orders/1?page=2 HTTP/1.1\r\nX-Key: ***\r\nAccept: */*\r\n\r\n',
+  );
 });
 
 test('detailed recording can be enabled by a key, buffers no streamed body, and is bounded', () => {

@@ -8,9 +8,12 @@ import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
 import { includesAddress, parseCidrList } from '../pipeline/client-address.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { refusals } from '../pipeline/refusals.ts';
+import type { InvalidRequestReport } from '../pipeline/invalid-request.ts';
+import { readFinalRefusal, readFinalStatus } from '../pipeline/outcome.ts';
+import { formatUpstreamFailure } from '../pipeline/upstream-failure.ts';
+import type { AccessLog } from './access-log.ts';
 import type { ApiAnalytics } from './api-analytics.ts';
-import { findRecordedApi } from './api-analytics.ts';
+import { findRecordedApi, readCredentialLocations } from './api-analytics.ts';
 import { encodeRequest, encodeResponse } from './detail.ts';
 import { RecorderMetrics } from './recorder-metrics.ts';
 import { RecorderRows } from './recorder-rows.ts';
@@ -20,6 +23,7 @@ export interface RecorderOptions {
   readonly redact: (text: string) => string;
   readonly settings: Settings;
   readonly log: Log;
+  readonly accessLog?: AccessLog | undefined;
   /** Posts a report to the main thread and transfers the buffers. */
   readonly post: (report: ThreadReport, transfer: ArrayBuffer[]) => void;
   /** Records a thread buffers while the main thread is busy. */
@@ -32,6 +36,8 @@ export interface RecorderOptions {
  */
 export interface Recorder {
   record(call: Exchange, complete: boolean): void;
+  /** Counts and logs a request that was refused before it became an exchange. */
+  recordInvalid(request: InvalidRequestReport): void;
   /** Adds uptime results to the next report. */
   addUptimeResults(hosts: readonly UptimeResult[]): void;
   /** Acknowledgement: the main thread has processed a batch or uptime results. */
@@ -54,7 +60,7 @@ const maxTags = 50;
 const maxTagCharacters = 200;
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { settings, log, post, capacity = maxRecords } = options;
+  const { settings, log, post, accessLog, capacity = maxRecords } = options;
   const rows = new RecorderRows(capacity);
   const writeRow = createRowWriter(rows, options);
   const metrics = new RecorderMetrics();
@@ -68,11 +74,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   function record(call: Exchange, complete: boolean): void {
     const totalMs = performance.now() - call.startedAt;
-    const status = call.response?.status ?? (call.status || refusals.client_disconnected.status);
-    const refusal =
-      call.errorCode || (complete ? '' : call.isClientDisconnected ? 'client_disconnected' : 'upstream_failed');
+    const status = readFinalStatus(call);
+    const refusal = readFinalRefusal(call, complete);
     const api = findRecordedApi(call)?.analytics;
     metrics.count(api, status, totalMs, call.upstreamMs, refusal);
+    if (call.upstreamFailure) metrics.countUpstreamError(api, call.upstreamFailure.reason);
+    accessLog?.write(call, api, { status, totalMs, refusal });
     if (!isEnabled || !api?.isRecorded || !call.isRecorded || isIgnored?.(call.clientAddress)) return;
     if (rows.count >= batchRows) sendBatch(false);
     if (rows.count >= capacity) return metrics.countDropped();
@@ -92,13 +99,16 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const found = sampleThread();
     const results = mayPost(isLast) ? uptimeResults.drain() : undefined;
     if (results) unacceptedBatches++;
-    if (taken || found || results) post({ batch: undefined, metrics: taken, state: found, uptimeResults: results }, []);
+    const lines = accessLog?.drainCounts();
+    if (taken || found || results || lines)
+      post({ batch: undefined, metrics: taken, state: found, uptimeResults: results, accessLog: lines }, []);
   }
 
   const onError = (error: Error) => log.error({ err: error }, 'traffic report not sent');
   const reports = every(reportIntervalMs, () => report(false), { onError });
   return {
     record,
+    recordInvalid: createInvalidRecorder(metrics, accessLog),
     addUptimeResults: uptimeResults.add,
     onBatchAccepted() {
       unacceptedBatches--;
@@ -109,6 +119,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
   };
 }
+
+const createInvalidRecorder = (metrics: RecorderMetrics, accessLog: AccessLog | undefined): Recorder['recordInvalid'] =>
+  function recordInvalid(request) {
+    metrics.countInvalid(request.status);
+    accessLog?.writeInvalid(request);
+  };
 
 /** Uptime results until the next report, bounded. */
 function createUptimeBuffer() {
@@ -134,6 +150,7 @@ function createUptimeBuffer() {
 function createRowWriter(rows: RecorderRows, { settings, redact }: RecorderOptions) {
   const writesRawLog = settings['analytics.raw_log'];
   const countryHeader = settings['analytics.country_header'].toLowerCase();
+  const locatesAddresses = settings['analytics.geo_database'] !== '';
 
   /** Columns of the raw request log only. */
   function writeLogColumns(call: Exchange, api: ApiAnalytics): void {
@@ -142,10 +159,13 @@ function createRowWriter(rows: RecorderRows, { settings, redact }: RecorderOptio
     rows.setWord('originalPath', call.innerPath);
     rows.setWord('address', call.clientAddress);
     rows.setWord('tags', buildTags(call, api));
+    rows.setWord('upstreamError', call.upstreamFailure ? redact(formatUpstreamFailure(call.upstreamFailure)) : '');
+    rows.setUniqueText('requestId', call.requestId);
     const detailed =
       (api.recordsDetail || call.session?.detailedRecording) && rows.uniqueCharacters < maxDetailCharacters;
-    rows.setUniqueText('rawRequest', detailed ? encodeRequest(call, api.secrets, redact) : '');
-    rows.setUniqueText('rawResponse', detailed ? encodeResponse(call, api.secrets, redact) : '');
+    const secrets = detailed ? readCredentialLocations(call, api) : undefined;
+    rows.setUniqueText('rawRequest', secrets ? encodeRequest(call, secrets, redact) : '');
+    rows.setUniqueText('rawResponse', secrets ? encodeResponse(call, secrets, redact) : '');
   }
 
   return (call: Exchange, api: ApiAnalytics, status: number, totalMs: number, refusal: string): void => {
@@ -165,9 +185,13 @@ function createRowWriter(rows: RecorderRows, { settings, redact }: RecorderOptio
     rows.setWord('path', call.trackedPath || call.innerPath);
     rows.setWord('refusal', refusal);
     rows.setWord('method', call.method);
+    rows.setWord('mcpMethod', call.rpcMessage?.method ?? '');
+    rows.setWord('mcpPrimitiveType', call.rpcMessage?.primitiveType ?? '');
+    rows.setWord('mcpPrimitiveName', call.rpcMessage?.primitiveName ?? '');
     rows.setWord('userAgent', call.headers.get('user-agent') ?? '');
     if (countryHeader !== '') rows.setWord('country', readCountry(call, countryHeader));
     if (writesRawLog) writeLogColumns(call, api);
+    else if (locatesAddresses) rows.setWord('address', call.clientAddress);
     rows.finishRow();
   };
 }

@@ -52,7 +52,7 @@ export function listUnavailableApis({ apis }: Pick<Snapshot, 'apis'>, orgId: str
 function listHandlerWarnings({ enabled, trigger, type, functionName, name }: EventHandler): string[] {
   if (!enabled) return [];
   if (!(eventNames as readonly string[]).includes(trigger)) return [`the event ${trigger} does not exist`];
-  if (type === 'webhook' || type === 'log') return [];
+  if (type === 'webhook' || type === 'log' || type === 'custom') return [];
   return [
     `the event handler ${functionName || name} of ${trigger} does not run: handlers of type ${type} are not supported`,
   ];

@@ -59,7 +59,10 @@ export function compileApi(definitionModel: Model, threadServices: StepServices,
   const { orgId } = definitionModel.identity;
   const policy = threadServices.addressPolicies.withNetworks(threadServices.grants.of(orgId).networks);
   const secrets = threadServices.secrets.forOrganisation(orgId);
-  const { model, missing: missingReferences } = resolveReferences(definitionModel, secrets);
+  const { bundleEnabled, bundlePath } = definitionModel.pluginConfig;
+  const usesBundle = bundleEnabled && bundlePath !== '';
+  const bundled = usesBundle ? threadServices.pluginBundles.apply(definitionModel) : definitionModel;
+  const { model, missing: missingReferences } = resolveReferences(bundled, secrets);
   const services: StepServices = {
     ...threadServices,
     ...(policy.key === '' ? {} : threadServices.networkFor(policy)),
@@ -83,7 +86,7 @@ export function compileApi(definitionModel: Model, threadServices: StepServices,
       versionSelector: versions,
       onlyVersion: versions.only,
       versionRuntimes: served,
-      connectionOptionsFor: createConnectionOptions(model, services.certificates, policy),
+      connectionOptionsFor: createConnectionOptions(model, services.certificates, policy, services.upstreamAuthorities),
       sniIdentity: createSniIdentity(model, services.certificates),
       tcpService: isInSegment ? passage : undefined,
     };

@@ -1,5 +1,6 @@
 import { createOauthRoutes } from '../auth/oauth/routes.ts';
 import { createMetadataRoutes } from '../auth/protected-resource-metadata.ts';
+import { createPlaygroundRoutes } from '../graphql/playground.ts';
 import type { BuiltInRoute, BuiltInRouteContext } from '../pipeline/built-in-route.ts';
 import { type CorsPolicy, createCorsPolicy } from '../steps/cors-policy.ts';
 import type { StepServices } from '../steps/step-services.ts';
@@ -11,7 +12,12 @@ export const noBuiltInRoutes: ReadonlyMap<string, BuiltInRoute> = new Map();
 /** By the path below the listen path. */
 export function createBuiltInRoutes(context: BuiltInRouteContext<StepServices>): ReadonlyMap<string, BuiltInRoute> {
   const cors = createCorsPolicy(context);
-  const routes = [...createOauthRoutes(context), ...createBatchRoutes(context), ...createMetadataRoutes(context)];
+  const routes = [
+    ...createOauthRoutes(context),
+    ...createBatchRoutes(context),
+    ...createMetadataRoutes(context),
+    ...createPlaygroundRoutes(context),
+  ];
   if (routes.length === 0) return noBuiltInRoutes;
   return new Map(cors ? routes.map(([path, route]) => [path, withCors(cors, route)]) : routes);
 }

@@ -1,4 +1,5 @@
 import { attempt } from '#base/maybe-promise.ts';
+import { readToolSource } from '#definition/rest-tools/tool-source.ts';
 import { hasMatrixParameters, stripMatrixParameters } from '../http/path.ts';
 import { removeGatewayCredentials } from '../http/request-head.ts';
 import type { GatewayResponse } from '../http/response.ts';
@@ -11,15 +12,19 @@ import { applyLoopControls } from '../pipeline/loops.ts';
 import { refusals, refuse, refuseAsText } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import { failExchange, handleError, type Responder, respond, writeLocalReply } from '../pipeline/respond.ts';
-import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer.ts';
+import { createDiscardingWriter, type RequestHandler, type ResponseWriter } from '../pipeline/response-writer.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
+import { formatUpstreamFailure, noTargetFailure } from '../pipeline/upstream-failure.ts';
 import { buildUpstreamPath } from '../proxy/load-balancer.ts';
 import type { UpstreamPools } from '../proxy/pools.ts';
 import { chooseUpstream, createProxyContext, type ProxyContext, proxy } from '../proxy/proxy.ts';
+import { cacheStep } from '../steps/cache.ts';
 import { createOverridesByApi } from '../steps/error-overrides/overrides.ts';
 import type { StepServices } from '../steps/step-services.ts';
 import type { Api } from './api.ts';
 import { noBuiltInRoutes } from './built-in-routes.ts';
+import type { RespondWithTools } from './rest-tools/adapter.ts';
+import { loadToolAdapter } from './rest-tools/lazy-adapter.ts';
 import type { RouteMatch, Router } from './router.ts';
 import { findApiById, onlyIfActive, type Snapshot } from './snapshot.ts';
 import type { VersionRuntime, VersionSelection } from './versions.ts';
@@ -43,8 +48,11 @@ interface DispatchContext {
   readonly maxLoops: number;
   readonly matrixParameters: 'pass' | 'check' | 'refuse';
   readonly allowsIdPaths: boolean;
+  readonly respondWithTools: RespondWithTools;
   /** Dispatches requests that built-in routes make. */
   readonly handle: RequestHandler['handle'];
+  /** Without records, for requests of the gateway itself. */
+  readonly unrecorded?: DispatchContext;
 }
 
 /** A request to one version of an API, until the upstream or another API has it; one object per pass. */
@@ -61,10 +69,14 @@ interface Forwarding {
  * Request dispatch: route, built-in route or version, request steps, then the upstream or a loop to another API.
  * `pipeline/respond.ts` writes every response, `proxy/proxy.ts` sends to the upstream.
  */
-export function createDispatcher(options: DispatcherOptions): RequestHandler {
+export const createDispatcher = (options: DispatcherOptions): RequestHandler =>
+  createContext(options, createContext({ ...options, record: () => undefined }));
+
+function createContext(options: DispatcherOptions, unrecorded?: DispatchContext): DispatchContext {
   const { snapshot, services, pools } = options;
   const { settings, emitEvent } = services;
   const responder = createResponder(options);
+  let respondWithTools: RespondWithTools | undefined;
   const context: DispatchContext = {
     snapshot,
     responder,
@@ -74,7 +86,12 @@ export function createDispatcher(options: DispatcherOptions): RequestHandler {
     maxLoops: settings['gateway.max_loops'],
     matrixParameters: settings['gateway.path_parameters'],
     allowsIdPaths: settings['gateway.api_id_paths'],
+    respondWithTools: caller => {
+      respondWithTools ??= loadToolAdapter().createToolAdapter(services);
+      return respondWithTools(caller);
+    },
     handle: (call, writer) => dispatch(context, call, writer),
+    ...(unrecorded && { unrecorded }),
   };
   return context;
 }
@@ -143,7 +160,7 @@ function dispatchToApi(
   current: Snapshot,
 ): void {
   // Identity is per API: one that another API established does not count here.
-  if (call.api !== api) clearIdentity(call);
+  if (call.api !== api) leaveApi(call);
   call.skipsAuth = false;
   call.enforcedTimeout = undefined;
   call.sign = undefined;
@@ -225,9 +242,20 @@ const runRequestPhase = ({ call, runtime }: Forwarding) => runRequestSteps(runti
 
 function continueRequest(forwarding: Forwarding, response: GatewayResponse | undefined): void {
   const { context, call, writer } = forwarding;
-  if (response) respond(context.responder, call, writer, response);
-  else forward(forwarding);
+  if (!response) return forward(forwarding);
+  respond(context.responder, call, writer, response);
+  if (call.background && context.unrecorded) sendInBackground(forwarding, call.background, context.unrecorded);
 }
+
+/** Sends a request that the cache made for itself; its response reaches no client. */
+function sendInBackground(forwarding: Forwarding, call: Exchange, context: DispatchContext): void {
+  const background: Forwarding = { ...forwarding, context, call, writer: createDiscardingWriter() };
+  attempt(background, runStepsAfterCache, continueRequest, failForwarding);
+}
+
+/** The request steps that the stored response skipped: request signing, timeout, circuit breaker. */
+const runStepsAfterCache = ({ call, runtime: { chain } }: Forwarding) =>
+  runRequestSteps(chain, call, chain.names.request.indexOf(cacheStep.name) + 1);
 
 /** Forwards to the upstream that the load balancer chooses. Never throws. */
 const forward = (forwarding: Forwarding): void => attempt(forwarding, selectUpstream, forwardTo, failForwarding);
@@ -237,13 +265,19 @@ const selectUpstream = ({ call, runtime }: Forwarding) => chooseUpstream(call, r
 function forwardTo({ context, call, api, writer, current }: Forwarding, to: UpstreamAddress | undefined): void {
   const { responder } = context;
   try {
-    if (!to) return writeLocalReply(responder, call, writer, refuseAsText(call, 'upstream_hosts_down'));
-    if (to.loop) return loopToApi(context, call, to, writer, current);
+    if (!to) return refuseWithoutTarget(responder, call, writer);
+    if (to.loop) return loopTo(context, call, to, writer, current);
     const sending = proxy(context.proxyContext, call, api, to, writer, current.hasTenants ? api.orgId : '');
     if (sending) catchFailure(sending, responder, call, writer);
   } catch (error) {
     failExchange(responder, call, writer, error);
   }
+}
+
+function refuseWithoutTarget(responder: Responder, call: Exchange, writer: ResponseWriter): void {
+  call.upstreamFailure = noTargetFailure;
+  responder.onUpstreamFailure?.(call, 'upstream_hosts_down', formatUpstreamFailure(noTargetFailure));
+  writeLocalReply(responder, call, writer, refuseAsText(call, 'upstream_hosts_down'));
 }
 
 function catchFailure(sending: Promise<void>, responder: Responder, call: Exchange, writer: ResponseWriter): void {
@@ -252,6 +286,45 @@ function catchFailure(sending: Promise<void>, responder: Responder, call: Exchan
 
 function failForwarding({ context, call, writer }: Forwarding, error: unknown): void {
   handleError(context.responder, call, writer, error);
+}
+
+/** A loop of an MCP proxy may name a REST API whose operations are its tools. */
+function loopTo(
+  context: DispatchContext,
+  call: Exchange,
+  address: UpstreamAddress,
+  writer: ResponseWriter,
+  current: Snapshot,
+): void {
+  const source = call.api!.model.mcp === null ? '' : readToolSource(address);
+  if (source === '') return loopToApi(context, call, address, writer, current);
+  respondWithTools(context, call, current.findByName(call.api!.orgId, source), writer, current);
+}
+
+function respondWithTools(
+  context: DispatchContext,
+  call: Exchange,
+  source: Api | undefined,
+  writer: ResponseWriter,
+  current: Snapshot,
+): void {
+  const { responder } = context;
+  const limit = call.maxLoops || context.maxLoops;
+  if (source?.model.format !== 'oas') return writeLocalReply(responder, call, writer, refuse(call, 'loop_unknown'));
+  if (call.loopCount >= limit)
+    return writeLocalReply(responder, call, writer, refuse(call, 'loop_too_deep', { limit }));
+  if (source.unavailableReason !== '') return writeLocalReply(responder, call, writer, refuse(call, 'api_unavailable'));
+  const dispatchToSource = (own: Exchange, into: ResponseWriter): void => {
+    try {
+      dispatchToApi(context, own, source, into, current);
+    } catch (error) {
+      failExchange(responder, own, into, error);
+    }
+  };
+  context.respondWithTools({ whole: call, source, dispatch: dispatchToSource }).then(
+    response => respond(responder, call, writer, response),
+    error => handleError(responder, call, writer, error),
+  );
 }
 
 /** `gw://name/path`: another API of this gateway, or the same one again, without leaving the process. */
@@ -280,6 +353,15 @@ function loopToApi(
   call.rewrittenTarget = undefined;
   call.upstreamHost = '';
   dispatchToApi(context, call, target, writer, current);
+}
+
+/** Before another API serves the call: records mask the credentials of all APIs on its way. */
+function leaveApi(call: Exchange): void {
+  if (call.api) {
+    call.previousApis ??= [];
+    if (!call.previousApis.includes(call.api)) call.previousApis.push(call.api);
+  }
+  clearIdentity(call);
 }
 
 function clearIdentity(call: Exchange): void {

@@ -1,14 +1,14 @@
 import { policyChangeName } from '#access/policies/topic.ts';
-import type { StoredApi } from '#apis/api/schema.ts';
 import type { ApiToCompile, ConfigChange, ConfigReader } from '#apis/config-reader.ts';
-import { fromHookReferences } from '#definition/facets/event-handlers.ts';
-import { classicToModel, type Model, oasToModel } from '#definition/model.ts';
+import type { Model } from '#definition/model.ts';
 import type { StoredGrants } from '#people/organisations/grants.ts';
 import { listReferencedCertificates } from '../auth/certificate-cache.ts';
 import { listReferencedPolicies, prefetchPolicies } from '../auth/required-policies.ts';
+import { listTrustedPaths } from '../plugins/plugin-set.ts';
 import type { StepServices } from '../steps/step-services.ts';
 import { type Api, compileApi } from './api.ts';
 import { buildNextSnapshot, createEmptySnapshot, type Snapshot } from './snapshot.ts';
+import { toModelOfStored } from './stored-model.ts';
 
 export interface LoaderOptions {
   readonly configReader: ConfigReader;
@@ -17,23 +17,13 @@ export interface LoaderOptions {
   readonly onChanges: (changes: readonly ConfigChange[] | undefined) => void;
 }
 
-export function toModelOfStored(stored: StoredApi): Model {
-  const model =
-    stored.kind === 'classic'
-      ? classicToModel(stored.definition)
-      : oasToModel(stored.definition as Parameters<typeof oasToModel>[0]);
-  const referenced = fromHookReferences(stored.wrapper.hook_references);
-  if (referenced.length === 0) return model;
-  return { ...model, events: { ...model.events, handlers: [...model.events.handlers, ...referenced] } };
-}
-
-/** Prefetches referenced certificates and policies, so that compiling is synchronous. */
-export async function prefetchReferences(
-  models: readonly Model[],
-  { certificates, keyCache }: StepServices,
-): Promise<void> {
+/** Prefetches referenced certificates, policies, plugin bundles and trusted plugins, so that compiling is synchronous. */
+export async function prefetchReferences(models: readonly Model[], services: StepServices): Promise<void> {
+  const { certificates, keyCache, trustedModules, pluginBundles } = services;
   await certificates.prefetch(models);
   await prefetchPolicies(models, keyCache);
+  await pluginBundles.prefetch(models);
+  await trustedModules.prefetch([...new Set(models.flatMap(model => listTrustedPaths(model, services)))]);
 }
 
 /**
@@ -47,37 +37,37 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
   let isReloadRequested = false;
   let loaded = false;
   let isServingBackup = false;
+  /** Database ids of APIs to recompile though the database has no change of them. */
+  const outdated = new Set<string>();
 
   function replaceAll(revision: number, apis: readonly Api[]): void {
     current = buildNextSnapshot(createEmptySnapshot(rules), revision, apis, [], services.grants.heldHosts());
-  }
-
-  const loadAll = async (revision: number): Promise<void> =>
-    replaceAll(revision, await compileAll(services, await configReader.allApis()));
-
-  async function loadChanged(revision: number, changes: readonly ConfigChange[]): Promise<void> {
-    const changedApiIds = changes.filter(change => change.topic === 'apis').map(change => change.id);
-    if (changedApiIds.includes('')) return loadAll(revision);
-    const ids = [...new Set([...changedApiIds, ...findDependents(current, changes)])];
-    const found = await configReader.apis(ids);
-    const presentIds = new Set(found.map(({ stored }) => stored.id));
-    const deleted = findApiIds(current, new Set(ids.filter(id => !presentIds.has(id))));
-    const apis = await compileAll(services, found);
-    current = buildNextSnapshot(current, revision, apis, deleted, services.grants.heldHosts());
   }
 
   async function load(): Promise<void> {
     do {
       isReloadRequested = false;
       const { revision, changes } = await configReader.changesSince(current.revision);
-      if (loaded && revision === current.revision) continue;
+      if (loaded && revision === current.revision && outdated.size === 0) continue;
       onChanges(loaded ? changes : undefined);
       if (!loaded || !changes || changes.some(({ topic }) => topic === 'organisations'))
         services.grants.replace(await configReader.grants());
-      if (loaded && changes) await loadChanged(revision, changes);
-      else await loadAll(revision);
+      const more = [...outdated];
+      const ids = loaded && changes ? listChangedApis(current, changes, more) : undefined;
+      if (ids) current = await compileChanged(current, revision, ids, { configReader, services });
+      else replaceAll(revision, await compileAll(services, await configReader.allApis()));
+      for (const id of more) outdated.delete(id);
       loaded = true;
     } while (isReloadRequested);
+  }
+
+  async function refresh(): Promise<number> {
+    isReloadRequested = true;
+    loading ??= load().finally(() => {
+      loading = undefined;
+    });
+    await loading;
+    return current.revision;
   }
 
   return {
@@ -90,13 +80,11 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
       isServingBackup = true;
     },
     /** Resolves when the snapshot includes everything committed before the call. */
-    async refresh(): Promise<number> {
-      isReloadRequested = true;
-      loading ??= load().finally(() => {
-        loading = undefined;
-      });
-      await loading;
-      return current.revision;
+    refresh,
+    /** Compiles served APIs again, where something that they use outside the database changed. */
+    async recompile(isAffected: (api: Api) => boolean): Promise<void> {
+      for (const api of current.apis.values()) if (isAffected(api)) outdated.add(api.databaseId);
+      if (outdated.size > 0) await refresh();
     },
   };
 }
@@ -128,6 +116,31 @@ async function compileAll(services: StepServices, rows: readonly ApiToCompile[])
     if (unavailableReason !== '')
       services.log.warn({ api: id, org: orgId, reason: unavailableReason }, 'API not served');
   return apis;
+}
+
+/** Database ids of changed APIs and of those that depend on a change; undefined for all. */
+function listChangedApis(
+  current: Snapshot,
+  changes: readonly ConfigChange[],
+  more: readonly string[],
+): string[] | undefined {
+  const changed = changes.filter(change => change.topic === 'apis').map(change => change.id);
+  if (changed.includes('')) return undefined;
+  return [...new Set([...changed, ...findDependents(current, changes), ...more])];
+}
+
+/** Next snapshot, with these APIs compiled again, or removed where they are gone. */
+async function compileChanged(
+  current: Snapshot,
+  revision: number,
+  ids: readonly string[],
+  { configReader, services }: Pick<LoaderOptions, 'configReader' | 'services'>,
+): Promise<Snapshot> {
+  const found = await configReader.apis(ids);
+  const presentIds = new Set(found.map(({ stored }) => stored.id));
+  const deleted = findApiIds(current, new Set(ids.filter(id => !presentIds.has(id))));
+  const apis = await compileAll(services, found);
+  return buildNextSnapshot(current, revision, apis, deleted, services.grants.heldHosts());
 }
 
 /** Database ids of APIs to recompile because something they reference changed. */

@@ -1,3 +1,4 @@
+import { LayeredMap } from '#base/layered-map.ts';
 import { compilePathTemplate, hostLabelPattern, type PathTemplate } from '#definition/path-template.ts';
 import { literalHostSuffix } from '#definition/route-overlap.ts';
 
@@ -64,24 +65,24 @@ interface HostTemplate {
 
 export class Router<T> {
   readonly #rules: RouterRules;
-  readonly #hosts: ReadonlyMap<string, Node<T>>;
+  readonly #hosts: LayeredMap<string, Node<T>>;
   /** Host templates by their literal suffix: a request tries only those whose suffix matches. */
   readonly #hostTemplates: ReadonlyMap<string, readonly HostTemplate[]>;
 
-  constructor(rules: RouterRules, hosts: ReadonlyMap<string, Node<T>> = new Map()) {
+  constructor(
+    rules: RouterRules,
+    hosts = new LayeredMap<string, Node<T>>(),
+    hostTemplates: ReadonlyMap<string, readonly HostTemplate[]> = new Map(),
+  ) {
     this.#rules = rules;
     this.#hosts = hosts;
-    const open = [...hosts.keys()].filter(host => host.includes('{')).sort(compareSpecificity);
-    this.#hostTemplates = Map.groupBy(
-      open.map(host => ({ host, pattern: compilePathTemplate(host, hostLabelPattern) })),
-      ({ host }) => literalHostSuffix(host),
-    );
+    this.#hostTemplates = hostTemplates;
   }
 
   /** Applies a batch of changes; copies only the nodes on their paths. */
   withChanges(changes: readonly RouteChange<T>[]): Router<T> {
     if (changes.length === 0) return this;
-    const hosts = new Map(this.#hosts);
+    const hosts = this.#hosts.copy();
     const fresh: MutableNodes = new WeakSet();
     for (const { host, listenPath, value } of changes) {
       const root = toMutable(hosts.get(host) ?? emptyNode, fresh) as MutableNode<T>;
@@ -89,7 +90,8 @@ export class Router<T> {
       if (isEmpty(root)) hosts.delete(host);
       else hosts.set(host, root);
     }
-    return new Router(this.#rules, hosts);
+    const changesTemplates = changes.some(({ host }) => host.includes('{'));
+    return new Router(this.#rules, hosts, changesTemplates ? compileHostTemplates(hosts) : this.#hostTemplates);
   }
 
   /** An empty router with the same rules. */
@@ -166,6 +168,14 @@ export class Router<T> {
   }
 }
 
+function compileHostTemplates(hosts: ReadonlyMap<string, unknown>): ReadonlyMap<string, readonly HostTemplate[]> {
+  const open = [...hosts.keys()].filter(host => host.includes('{')).sort(compareSpecificity);
+  return Map.groupBy(
+    open.map(host => ({ host, pattern: compilePathTemplate(host, hostLabelPattern) })),
+    ({ host }) => literalHostSuffix(host),
+  );
+}
+
 /** All routes of a host that match a path. */
 function* matchAll<T>(node: Node<T>, path: string, at: number, prefix: boolean): Generator<T> {
   if (node.slashValue !== undefined && at < path.length) yield node.slashValue;
@@ -204,7 +214,7 @@ function toMutable<T>(node: Node<T>, fresh: MutableNodes): MutableNode<T> {
   if (fresh.has(node)) return node as MutableNode<T>;
   const { staticChildren, parameterChildren, value, slashValue } = node;
   const copy: MutableNode<T> = {
-    staticChildren: staticChildren.size === 0 ? noStaticChildren : new Map(staticChildren),
+    staticChildren: copyChildren(staticChildren),
     parameterChildren,
     value,
     slashValue,
@@ -212,6 +222,17 @@ function toMutable<T>(node: Node<T>, fresh: MutableNodes): MutableNode<T> {
   fresh.add(copy);
   return copy;
 }
+
+type StaticChildren<T> = Map<string, Node<T>> | LayeredMap<string, Node<T>>;
+
+/** Most nodes have few children and a plain map; thousands below one node are layered. */
+function copyChildren<T>(children: ReadonlyMap<string, Node<T>>): ReadonlyMap<string, Node<T>> {
+  if (children.size === 0) return noStaticChildren;
+  if (children instanceof LayeredMap) return children.copy();
+  return children.size < minLayeredChildren ? new Map(children) : new LayeredMap(children).copy();
+}
+
+const minLayeredChildren = 100;
 
 function setRoute<T>(
   node: MutableNode<T>,
@@ -236,7 +257,7 @@ function setRoute<T>(
     const fixed =
       node.staticChildren === noStaticChildren
         ? new Map<string, Node<T>>()
-        : (node.staticChildren as Map<string, Node<T>>);
+        : (node.staticChildren as StaticChildren<T>);
     if (isEmpty(child)) fixed.delete(segment);
     else fixed.set(segment, child);
     node.staticChildren = fixed.size === 0 ? noStaticChildren : fixed;

@@ -1,3 +1,4 @@
+import { LayeredMap } from '#base/layered-map.ts';
 import { loopName, shortLoopName } from '#definition/loop-name.ts';
 import { noReservedHosts, type ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -13,6 +14,8 @@ export interface Snapshot {
   /** Routers of APIs with their own listen port. */
   readonly ports: ReadonlyMap<number, Router<Api>>;
   readonly apis: ReadonlyMap<string, Api>;
+  /** TCP and TLS services among them, oldest first; the same list until one of them changes. */
+  readonly tcpServices: readonly Api[];
   /** Tenant isolation in the routers; undefined where no routes overlap and no host is reserved. */
   readonly guard: RouteGuard<Api> | undefined;
   readonly reservedHosts: ReservedHosts;
@@ -26,7 +29,7 @@ export interface Snapshot {
 const toShortLoopKey = (orgId: string, name: string): string => `${orgId}//${shortLoopName(name)}`;
 
 export function createEmptySnapshot(rules: RouterRules): Snapshot {
-  return createSnapshot(0, { router: new Router<Api>(rules), ports: new Map() }, new Map(), emptyIndexes);
+  return createSnapshot(0, { router: new Router<Api>(rules), ports: new Map() }, emptyIndexes);
 }
 
 /** API by id in the first path segment; tried only after the router, so that listen paths win. */
@@ -45,17 +48,24 @@ export function findApiById(
 
 /** Indexes of a snapshot that only building the next one needs. */
 interface SnapshotIndexes {
+  readonly apis: LayeredMap<string, Api>;
+  readonly tcpServices: readonly Api[];
   /** Sorted API ids by lookup name: of several the first is used, so that all threads agree. */
-  readonly names: ReadonlyMap<string, readonly string[]>;
+  readonly names: LayeredMap<string, readonly string[]>;
   /** Routed APIs by route key; a router holds one value for each key. */
-  readonly apisByRoute: ReadonlyMap<string, readonly Api[]>;
+  readonly apisByRoute: LayeredMap<string, readonly Api[]>;
+  /** Organisation of all routes; undefined without routes, and where several organisations have some. */
+  readonly onlyOrgId: string | undefined;
   /** Absent while all routes are of one organisation. */
   readonly overlapIndex: RouteOverlapIndex | undefined;
   readonly reservedHosts: ReservedHosts;
 }
 const emptyIndexes: SnapshotIndexes = {
-  names: new Map(),
-  apisByRoute: new Map(),
+  apis: new LayeredMap(),
+  tcpServices: [],
+  names: new LayeredMap(),
+  apisByRoute: new LayeredMap(),
+  onlyOrgId: undefined,
   overlapIndex: undefined,
   reservedHosts: noReservedHosts,
 };
@@ -63,17 +73,13 @@ const indexesBySnapshot = new WeakMap<Snapshot, SnapshotIndexes>();
 
 type Routers = Pick<Snapshot, 'router' | 'ports'>;
 
-function createSnapshot(
-  revision: number,
-  routers: Routers,
-  apis: ReadonlyMap<string, Api>,
-  books: SnapshotIndexes,
-): Snapshot {
-  const { names, overlapIndex, reservedHosts } = books;
+function createSnapshot(revision: number, routers: Routers, indexes: SnapshotIndexes): Snapshot {
+  const { apis, tcpServices, names, overlapIndex, reservedHosts } = indexes;
   const snapshot: Snapshot = {
     revision,
     ...routers,
     apis,
+    tcpServices,
     reservedHosts,
     hasTenants: overlapIndex !== undefined,
     guard: createRouteGuard(overlapIndex?.contested ?? noneContested, reservedHosts),
@@ -88,7 +94,7 @@ function createSnapshot(
       return ids.map(id => onlyIfActive(apis.get(id))).find(api => api !== undefined);
     },
   };
-  indexesBySnapshot.set(snapshot, books);
+  indexesBySnapshot.set(snapshot, indexes);
   return snapshot;
 }
 
@@ -111,16 +117,33 @@ export function buildNextSnapshot(
 ): Snapshot {
   const indexes = indexesBySnapshot.get(previous)!;
   const currentIndex = reservedHosts === previous.reservedHosts ? indexes.overlapIndex : undefined;
-  if (changed.length + removed.length === 0) {
-    const overlapIndex = currentIndex ?? buildOverlapIndex(previous.apis, previous.router, reservedHosts);
-    return createSnapshot(revision, pickRouters(previous), previous.apis, {
-      ...indexes,
-      overlapIndex,
-      reservedHosts,
-    });
+  const next = changed.length + removed.length === 0 ? undefined : updateApis(indexes, changed, removed);
+  if (next && currentIndex) {
+    for (const api of next.replaced.filter(isRouted)) currentIndex.remove(api);
+    currentIndex.add(changed.filter(isRouted));
   }
-  const apis = new Map(previous.apis);
-  const names = new Map(indexes.names);
+  const { apis, tcpServices, names } = next ?? indexes;
+  const { apisByRoute, routes } = next
+    ? updateRoutes(indexes.apisByRoute, next.replaced, changed)
+    : { apisByRoute: indexes.apisByRoute, routes: [] };
+  const onlyOrgId = findOnlyOrganisation(indexes, changed);
+  const overlapIndex =
+    currentIndex ?? (onlyOrgId === undefined ? buildOverlapIndex(apis, previous.router, reservedHosts) : undefined);
+  const routers = routes.length > 0 ? updateRouters(previous, routes) : pickRouters(previous);
+  return createSnapshot(revision, routers, {
+    apis,
+    tcpServices,
+    names,
+    apisByRoute,
+    onlyOrgId,
+    overlapIndex,
+    reservedHosts,
+  });
+}
+
+function updateApis(indexes: SnapshotIndexes, changed: readonly Api[], removed: readonly string[]) {
+  const apis = indexes.apis.copy();
+  const names = indexes.names.copy();
   const replaced = [...removed, ...changed.map(({ id }) => id)].flatMap(id => apis.get(id) ?? []);
   for (const old of replaced) {
     for (const name of listLookupNames(old)) {
@@ -134,18 +157,27 @@ export function buildNextSnapshot(
     apis.set(api.id, api);
     for (const name of listLookupNames(api)) names.set(name, [...(names.get(name) ?? []), api.id].sort());
   }
-  const { places, routes } = updateRoutes(indexes.apisByRoute, replaced, changed);
-  if (currentIndex) {
-    for (const api of replaced.filter(isRouted)) currentIndex.remove(api);
-    currentIndex.add(changed.filter(isRouted));
+  return { apis, tcpServices: updateTcpServices(indexes.tcpServices, replaced, changed), names, replaced };
+}
+
+const isTcpService = ({ tcpService }: Api) => tcpService !== undefined;
+
+function updateTcpServices(services: readonly Api[], replaced: readonly Api[], changed: readonly Api[]) {
+  if (![...replaced, ...changed].some(isTcpService)) return services;
+  return [...services.filter(api => !replaced.includes(api)), ...changed.filter(isTcpService)].sort(compareAge);
+}
+
+/** Removed routes need no look: the organisation of the others stays the only one. */
+function findOnlyOrganisation(
+  { onlyOrgId, apisByRoute }: SnapshotIndexes,
+  changed: readonly Api[],
+): string | undefined {
+  const orgIds = new Set(changed.filter(isRouted).map(({ orgId }) => orgId));
+  if (apisByRoute.size > 0) {
+    if (onlyOrgId === undefined) return undefined;
+    orgIds.add(onlyOrgId);
   }
-  const overlapIndex = currentIndex ?? buildOverlapIndex(apis, previous.router, reservedHosts);
-  return createSnapshot(revision, updateRouters(previous, routes), apis, {
-    names,
-    apisByRoute: places,
-    overlapIndex,
-    reservedHosts,
-  });
+  return orgIds.size === 1 ? [...orgIds][0] : undefined;
 }
 
 const isRouted = ({ isRouted: routed }: Api) => routed;
@@ -158,7 +190,7 @@ function selectRouteOwner(apis: readonly Api[]): Api | undefined {
 }
 
 function updateRoutes(previous: SnapshotIndexes['apisByRoute'], replaced: readonly Api[], changed: readonly Api[]) {
-  const apisByRoute = new Map(previous);
+  const apisByRoute = previous.copy();
   const touched = new Map<string, Api>();
   for (const old of replaced.filter(isRouted)) {
     const place = toRouteKey(old);
@@ -175,7 +207,7 @@ function updateRoutes(previous: SnapshotIndexes['apisByRoute'], replaced: readon
   const routes = [...touched].map(([place, { port, host, listenPath }]): PortChange => {
     return { port, host, listenPath, value: selectRouteOwner(apisByRoute.get(place) ?? []) };
   });
-  return { places: apisByRoute, routes };
+  return { apisByRoute, routes };
 }
 
 /** Built once two organisations have routes; updated incrementally from then on. */

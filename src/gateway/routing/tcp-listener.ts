@@ -2,6 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createGuardedLookup, refuseHost } from '#base/address-policy.ts';
 import { normalizeHostHeader } from '../http/request-head.ts';
+import { watchHandshake } from '../proxy/tls-errors.ts';
 import { pipeBoth } from '../proxy/tunnel.ts';
 import type { Listener } from '../server/listener.ts';
 import type { TlsAcceptor } from '../server/tls-acceptor.ts';
@@ -102,10 +103,11 @@ function openSocket(
           servername: /[a-z]/i.test(host) && !host.includes(':') ? host : '',
         })
       : connect({ host, port, lookup, noDelay: true });
-    const timer = setTimeout(() => socket.destroy(new Error('connecting to the upstream timed out')), timeoutMs);
+    const describeHandshake = isSecure ? watchHandshake(socket, host) : undefined;
+    const timer = setTimeout(() => socket.destroy(createConnectTimeout(timeoutMs)), timeoutMs);
     socket.once('error', error => {
       clearTimeout(timer);
-      reject(error);
+      reject(describeHandshake?.(error) ?? error);
     });
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer);
@@ -115,6 +117,9 @@ function openSocket(
     });
   });
 }
+
+const createConnectTimeout = (timeoutMs: number) =>
+  Object.assign(new Error(`no connection in ${timeoutMs} ms`), { code: 'UND_ERR_CONNECT_TIMEOUT' });
 
 const proxyV2Signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const maxProxyHeaderBytes = 536;

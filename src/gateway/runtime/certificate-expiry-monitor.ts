@@ -10,7 +10,7 @@ import { listCertificateUses } from '#definition/certificate-uses.ts';
 import type { Model } from '#definition/model.ts';
 import type { DeliveryStore } from '#events/deliveries/store.ts';
 import { type Dispatch, groupEnabledByEvent } from '#events/dispatch.ts';
-import { toModelOfStored } from '../routing/loader.ts';
+import { toModelOfStored } from '../routing/stored-model.ts';
 
 export interface ExpiryMonitorOptions {
   readonly certificates: Pick<CertificateStore, 'endingBy'>;

@@ -1,7 +1,12 @@
 import { createCollector } from '#analytics/collector.ts';
+import type { GeoDatabase } from '#analytics/geo/geo-database.ts';
+import { spanFamilies } from '#analytics/metrics/exports.ts';
 import type { MetricFamily } from '#analytics/metrics/exposition.ts';
 import type { Clock } from '#base/clock.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
+import type { OtlpSpan } from '#base/otlp/span.ts';
+import { onHangup } from '#base/process.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Dispatch } from '#events/dispatch.ts';
@@ -12,9 +17,12 @@ import type { DataDirectory } from '#storage/data-directory.ts';
 import type { Records } from '#storage/records.ts';
 import type { SharedEngine } from '#storage/shared/engine.ts';
 import type { OauthProvider } from '../auth/oauth/provider.ts';
+import { createCacheBuffer } from '../cache/create-cache.ts';
 import { isExplainToken } from '../inspect/explain/explain-token.ts';
 import { threadCount } from '../pipeline/thread-count.ts';
 import { problem as rpcProblem } from '../pipeline/thread-rpc.ts';
+import type { PluginRpc } from '../plugins/plugin-rpc.ts';
+import { createTraceExport, type TraceExport } from '../tracing/trace-export.ts';
 import { type ExpiryMonitorOptions, startCertificateExpiryMonitor } from './certificate-expiry-monitor.ts';
 import { backupFileName } from './config-backup/config-backup.ts';
 import type { PendingDatabase } from './config-backup/with-database.ts';
@@ -27,12 +35,16 @@ type DataPlaneServices = Omit<
   events: Dispatch;
   secrets: InstallationSecrets;
   vault: Vault;
+  outbound: OutboundClient;
+  spanSink: { add: ((span: OtlpSpan) => void) | undefined };
 };
 
 export interface DataPlaneOptions
   extends Pick<ThreadsOptions, 'database' | 'version' | 'writeLog' | 'managementPorts' | 'preloadedThreads'> {
   readonly directory: DataDirectory;
   readonly dataKey: Buffer;
+  /** Id of this process, in telemetry. */
+  readonly nodeId: string;
   /** Set while the database has been unavailable since the start. */
   readonly pendingDatabase?: PendingDatabase | undefined;
   readonly settings: Settings;
@@ -41,6 +53,7 @@ export interface DataPlaneOptions
   readonly counters: CounterPersistence;
   readonly services: DataPlaneServices;
   readonly oauth: Pick<OauthProvider, 'answer'>;
+  readonly pluginFunctions: PluginRpc;
   readonly log: Log;
   readonly threadProgram?: URL | undefined;
 }
@@ -51,8 +64,10 @@ export interface DataPlane extends Pick<Threads, 'call' | 'broadcast' | 'drain'>
   start(control: Inject): Promise<{ readonly port: number }>;
   /** Resolves when every thread serves what was committed before the call. */
   waitUntilCurrent(): Promise<void>;
-  /** Waits as `waitUntilCurrent`; resolves with what does not serve it, each with the reason. */
-  waitUntilApplied(): Promise<readonly string[]>;
+  /** Waits as `waitUntilCurrent`; resolves with the threads that do not serve it, or undefined without threads. */
+  waitUntilApplied(): Promise<readonly string[] | undefined>;
+  /** Sets the callback for every load of configuration by a thread, also one without changes. */
+  onConfigLoaded(listener: () => void): void;
   /** Switches from the config backup to the database. */
   onDatabaseAvailable(): Promise<void>;
   metrics(): readonly MetricFamily[];
@@ -65,6 +80,10 @@ export interface DataPlane extends Pick<Threads, 'call' | 'broadcast' | 'drain'>
 export function createDataPlane(options: DataPlaneOptions): DataPlane {
   const { settings, counters, services, log } = options;
   const closers: (() => unknown)[] = [];
+  const traceExport = createTraceExport({ ...options, outbound: services.outbound });
+  services.spanSink.add = traceExport?.add;
+  closers.push(() => traceExport?.close());
+  let notifyLoaded = (): void => undefined;
   /** Set once every thread listens. */
   let running: { readonly threads: Threads; readonly collector: ReturnType<typeof createCollector> } | undefined;
 
@@ -79,17 +98,26 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
     async start(control) {
       closers.push(() => counters.close());
       if (!options.pendingDatabase) await counters.start();
-      const collector = createCollector({ ...services, log });
+      const geo = await openGeo(settings, log);
+      closers.push(() => geo?.close());
+      const collector = createCollector({ ...services, log, geo });
       closers.push(() => collector.close());
-      const threads = await startThreads(buildThreadsOptions(options, collector, control));
+      const threads = await startThreads({
+        ...buildThreadsOptions(options, collector, control, traceExport),
+        onLoaded: () => notifyLoaded(),
+      });
       closers.push(() => threads.close());
       if (!options.pendingDatabase) await startDatabaseTasks();
       closers.push(await refreshOnChange(options, threads));
+      if (settings['access_log.output'] === 'file') closers.push(onHangup(threads.reopenLogs));
       running = { threads, collector };
       return threads;
     },
     waitUntilCurrent: async () => running?.threads.refresh(),
-    waitUntilApplied: async () => running?.threads.refreshAndReport() ?? ['this process has no traffic threads'],
+    waitUntilApplied: async () => running?.threads.refreshAndReport(),
+    onConfigLoaded(listener) {
+      notifyLoaded = listener;
+    },
     async onDatabaseAvailable() {
       if (!running) return;
       await counters.start();
@@ -98,7 +126,10 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
     },
     drain: () => running?.threads.drain(),
     state: () => running?.threads,
-    metrics: () => running?.collector.families(running.threads) ?? [],
+    metrics: () => [
+      ...(running?.collector.families(running.threads) ?? []),
+      ...(traceExport ? spanFamilies(traceExport.totals()) : []),
+    ],
     call: (...rpc) => running?.threads.call(...rpc) ?? Promise.reject(rpcProblem.no_threads()),
     broadcast: (...rpc) => running?.threads.broadcast(...rpc) ?? Promise.reject(rpcProblem.no_threads()),
     async close() {
@@ -107,16 +138,26 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
   };
 }
 
+/** Loaded on first use: most installations have no such file. */
+async function openGeo(settings: Settings, log: Log): Promise<GeoDatabase | undefined> {
+  const path = settings['analytics.geo_database'];
+  if (path === '') return undefined;
+  const { openGeoDatabase } = await import('#analytics/geo/geo-database.ts');
+  return openGeoDatabase({ path, log });
+}
+
 function buildThreadsOptions(
   options: DataPlaneOptions,
   collector: ReturnType<typeof createCollector>,
   control: Inject,
+  traceExport: TraceExport | undefined,
 ): ThreadsOptions {
   const { settings, services, log } = options;
   return {
     settings,
     database: options.database,
     shared: options.shared.threads.buffer,
+    cacheBuffer: createCacheBuffer(settings),
     dataKey: options.dataKey,
     configBackup: options.pendingDatabase?.backup,
     host: settings['gateway.host'],
@@ -134,17 +175,19 @@ function buildThreadsOptions(
       explains: async ({ secret, request }) =>
         isExplainToken(services.vault, services.clock, secret, request) || services.secrets.matches('gateway', secret),
       control,
+      ...options.pluginFunctions,
     },
-    onEvent({ event, detail, handlers, request }) {
+    onEvent({ event, detail, handlers, request, cause }) {
       log.info({ event, ...detail }, 'traffic event');
       services.events.emit(
-        { ...readEventSubject(detail), event, atMs: services.clock.now(), detail: { ...detail, request } },
+        { ...readEventSubject(detail), event, atMs: services.clock.now(), detail: { ...detail, request }, cause },
         handlers,
       );
     },
     onEventsDropped: services.events.countDropped,
     onReport: collector.receive,
     onThreadExit: collector.removeThread,
+    onSpans: spans => traceExport?.receive(spans),
   };
 }
 

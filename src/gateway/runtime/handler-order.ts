@@ -2,12 +2,15 @@ import { withExplanations } from '../inspect/explain/explain.ts';
 import type { ExplanationStore } from '../inspect/explain/explanation-store.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
 import { createDispatcher, type DispatcherOptions } from '../routing/dispatch.ts';
+import { type RequestTracer, withTracing } from '../tracing/tracer.ts';
 import { withControlApi } from './control-api-proxy.ts';
 import { type createHealthEndpoints, withHealthEndpoints } from './health-endpoints.ts';
 
 export interface HandlerContext extends DispatcherOptions {
   readonly healthEndpoints: ReturnType<typeof createHealthEndpoints>;
   readonly explanations: ExplanationStore;
+  /** Undefined where traces are not exported. */
+  readonly tracer: RequestTracer | undefined;
 }
 
 /** A handler before routing: answers a request itself or passes it to `next`. */
@@ -31,6 +34,11 @@ export const handlerOrder: readonly HandlerPlacement[] = [
     name: 'control-api',
     wrap: ({ services }, next) => withControlApi(services, next),
     why: 'Before any API, which could otherwise receive the gateway secret; absent unless the setting enables it.',
+  },
+  {
+    name: 'tracing',
+    wrap: ({ tracer }, next) => withTracing(tracer, next),
+    why: 'Before routing, since requests without a route have a trace too; absent unless traces are exported.',
   },
   {
     name: 'explanations',

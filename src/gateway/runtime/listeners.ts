@@ -1,8 +1,9 @@
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import { isTlsPort } from '../pipeline/listen-port.ts';
+import { formatUpstreamFailure } from '../pipeline/upstream-failure.ts';
+import { toUpstreamFailure } from '../proxy/upstream-errors.ts';
 import type { Api } from '../routing/api.ts';
-import { compareAge } from '../routing/route-index.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { createTcpListener } from '../routing/tcp-listener.ts';
 import { createListener, type ListenAddress, type Listener } from '../server/listener.ts';
@@ -125,7 +126,10 @@ function createListenerFactory({
     connectTimeoutMs: settings['upstream.connect_timeout_ms'],
   };
   const onConnectError = (api: Api, error: Error) =>
-    log.warn({ api: api.id, reason: error.message }, 'upstream connection failed, client closed');
+    log.warn(
+      { api: api.id, reason: formatUpstreamFailure(toUpstreamFailure(error)) },
+      'upstream connection failed, client closed',
+    );
 
   return (apiPort, protocol) => {
     const acceptor = protocol === 'https' || protocol === 'tls' ? tlsAcceptor : undefined;
@@ -146,16 +150,15 @@ function listRequiredPorts(snapshot: Snapshot, settings: Settings): Map<number, 
   return new Map([...ports].slice(0, maxExtraPorts));
 }
 
-const tcpServicesByApis = new WeakMap<Snapshot['apis'], ReadonlyMap<number, readonly Api[]>>();
+const tcpServicesByPort = new WeakMap<Snapshot['tcpServices'], ReadonlyMap<number, readonly Api[]>>();
 
-/** TCP services by port, cached per snapshot. */
-function groupTcpServices({ apis }: Snapshot): ReadonlyMap<number, readonly Api[]> {
-  let found = tcpServicesByApis.get(apis);
+/** Active TCP services by port. */
+function groupTcpServices({ tcpServices }: Snapshot): ReadonlyMap<number, readonly Api[]> {
+  let found = tcpServicesByPort.get(tcpServices);
   if (!found) {
-    const all = [...apis.values()].filter(({ tcpService, model }) => tcpService !== undefined && model.identity.active);
-    all.sort(compareAge);
-    found = Map.groupBy(all, ({ model }) => model.listen.port);
-    tcpServicesByApis.set(apis, found);
+    const active = tcpServices.filter(({ model }) => model.identity.active);
+    found = Map.groupBy(active, ({ model }) => model.listen.port);
+    tcpServicesByPort.set(tcpServices, found);
   }
   return found;
 }

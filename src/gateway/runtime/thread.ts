@@ -26,17 +26,21 @@ import { createExplanationStore } from '../inspect/explain/explanation-store.ts'
 import { createOrganisationLimitCache } from '../limits/organisation-limit-cache.ts';
 import { createTenantGrants } from '../pipeline/tenant-grants.ts';
 import { createRpcClient, createRpcServer, type RpcRequest, type RpcResponse } from '../pipeline/thread-rpc.ts';
-import { createUpstreamPools } from '../proxy/pools.ts';
+import { createPluginBundles } from '../plugins/bundles/plugin-bundles.ts';
+import { createPluginServices } from '../plugins/create-plugin-services.ts';
+import { createUpstreamAuthorities } from '../proxy/authorities.ts';
 import { createServiceDiscovery } from '../proxy/service-discovery.ts';
+import { createAccessLog } from '../recording/access-log.ts';
+import { listCredentialParameters } from '../recording/api-analytics.ts';
 import { createEventEmitter, type EmittedEvent } from '../recording/event-emitter.ts';
 import { createRecentStats } from '../recording/recent-stats.ts';
 import { createRecorder, type Recorder } from '../recording/recorder.ts';
 import { describeApiStatus, describeThreadStatus, listUnavailableApis } from '../routing/api-status.ts';
 import { createSnapshotLoader } from '../routing/loader.ts';
 import { createSniSelector } from '../routing/sni.ts';
-import { createTlsAcceptor } from '../server/tls-acceptor.ts';
 import { createTransports } from '../server/transports.ts';
 import type { MainThreadRpc, StepServices } from '../steps/step-services.ts';
+import { createTracer, finishTraceFirst, type SpanReport } from '../tracing/tracer.ts';
 import { startUptimeChecker } from '../uptime/uptime-checker.ts';
 import { createDefinitionSecrets } from '../variables/definition-secrets.ts';
 import { createReaderWithBackup } from './config-backup/backup-reader.ts';
@@ -46,12 +50,15 @@ import { createHealthEndpoints } from './health-endpoints.ts';
 import { createListeners } from './listeners.ts';
 import { createNetworkServices } from './network-services.ts';
 import type { ThreadStart } from './preload-thread.ts';
+import { createThreadPools, createThreadTls } from './thread-network.ts';
 
 /** Start data of a traffic thread. */
 export interface ThreadData {
   readonly settings: Settings;
   readonly database: { readonly url?: string; readonly file?: string };
   readonly shared: SharedArrayBuffer;
+  /** Response cache of the process; absent with Redis. */
+  readonly cacheBuffer?: SharedArrayBuffer | undefined;
   /** Key of the vault; posted in memory only, never persisted. */
   readonly dataKey: Uint8Array;
   readonly host: string;
@@ -68,9 +75,12 @@ export interface ThreadData {
 export type MessageToThread =
   | { readonly kind: 'config-changed'; readonly refreshId: number }
   | { readonly kind: 'batch-accepted' }
+  | { readonly kind: 'spans-accepted' }
   | { readonly kind: 'database-available' }
   /** `/ready` returns 503 from now on; traffic continues. */
   | { readonly kind: 'drain' }
+  /** Log rotation. */
+  | { readonly kind: 'reopen-logs' }
   | { readonly kind: 'stop' }
   | RpcRequest
   | RpcResponse;
@@ -80,6 +90,7 @@ export type MessageToMain =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'loaded'; readonly refreshId: number; readonly served: ServedConfig; readonly fault?: string }
   | { readonly kind: 'report'; readonly report: ThreadReport }
+  | SpanReport
   | ({ readonly kind: 'event' } & EmittedEvent)
   | { readonly kind: 'events-dropped'; readonly count: number }
   | RpcRequest
@@ -172,6 +183,11 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     create: through => ({ jwks: tokens.createKeySets(through), serviceDiscovery: createRegistries(through) }),
   });
   const grants = createTenantGrants(settings);
+  const upstreamAuthorities = createUpstreamAuthorities(settings, error =>
+    log.error({ reason: error.message }, 'upstream certificate authorities not reloaded'),
+  );
+  const plugins = createPluginServices(settings, systemClock, log);
+  const pluginBundles = createPluginBundles({ settings, log, grants, outbound: tokens.services.outbound });
   const services: StepServices = {
     settings,
     addressPolicies: addresses,
@@ -192,8 +208,11 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
       isGranted: (orgId, name) => isSecretGranted(grants.of(orgId), name),
     }),
     isContextName: () => true,
-    responseCache: await createCache({ settings, shared: engine.shared, clock: systemClock }),
+    ...plugins.services,
+    pluginBundles,
+    responseCache: createCache({ settings, shared: engine.shared, buffer: data.cacheBuffer, clock: systemClock, log }),
     serviceDiscovery,
+    upstreamAuthorities,
     emitEvent: createEventEmitter({
       settings,
       clock: systemClock,
@@ -212,26 +231,12 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
       organisations.invalidate(changes);
     },
   });
-  const pools = createUpstreamPools({
-    connectTimeoutMs: settings['upstream.connect_timeout_ms'],
-    headersTimeoutMs: settings['upstream.timeout_ms'],
-    maxConnections: settings['upstream.max_connections'],
-    maxStreams: settings['upstream.max_streams'],
-    maxWaiting: settings['upstream.max_queued_requests'],
-    waitTimeoutMs: settings['upstream.queue_timeout_ms'],
-    maxSharePercent: settings['upstream.max_share_percent'],
-    headLimits: {
-      maxHeaderBytes: settings['upstream.max_response_header_bytes'],
-      maxHeaders: settings['upstream.max_response_headers'],
-    },
-    prereadBytes: settings['upstream.body_preread_bytes'],
-    maxPrereadBytes: settings['upstream.body_preread_total_bytes'],
-    http2: settings['upstream.http2'],
-    http1Engine: settings['gateway.http1_engine'],
-  });
+  const pools = createThreadPools(settings);
+  const accessLog = await createAccessLog({ settings, clock: systemClock, log, redact: redactor.redact });
   const recorder = createRecorder({
     settings,
     log,
+    accessLog,
     redact: redactor.redact,
     post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies MessageToMain, transfer),
   });
@@ -258,34 +263,21 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     onResults: recorder.addUptimeResults,
   });
   const recentStats = createRecentStats(systemClock);
-  const record: Recorder['record'] = (call, complete) => {
+  const tracer = createTracer({ settings, log, redact: redactor.redact, listCredentialParameters, port });
+  const record: Recorder['record'] = finishTraceFirst(tracer, (call, complete) => {
     recentStats.count(call);
     recorder.record(call, complete);
-  };
-  const explanations = createExplanationStore(systemClock);
-  const handler = buildHandler({ snapshot: loader.snapshot, services, pools, record, healthEndpoints, explanations });
-  const transports = createTransports({ handler, settings, clock: systemClock, log });
-  const tlsAcceptor = createTlsAcceptor({
-    certificateFile: settings['gateway.tls.certificate_file'],
-    keyFile: settings['gateway.tls.key_file'],
-    minVersion: settings['gateway.tls.min_version'],
-    http2: settings['gateway.http2'],
-    handshakeTimeoutMs: settings['gateway.headers_timeout_ms'],
-    onReloadError: error => log.error({ reason: error.message }, 'TLS certificate not reloaded'),
-    ...createSniSelector(loader.snapshot, services.grants),
   });
+  const explanations = createExplanationStore(systemClock);
+  const { snapshot } = loader;
+  const handler = buildHandler({ snapshot, services, pools, record, healthEndpoints, explanations, tracer });
+  const { recordInvalid: onInvalidRequest } = recorder;
+  const transports = createTransports({ handler, settings, clock: systemClock, log, onInvalidRequest });
+  const tlsAcceptor = createThreadTls(settings, log, createSniSelector(loader.snapshot, services.grants));
   const { host, port: requestedPort, reusePort } = data;
   const address = { host, port: requestedPort, reusePort };
   const { rpc } = services;
-  const listeners = createListeners({
-    settings,
-    log,
-    ...transports,
-    tlsAcceptor: tlsAcceptor,
-    snapshot: loader.snapshot,
-    address: address,
-    rpc: rpc,
-  });
+  const listeners = createListeners({ settings, log, ...transports, tlsAcceptor, snapshot, address, rpc });
   const handlers: TrafficThreadRpc = {
     explanation: async ({ id }) => explanations.text(id) ?? '',
     debug: given => runDebug(given, { services, pools, snapshot: loader.snapshot }),
@@ -306,6 +298,14 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   const handleRequest = createRpcServer({ ...handlers }, post);
   const onPollError = (error: Error) => log.error({ err: error }, 'config poll failed');
   const polls = every(pollIntervalMs, () => refresh(0), { onError: onPollError });
+  const bundlePolls = every(
+    settings['plugins.bundles.refresh_seconds'] * 1000,
+    async () => {
+      const isChanged = await pluginBundles.refresh();
+      await loader.recompile(({ model }) => isChanged(model));
+    },
+    { onError: error => log.error({ err: error }, 'plugin bundles not refreshed') },
+  );
 
   let served: ServedConfig = { revision: loader.snapshot().revision, loadedAtMs: systemClock.now() };
 
@@ -319,6 +319,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     try {
       await loader.refresh();
       tlsAcceptor.refresh();
+      upstreamAuthorities.refresh();
       await listeners.reconcile();
       databaseFault = '';
       post({ kind: 'loaded', refreshId, served: readServedConfig() });
@@ -333,7 +334,9 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   port.on('message', (message: MessageToThread) => {
     if (message.kind === 'config-changed') void refresh(message.refreshId);
     else if (message.kind === 'batch-accepted') recorder.onBatchAccepted();
+    else if (message.kind === 'spans-accepted') tracer?.onReportAccepted();
     else if (message.kind === 'drain') isDraining = true;
+    else if (message.kind === 'reopen-logs') void accessLog?.reopen();
     else if (message.kind === 'database-available') {
       switchToDatabase();
       void refresh(0);
@@ -341,12 +344,16 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     else if (message.kind === 'rpc-response') mainThread.receive(message);
     else if (message.kind === 'stop') {
       polls.stop();
+      bundlePolls.stop();
       void Promise.all([listeners.close(), transports.close()]).then(end);
     }
   });
   async function end(): Promise<void> {
+    await accessLog?.close();
     recorder.close();
+    tracer?.close();
     await uptimeChecker.close();
+    await plugins.close();
     await pools.close();
     await tokens.close();
     await reader.close();

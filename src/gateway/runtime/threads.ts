@@ -12,6 +12,7 @@ import {
 import type { EmittedEvent } from '../recording/event-emitter.ts';
 import { createPortClaims } from '../server/port-claims.ts';
 import type { MainThreadRpc } from '../steps/step-services.ts';
+import type { SpanReport } from '../tracing/tracer.ts';
 import { type PreloadedThread, preloadThread } from './preload-thread.ts';
 import type { MessageToMain, MessageToThread, ServedConfig, ThreadData, TrafficThreadRpc } from './thread.ts';
 import { validateTrafficSettings } from './validate-settings.ts';
@@ -49,6 +50,10 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 
   /** Receives metrics and records of a thread. */
   readonly onReport: (thread: number, report: ThreadReport) => void;
   readonly onThreadExit: (thread: number) => void;
+  /** Receives encoded spans of a thread. */
+  readonly onSpans: (spans: SpanReport) => void;
+  /** Called when a thread has loaded configuration, also without changes. */
+  readonly onLoaded?: (() => void) | undefined;
 }
 
 /** Traffic threads of one process. */
@@ -71,6 +76,8 @@ export interface Threads {
   notifyDatabaseAvailable(): void;
   /** `/ready` returns 503 from now on; traffic continues. */
   drain(): void;
+  /** Log rotation: every thread opens its access log again. */
+  reopenLogs(): void;
   /** RPC to one thread. */
   readonly call: RpcCall<TrafficThreadRpc>;
   /** RPC to all threads. */
@@ -115,6 +122,8 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
       onEventsDropped,
       onReport,
       onThreadExit,
+      onSpans,
+      onLoaded,
       answers,
       count: _count,
       preloadedThreads: _preloadedThreads,
@@ -158,12 +167,16 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
         else if (message.kind === 'loaded') {
           thread.served = message.served;
           thread.pendingRefreshes.get(message.refreshId)?.(message.fault);
+          onLoaded?.();
         } else if (message.kind === 'rpc-response') rpcClient.receive(message);
         else if (message.kind === 'rpc-request') void answer(message);
         else if (message.kind === 'report') {
           onReport(id, message.report);
           if (message.report.batch || message.report.uptimeResults)
             worker.postMessage({ kind: 'batch-accepted' } satisfies MessageToThread);
+        } else if (message.kind === 'spans') {
+          onSpans(message);
+          worker.postMessage({ kind: 'spans-accepted' } satisfies MessageToThread);
         } else if (message.kind === 'events-dropped') onEventsDropped(message.count);
         else if (message.kind === 'event') onEvent(message);
         // Anything else is Node's own: in watch mode a thread reports the files it loads through the same port.
@@ -234,6 +247,9 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     },
     drain() {
       for (const { worker } of threads) worker.postMessage({ kind: 'drain' } satisfies MessageToThread);
+    },
+    reopenLogs() {
+      for (const { worker } of threads) worker.postMessage({ kind: 'reopen-logs' } satisfies MessageToThread);
     },
     call(name, given, timeoutMs) {
       const [first] = threads;

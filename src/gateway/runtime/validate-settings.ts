@@ -1,9 +1,13 @@
+import { closeSync, openSync } from 'node:fs';
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { validateExtraPorts } from '../pipeline/listen-port.ts';
 import { refusals } from '../pipeline/refusals.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
+import { validateGrpcSettings } from '../plugins/grpc/create-grpc-plugins.ts';
+import { createUpstreamAuthorities } from '../proxy/authorities.ts';
 import { compileOverrideRules } from '../steps/error-overrides/rules.ts';
+import { compileSampleRules } from '../tracing/sampler.ts';
 
 const problem = problems('settings', {
   message_unknown: {
@@ -20,6 +24,13 @@ const problem = problems('settings', {
   },
   files_without_role: { status: 500, message: 'from: needs the role gateway; this process has the role {role}' },
   files_with_database: { status: 500, message: 'from: cannot be combined with database.url' },
+  access_log_file_missing: { status: 500, message: 'access_log.file: is needed by access_log.output: file' },
+  access_log_file_unused: {
+    status: 500,
+    message: 'access_log.file: needs access_log.output: file; the output is {output}',
+  },
+  access_log_unwritable: { status: 500, message: 'access_log.file: {path} cannot be opened for writing ({code})' },
+  access_log_bodies_unused: { status: 500, message: 'access_log.bodies: needs access_log.format: json' },
   lifetime_missing: { status: 500, message: 'keys.force_lifetime: needs keys.lifetime_seconds' },
 });
 
@@ -37,6 +48,27 @@ export function validateTrafficSettings(settings: Settings): void {
   if (settings['keys.force_lifetime'] && settings['keys.lifetime_seconds'] === 0) throw problem.lifetime_missing();
   validateExtraPorts(settings);
   validateOverrides(settings);
+  compileSampleRules(settings['tracing.rules']);
+  validateAccessLog(settings);
+  // Reads the authorities once: what cannot be used is an error of the start, not of each thread.
+  createUpstreamAuthorities(settings, () => undefined);
+  validateGrpcSettings(settings);
+}
+
+/** Opens the file once: a path that cannot be written is an error of the start, not of each thread. */
+function validateAccessLog(settings: Settings): void {
+  const { 'access_log.output': output, 'access_log.file': path } = settings;
+  if (settings['access_log.bodies'] && settings['access_log.format'] !== 'json')
+    throw problem.access_log_bodies_unused();
+  if (output !== 'file' && path !== '') throw problem.access_log_file_unused({ detail: { output } });
+  if (output !== 'file') return;
+  if (path === '') throw problem.access_log_file_missing();
+  try {
+    closeSync(openSync(path, 'a', 0o640));
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw problem.access_log_unwritable({ detail: { path, code }, cause: error });
+  }
 }
 
 function validateOverrides(settings: Settings): void {

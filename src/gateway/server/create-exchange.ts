@@ -16,11 +16,16 @@ export interface RawRequest {
   readonly upgrade?: string;
   /** HTTP/1.0: Host may be absent. */
   readonly mayOmitHost: boolean;
+  /** Absent for HTTP/1. */
+  readonly protocol?: string;
   body(headers: HeaderList): Body;
 }
 
 /** Dependencies of request head validation. */
-export type CreateExchangeOptions = Pick<TransportOptions, 'clock' | 'paths' | 'clientAddress' | 'isClientClaim'> & {
+export type CreateExchangeOptions = Pick<
+  TransportOptions,
+  'clock' | 'paths' | 'clientAddress' | 'isClientClaim' | 'requestIds'
+> & {
   readonly limits: Pick<TransportLimits, 'maxHeaders'>;
 };
 
@@ -59,7 +64,7 @@ export function createExchange(raw: RawRequest, options: CreateExchangeOptions):
     return toInvalidRequest(`the path is longer than ${maxPathLength} bytes`, 414);
   const path = canonicalizePath(target.path, options.paths);
   if (isInvalidPath(path)) return toInvalidRequest(path.fault);
-  return new Exchange({
+  const call = new Exchange({
     method: raw.method,
     target: raw.target,
     path,
@@ -69,10 +74,13 @@ export function createExchange(raw: RawRequest, options: CreateExchangeOptions):
     body: raw.body(headers),
     upgrade: raw.upgrade ?? '',
     peer,
+    protocol: raw.protocol ?? (raw.mayOmitHost ? 'HTTP/1.0' : 'HTTP/1.1'),
     clientAddress: options.clientAddress.resolve(peer, headers),
     receivedAtMs: options.clock.now(),
     startedAt: performance.now(),
   });
+  options.requestIds?.assign(call);
+  return call;
 }
 
 const equalsIgnoringCase = (one: string, other: string | undefined) => one.toLowerCase() === other?.toLowerCase();

@@ -4,6 +4,7 @@ import type { TimeoutQueue } from '#base/timeout-queue.ts';
 import { requestFaults } from '../http/http1/request-faults.ts';
 import type { InvalidRequest } from '../http/request-head.ts';
 import type { Exchange, Peer } from '../pipeline/exchange.ts';
+import type { ReportInvalidRequest } from '../pipeline/invalid-request.ts';
 import { createBadRequestResponse } from './create-exchange.ts';
 import { watchHalfClosed } from './half-close.ts';
 
@@ -27,9 +28,12 @@ export class Http1Connection {
   #isClosing = false;
   #hasParseError = false;
 
-  constructor(socket: Socket, peer: Peer) {
+  readonly #onInvalidRequest: ReportInvalidRequest | undefined;
+
+  constructor(socket: Socket, peer: Peer, onInvalidRequest: ReportInvalidRequest | undefined) {
     this.#socket = socket;
     this.peer = peer;
+    this.#onInvalidRequest = onInvalidRequest;
   }
 
   /** No request is in progress. */
@@ -127,12 +131,19 @@ export class Http1Connection {
     if (isInBody && this.#last!.call) notifyDisconnect(this.#last!.call);
     const refusal = parseErrorResponses[error.code ?? ''] ?? requestFaults.malformed;
     const { status } = refusal;
+    // A request in progress is recorded as disconnected.
+    if (!isInBody) this.#reportInvalid(refusal);
     const { headers, body } = createBadRequestResponse(refusal);
     socket.end(
       `HTTP/1.1 ${status} ${parseErrorReasons[status]}\r\n${formatHeaderLines(headers)}Connection: close\r\n\r\n${body}`,
     );
     const timer = setTimeout(() => socket.destroy(), lingerTimeoutMs);
     socket.once('close', () => clearTimeout(timer));
+  }
+
+  #reportInvalid(fault: InvalidRequest): void {
+    const unparsed = { method: undefined, target: undefined };
+    this.#onInvalidRequest?.({ ...fault, ...unparsed, peer: this.peer, protocol: 'HTTP/1.1' });
   }
 }
 

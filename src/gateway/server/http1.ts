@@ -55,7 +55,11 @@ export function createHttp1Transport(options: TransportOptions): Transport {
     const call = createHttp1Exchange(request, connection, intent, response);
     const isCall = call instanceof Exchange;
     connection.beginCall(request, response, isCall ? call : undefined);
-    if (!isCall) return refuseRequest(writer, connection, call);
+    if (!isCall) {
+      const { method, url: target } = request;
+      options.onInvalidRequest?.({ ...call, peer: connection.peer, protocol: 'HTTP/1.1', method, target });
+      return refuseRequest(writer, connection, call);
+    }
     options.handler.handle(call, writer);
   }
 
@@ -99,7 +103,8 @@ export function createHttp1Transport(options: TransportOptions): Transport {
     accept(socket, port) {
       // Socket errors surface as a disconnect in the 'close' event.
       socket.on('error', () => undefined);
-      const connection = new Http1Connection(socket, readPeer(socket, port, options.clientAddress));
+      const peer = readPeer(socket, port, options.clientAddress);
+      const connection = new Http1Connection(socket, peer, options.onInvalidRequest);
       connections.set(socket, connection);
       socket.once('end', () => connection.onHalfClose(halfCloseTimeouts));
       socket.once('close', () => {

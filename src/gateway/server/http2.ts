@@ -34,10 +34,26 @@ export function createHttp2Transport(options: TransportOptions): Transport {
       'fault' in head
         ? head
         : createExchange(
-            { ...head, peer, mayOmitHost: false, body: headers => createHttp2Body(bodyRate, stream, headers) },
+            {
+              ...head,
+              peer,
+              protocol: 'HTTP/2.0',
+              mayOmitHost: false,
+              body: headers => createHttp2Body(bodyRate, stream, headers),
+            },
             options,
           );
-    if (!(call instanceof Exchange)) return refuseRequest(writer, call, 'fault' in head ? undefined : head);
+    if (!(call instanceof Exchange)) {
+      const parsed = 'fault' in head ? undefined : head;
+      options.onInvalidRequest?.({
+        ...call,
+        peer,
+        protocol: 'HTTP/2.0',
+        method: parsed?.method,
+        target: parsed?.target,
+      });
+      return refuseRequest(writer, call, parsed);
+    }
     stream.once('close', () => {
       if (writer.isComplete) return;
       call.isClientDisconnected = true;

@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createSecureContext, createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls';
+import { createCertificateFiles } from '#base/certificate-files.ts';
 import { problems } from '#base/problems.ts';
 import { normalizeHostHeader } from '../http/request-head.ts';
 
@@ -27,6 +27,8 @@ export interface TlsAcceptorOptions {
   readonly handshakeTimeoutMs: number;
   /** Receives the error of changed files that cannot be used. */
   readonly onReloadError: (error: Error) => void;
+  /** Changed files are in use. */
+  readonly onReload?: () => void;
   /** Certificate for an SNI name; lower-case, without a trailing dot. */
   identity(serverName: string): ServerIdentity | undefined;
   /** Some API uses client certificates. */
@@ -46,8 +48,10 @@ export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
   if ((certificateFile === '') !== (keyFile === '')) throw problem.certificate_incomplete();
   const minVersion = options.minVersion === '1.3' ? 'TLSv1.3' : 'TLSv1.2';
   const contexts = new WeakMap<ServerIdentity, SecureContext>();
-  let fileStamp = readFileStamp(options);
-  let files = readFiles(options);
+  const files = createCertificateFiles({
+    ...options,
+    toProblem: reason => problem.unreadable({ detail: { reason } }),
+  });
 
   function getContext(identity: ServerIdentity): SecureContext {
     let context = contexts.get(identity);
@@ -60,7 +64,7 @@ export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
 
   function createTlsServer(requestCert: boolean, onSecure: (socket: TLSSocket) => void): Server {
     const server = createServer({
-      ...files,
+      ...files.current(),
       minVersion,
       requestCert,
       // Each API verifies client certificates per request.
@@ -86,52 +90,16 @@ export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
     createAcceptor(onSecure) {
       const requestingServer = createTlsServer(true, onSecure);
       const plainServer = createTlsServer(false, onSecure);
-      let current = files;
+      let current = files.current();
       return socket => {
-        if (current !== files) {
-          current = files;
-          for (const server of [requestingServer, plainServer]) server.setSecureContext({ ...files, minVersion });
+        if (current !== files.current()) {
+          current = files.current();
+          for (const server of [requestingServer, plainServer]) server.setSecureContext({ ...current, minVersion });
         }
         socket.on('error', () => socket.destroy());
         (options.requestsClientCertificates() ? requestingServer : plainServer).emit('connection', socket);
       };
     },
-    refresh() {
-      const now = readFileStamp(options);
-      if (now === fileStamp) return;
-      fileStamp = now;
-      try {
-        files = readFiles(options);
-      } catch (error) {
-        // Perhaps only one file is written yet: the current certificate stays, the next refresh retries.
-        options.onReloadError(error as Error);
-      }
-    },
+    refresh: files.refresh,
   };
-}
-
-interface CertificateFiles {
-  readonly cert?: Buffer;
-  readonly key?: Buffer;
-}
-
-function readFiles({ certificateFile, keyFile }: TlsAcceptorOptions): CertificateFiles {
-  if (certificateFile === '') return {};
-  try {
-    const files = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
-    // Detects a mismatched pair now instead of at the next handshake.
-    createSecureContext(files);
-    return files;
-  } catch (error) {
-    throw problem.unreadable({ detail: { reason: (error as Error).message } });
-  }
-}
-
-/** Changes when one of the files changes. */
-function readFileStamp({ certificateFile, keyFile }: TlsAcceptorOptions): string {
-  if (certificateFile === '') return '';
-  return [certificateFile, keyFile]
-    .map(file => statSync(file, { throwIfNoEntry: false }))
-    .map(found => `${found?.mtimeMs}/${found?.size}/${found?.ino}`)
-    .join(' ');
 }

@@ -3,6 +3,8 @@ import type { Clock } from '#base/clock.ts';
 import type { IsClientClaim } from '../http/client-claims.ts';
 import type { PathRules } from '../http/path.ts';
 import type { ClientAddressResolver } from '../pipeline/client-address.ts';
+import type { ReportInvalidRequest } from '../pipeline/invalid-request.ts';
+import type { RequestIds } from '../pipeline/request-id.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
 import type { BodyRateOptions } from './body-rate.ts';
 
@@ -29,6 +31,10 @@ export interface TransportOptions {
   /** Headers dropped unless a trusted proxy sends them. */
   readonly isClientClaim: IsClientClaim;
   readonly limits: TransportLimits;
+  /** Request ids from the start of an exchange; absent where no header carries them. */
+  readonly requestIds?: RequestIds | undefined;
+  /** Receives each request that was refused before it became an exchange. */
+  readonly onInvalidRequest?: ReportInvalidRequest | undefined;
   /** WebSocket upgrades are allowed. */
   readonly webSockets: boolean;
   /** Closes each connection after its first response. */

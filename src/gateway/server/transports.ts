@@ -4,6 +4,8 @@ import type { Settings } from '#base/settings.ts';
 import { createClientClaims } from '../http/client-claims.ts';
 import { pathRulesOf } from '../http/path.ts';
 import { createClientAddressResolver } from '../pipeline/client-address.ts';
+import type { ReportInvalidRequest } from '../pipeline/invalid-request.ts';
+import { createRequestIds } from '../pipeline/request-id.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
 import { createNativeTransport } from './http1/native-transport.ts';
 import { createHttp1Transport } from './http1.ts';
@@ -15,13 +17,16 @@ export interface TransportsOptions {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
+  readonly onInvalidRequest?: ReportInvalidRequest;
 }
 
 /** HTTP/1.1 and HTTP/2 transports of a thread, configured from the settings. */
-export function createTransports({ handler, settings, clock, log }: TransportsOptions) {
+export function createTransports({ handler, settings, clock, log, onInvalidRequest }: TransportsOptions) {
   const options: TransportOptions = {
     handler,
     clock,
+    requestIds: createRequestIds(settings),
+    onInvalidRequest,
     paths: pathRulesOf(settings),
     clientAddress: createClientAddressResolver(settings['gateway.trusted_proxies']),
     isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),

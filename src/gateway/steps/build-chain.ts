@@ -1,5 +1,6 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Settings } from '#base/settings.ts';
-import type { Chain, StepHooks } from '../pipeline/exchange.ts';
+import type { Chain, Exchange, StepHooks } from '../pipeline/exchange.ts';
 import type { ChainContext, ChainStep } from '../pipeline/step.ts';
 import { order } from './order.ts';
 import type { StepServices } from './step-services.ts';
@@ -12,9 +13,10 @@ const sharedChains = new WeakMap<Settings, Chain>();
 
 export function buildChain(context: ChainContext<StepServices>): Chain {
   const { settings } = context.services;
+  const isTraced = context.model.detail.tracing && settings['tracing.endpoint'] !== '';
   const steps = order.flatMap(({ step }) => {
     const hooks = step.build(context);
-    return hooks ? [{ step, hooks }] : [];
+    return hooks ? [{ step, hooks: isTraced ? traceHooks(step.name, hooks) : hooks }] : [];
   });
   if (!steps.every(({ step }) => step.isDefinitionIndependent)) return assembleChain(steps);
   const chain = sharedChains.get(settings) ?? assembleChain(steps);
@@ -32,9 +34,32 @@ function assembleChain(steps: readonly { readonly step: ChainStep<StepServices>;
     request: collectHooks('request'),
     response: collectHooks('response'),
     buffersResponse: collectHooks('buffersResponse'),
+    finalizeResponse: collectHooks('finalizeResponse'),
+    replaceRefusal: collectHooks('replaceRefusal'),
+    transformBody: collectHooks('transformBody'),
     captureBody: collectHooks('captureBody'),
     onUpstreamResult: collectHooks('onUpstreamResult'),
     onFinish: collectHooks('onFinish'),
     names: { request: collectNames('request'), response: collectNames('response') },
   };
+}
+
+/** Detailed tracing: measures the hooks of a step, so that each run becomes a span. */
+function traceHooks(name: string, hooks: StepHooks): StepHooks {
+  const { request, response } = hooks;
+  return {
+    ...hooks,
+    ...(request && { request: call => measureStep(call, name, () => request(call)) }),
+    ...(response && { response: (call, result) => measureStep(call, name, () => response(call, result)) }),
+  };
+}
+
+function measureStep<T>(call: Exchange, name: string, run: () => MaybePromise<T>): MaybePromise<T> {
+  const startedAt = performance.now();
+  const end = (value: T): T => {
+    call.trace?.addStep(name, startedAt, performance.now());
+    return value;
+  };
+  const result = run();
+  return result instanceof Promise ? result.then(end) : end(result);
 }

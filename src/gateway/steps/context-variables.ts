@@ -1,6 +1,6 @@
-import { createUuid } from '#base/ids.ts';
 import { forEachCookie, unquoteCookie } from '../http/cookies.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { ensureRequestId } from '../pipeline/request-id.ts';
 import type { PipelineServices } from '../pipeline/services.ts';
 import type { Step, StepReads } from '../pipeline/step.ts';
 import { decodeHeaderText, toHeaderNames } from '../variables/header-name.ts';
@@ -47,7 +47,7 @@ function describeRequest(call: Exchange): Record<string, unknown> {
     path,
     path_parts: path.split('/').filter(Boolean),
     remote_addr: call.clientAddress,
-    request_id: createUuid(),
+    request_id: ensureRequestId(call),
   };
   if (call.traceId !== '') context.gw_trace_id = call.traceId;
   const headers: Record<string, string[]> = Object.create(null);

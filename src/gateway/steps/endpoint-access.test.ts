@@ -66,6 +66,11 @@ describe('endpoint lists', () => {
     };
     assert.deepEqual(await answer(lists, { target: '/x', change }), passes);
     assert.deepEqual(await answer(lists, { target: '/z', change }), forbidden);
+    const enter: Sent['change'] = call => {
+      call.loopCount = 1;
+      call.entryLoopCount = 1;
+    };
+    assert.deepEqual(await answer(lists, { target: '/x', change: enter }), forbidden);
   });
 
   test('an open endpoint needs no key; its neighbours do', async () => {

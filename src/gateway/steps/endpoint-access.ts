@@ -18,6 +18,8 @@ export const endpointAccessStep: Step<Services, typeof reads> = {
   reads,
   build(stepContext) {
     const { model, version, services } = stepContext;
+    // MCP proxies have access lists of their own.
+    if (model.format === 'mcp') return undefined;
     const { ignoreAuthentication, block, allow, internal } = version.endpoints;
     const context = { model, version, settings: services.settings };
     const openList = createEndpointMatcher(ignoreAuthentication, context);
@@ -39,7 +41,7 @@ export const endpointAccessStep: Step<Services, typeof reads> = {
           return undefined;
         }
         const isInternal = internalList?.find(call) !== undefined;
-        if (isInternal && call.loopCount === 0) return refuseEndpoint(call);
+        if (isInternal && call.loopCount === call.entryLoopCount) return refuseEndpoint(call);
         // Mocks are exempt from the lists below; authentication applies later, unless the setting puts mocks first.
         const mock = mocks?.find(call);
         if (mock && mocksFirst) {
@@ -58,4 +60,5 @@ export const endpointAccessStep: Step<Services, typeof reads> = {
   },
 };
 
-const isPreflight = (call: Exchange) => call.method === 'OPTIONS' && call.headers.has('access-control-request-method');
+export const isPreflight = (call: Exchange) =>
+  call.method === 'OPTIONS' && call.headers.has('access-control-request-method');

@@ -14,6 +14,8 @@ import {
 } from '../auth/security-requirements.ts';
 import { authTokenStep } from '../auth/token.ts';
 import { tokenExchangeStep } from '../auth/token-exchange.ts';
+import { graphqlResponseStep } from '../graphql/graphql-response-step.ts';
+import { graphqlStep } from '../graphql/graphql-step.ts';
 import { apiLimitsStep } from '../limits/api-limits.ts';
 import { keyLimitsStep } from '../limits/key-limits.ts';
 import { organisationLimitsStep } from '../limits/organisation-limits.ts';
@@ -29,15 +31,24 @@ import { endpointAccessStep } from './endpoint-access.ts';
 import { enforcedTimeoutStep } from './enforced-timeout.ts';
 import { errorOverridesStep } from './error-overrides.ts';
 import { expiryStep } from './expiry.ts';
+import { graphqlHeadersStep } from './graphql-headers.ts';
 import { ipAccessStep } from './ip-access.ts';
 import { keyStateStep } from './key-state.ts';
+import { mcpAccessStep } from './mcp-access.ts';
+import { mcpListsStep } from './mcp-lists.ts';
+import { mcpMessageStep } from './mcp-message.ts';
+import { mcpRightsStep } from './mcp-rights.ts';
 import { methodTransformStep } from './method-transform.ts';
 import { mockResponseStep } from './mock-response.ts';
 import { pathParametersStep } from './path-parameters.ts';
+import { persistGraphqlStep } from './persist-graphql.ts';
+import { pluginAuthStep } from './plugin-auth.ts';
+import { postAuthPluginsStep, postPluginsStep, prePluginsStep } from './plugins.ts';
 import { rateLimitsEndpointStep } from './rate-limits-endpoint.ts';
 import { requestHeadersStep } from './request-headers.ts';
 import { requestSigningStep } from './request-signing.ts';
 import { responseHeadersStep } from './response-headers.ts';
+import { responsePluginsStep } from './response-plugins.ts';
 import { responseProcessorsStep } from './response-processors.ts';
 import { serviceDiscoveryStep } from './service-discovery.ts';
 import { sizeLimitStep } from './size-limit.ts';
@@ -53,6 +64,7 @@ import { upstreamAuthStep } from './upstream-auth.ts';
 import { urlRewriteStep } from './url-rewrite.ts';
 import { validateJsonStep } from './validate-json.ts';
 import { validateRequestStep } from './validate-request.ts';
+import { virtualEndpointStep } from './virtual-endpoint.ts';
 
 /**
  * All steps in execution order, each with the reason for its position. A step that a definition does not use is not in
@@ -68,6 +80,10 @@ export const order: readonly StepPlacement[] = [
   { step: requiredPoliciesStep, why: 'Nor is one whose authentication references a missing policy.' },
   { step: corsHeadersStep, why: 'Browsers need CORS headers on errors of every later step too.' },
   { step: tracingStep, why: 'Errors are part of the trace as well.' },
+  {
+    step: mcpMessageStep,
+    why: 'Every list of endpoints matches by the message, and errors of later steps repeat its id.',
+  },
   { step: expiryStep, why: 'An expired API or version rejects every request, authenticated or not.' },
   {
     step: pathParametersStep,
@@ -75,6 +91,7 @@ export const order: readonly StepPlacement[] = [
   },
   { step: trackingStep, why: 'Decides whether the request is recorded, also when a later step refuses it.' },
   { step: endpointAccessStep, why: 'Open endpoints skip the authentication steps below.' },
+  { step: mcpAccessStep, why: 'The same for MCP proxies.' },
   {
     step: corsStep,
     why: 'Preflights have no credentials: before authentication, after blocked endpoints.',
@@ -89,6 +106,7 @@ export const order: readonly StepPlacement[] = [
     why: 'Counts all requests of an organisation, before they cost a credential check.',
   },
   { step: sizeLimitStep, why: 'Before any step reads a body; applies to open endpoints too.' },
+  { step: prePluginsStep, why: 'Before authentication, which may read what a plugin sets; after limits on size.' },
   { step: contextVariablesStep, why: 'Before credentials are stripped; later steps add their variables.' },
   {
     step: securityRequirementsStep,
@@ -103,9 +121,11 @@ export const order: readonly StepPlacement[] = [
   { step: unlessRequirements(hmacStep), why: 'Fixed order of auth methods: after basic auth.' },
   { step: unlessRequirements(jwtStep), why: 'Fixed order of auth methods: after HMAC.' },
   { step: unlessRequirements(oidcStep), why: 'Fixed order of auth methods: after JWT.' },
+  { step: unlessRequirements(pluginAuthStep), why: 'Fixed order of auth methods: after OpenID Connect.' },
   { step: unlessRequirements(authTokenStep), why: 'Fixed order of auth methods: last.' },
   { step: bearerTokenStep, why: 'After all auth methods verified the token, before it is stripped.' },
   { step: stripAuthStep, why: 'All auth methods have read their credentials.' },
+  { step: postAuthPluginsStep, why: 'Right after authentication, before its session is checked.' },
   { step: keyStateStep, why: 'First check of the key, for all auth methods.' },
   { step: accessRightsStep, why: 'An active key may lack access to this API.' },
   {
@@ -113,6 +133,7 @@ export const order: readonly StepPlacement[] = [
     why: 'Available to every key with access, without counting against its limits.',
   },
   { step: allowedUrlsStep, why: 'Access to the API may be restricted to some endpoints.' },
+  { step: mcpRightsStep, why: 'Access to an MCP proxy may be restricted to some primitives.' },
   { step: keyLimitsStep, why: 'Only requests with access count against the limits of a key.' },
   { step: scopeCheckStep, why: 'Last authorization check; a token without the scope still counts against limits.' },
   {
@@ -120,6 +141,8 @@ export const order: readonly StepPlacement[] = [
     why: 'Only for authorized requests: a provider request costs more than all checks before.',
   },
   { step: apiLimitsStep, why: 'After key limits, so that one key cannot exhaust the limit of the API for others.' },
+  { step: persistGraphqlStep, why: 'The operation it sends is checked like one of a client.' },
+  { step: graphqlStep, why: 'After all limits: parsing a document costs more than counting a request.' },
   { step: upstreamAuthStep, why: 'All auth methods have read the credential of the client, which this one replaces.' },
   { step: validateJsonStep, why: 'After all limits: parsing a body costs more than counting a request.' },
   { step: validateRequestStep, why: 'Validates the request as sent, before transforms.' },
@@ -131,14 +154,26 @@ export const order: readonly StepPlacement[] = [
   { step: requestHeadersStep, why: 'After all steps that read headers of the client.' },
   { step: urlRewriteStep, why: 'Sees the transformed body and context; applied after all steps.' },
   { step: methodTransformStep, why: 'After the rewrite, whose endpoints match the original method.' },
+  { step: postPluginsStep, why: 'Last change of the request by the definition: sees the result of all transforms.' },
+  { step: graphqlHeadersStep, why: 'Final headers of GraphQL requests: no transform or plugin changes them.' },
+  { step: virtualEndpointStep, why: 'Responds in place of the upstream: requires access, and sees the final request.' },
   {
     step: mockResponseStep,
     why: 'Mocks require access too, and pass the response phase like upstream responses.',
   },
-  { step: transformResponseBodyStep, why: 'First in the response phase: later steps see the body the client gets.' },
+  {
+    step: mcpListsStep,
+    why: 'First in the response phase: no later step sees primitives that the client may not use.',
+  },
+  { step: graphqlResponseStep, why: 'Response phase: transforms see the errors that clients get.' },
+  {
+    step: transformResponseBodyStep,
+    why: 'First transform of the response phase: later steps see the body the client gets.',
+  },
   { step: transformResponseJqStep, why: 'After templates, as in the request phase.' },
   { step: responseHeadersStep, why: 'Response phase: after body transforms, so that headers may describe the result.' },
   { step: responseProcessorsStep, why: 'After header transforms, whose values may contain upstream URLs too.' },
+  { step: responsePluginsStep, why: 'Response phase: after all transforms, whose result a plugin sees.' },
   {
     step: errorOverridesStep,
     why: 'Response phase: last change of the response. The cache stores what all response hooks left.',

@@ -38,6 +38,7 @@ function enforceLimit(call: Exchange, maxBytes: number, requiresLength: boolean)
   const contentLength = call.headers.get('content-length');
   if (contentLength === undefined) {
     if (requiresLength) return refuse(call, 'length_required');
+    if ((call.body.bytes?.length ?? 0) > maxBytes) return refuse(call, 'request_too_large');
     limitStream(call, maxBytes);
     return undefined;
   }

@@ -4,10 +4,12 @@ import type { AuthServices, OauthRpc } from '../auth/services.ts';
 import type { CacheServices } from '../cache/services.ts';
 import type { LimitServices } from '../limits/services.ts';
 import type { RpcCall } from '../pipeline/thread-rpc.ts';
+import type { PluginRpc } from '../plugins/plugin-rpc.ts';
+import type { PluginServices } from '../plugins/services.ts';
 import type { ProxyServices } from '../proxy/services.ts';
 
 /** RPC that the main thread answers for traffic threads. */
-export interface MainThreadRpc extends OauthRpc {
+export interface MainThreadRpc extends OauthRpc, PluginRpc {
   /** True for the gateway secret. */
   isGatewaySecret(request: { readonly secret: string }): Promise<boolean>;
   /** True for the gateway secret, and for an explain token of this request. */
@@ -30,7 +32,7 @@ export interface NetworkServices {
 }
 
 /** All services of a traffic thread. A step names those it uses: `Step<Pick<PipelineServices, 'clock'>>`. */
-export interface StepServices extends LimitServices, CacheServices, AuthServices, ProxyServices {
+export interface StepServices extends LimitServices, CacheServices, AuthServices, ProxyServices, PluginServices {
   readonly rpc: RpcCall<MainThreadRpc>;
   networkFor(policy: AddressPolicy): NetworkServices;
 }

@@ -1,25 +1,33 @@
-import { createPublicId } from '#base/ids.ts';
+import { createSpanId, createTraceId } from '#base/otlp/trace-ids.ts';
+import type { Settings } from '#base/settings.ts';
 import type { Step, StepReads } from '../pipeline/step.ts';
-
-const header = 'traceparent';
-const wellFormed = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;
-const sampled = '01';
+import { createTracePropagation } from '../tracing/propagation.ts';
+import { tagRecord } from '../tracing/tracer.ts';
 
 const reads = { api: ['detail'] } as const satisfies StepReads;
 
-/** W3C Trace Context: continues the trace of `traceparent` or starts one, and forwards it. */
-export const tracingStep: Step<unknown, typeof reads> = {
+/**
+ * Detailed tracing. Where traces are exported, every step of the API gets a span (`build-chain.ts` measures them);
+ * otherwise the step continues the trace of the client or starts one, and forwards it.
+ */
+export const tracingStep: Step<{ readonly settings: Settings }, typeof reads> = {
   name: 'tracing',
   reads,
-  build({ model }) {
+  build({ model, services: { settings } }) {
     if (!model.detail.tracing) return undefined;
+    const { readParent, writeContext } = createTracePropagation(settings);
     return {
       request(call) {
-        const [, parentTraceId, flags] = wellFormed.exec(call.headers.get(header) ?? '') ?? [];
-        // `tracestate` belongs to the trace it came with.
-        if (parentTraceId === undefined) call.headers.remove('tracestate');
-        const traceId = parentTraceId ?? createPublicId();
-        call.headers.set(header, `00-${traceId}-${createPublicId().slice(0, 16)}-${flags ?? sampled}`);
+        if (call.trace !== undefined) {
+          call.trace.isDetailed = true;
+          tagRecord(call, call.trace);
+          return undefined;
+        }
+        const parent = readParent(call);
+        const traceId = parent?.traceId ?? createTraceId();
+        const isSampled = parent?.isSampled ?? true;
+        const context = { traceId, spanId: createSpanId(), parentSpanId: createSpanId(), isSampled };
+        writeContext(call.headers, context, parent === undefined);
         if (call.traceId !== traceId) {
           call.traceId = traceId;
           call.tags ??= [];

@@ -1,4 +1,4 @@
-import { escapeQuery } from '#languages/go-template/functions/print.ts';
+import { escapeQuery } from '#languages/go-template/escape-query.ts';
 import { noBytes } from '../http/body.ts';
 import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';

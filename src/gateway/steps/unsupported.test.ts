@@ -19,10 +19,13 @@ describe('unsupported features', () => {
     version({ extended_paths: { [name]: [{ path: '/x', method: 'GET', ...entry }] } });
 
   const asking: Record<string, object> = {
-    'authentication by plugin': { custom_plugin_auth_enabled: true },
-    'virtual endpoints': list('virtual'),
-    GraphQL: { graphql: { enabled: true } },
-    plugins: { custom_middleware: { pre: [{ name: 'x', path: 'y' }] } },
+    'plugins of endpoints': list('go_plugin'),
+    'the GraphQL execution mode executionEngine': { graphql: { enabled: true, execution_mode: 'executionEngine' } },
+    'the GraphQL execution mode subgraph': { graphql: { enabled: true, execution_mode: 'subgraph' } },
+    'the GraphQL execution mode supergraph': { graphql: { enabled: true, execution_mode: 'supergraph' } },
+    'plugins of the driver python': { custom_middleware: { driver: 'python', pre: [{ name: 'x', path: 'y' }] } },
+    'plugins of the driver lua': { custom_middleware: { driver: 'lua', response: [{ name: 'x', path: 'y' }] } },
+    'plugins of the driver goplugin': { custom_middleware: { driver: 'goplugin', post: [{ name: 'x', path: 'y' }] } },
   };
   for (const [what, definition] of Object.entries(asking)) {
     test(`a definition with ${what} is not served and its status has the reason`, async () => {
@@ -33,6 +36,6 @@ describe('unsupported features', () => {
   }
 
   test('a disabled unsupported feature does not keep the API from being served', async () => {
-    assert.equal((await bench.compile(list('virtual', { disabled: true }))).unavailableReason, '');
+    assert.equal((await bench.compile(list('go_plugin', { disabled: true }))).unavailableReason, '');
   });
 });

@@ -1,10 +1,11 @@
-import type { AuthMethod, Model } from '#definition/model.ts';
+import type { Model } from '#definition/model.ts';
 import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
 
 const reads = {
   also: {
     api: [
       'authMethods',
+      'securityRequirements',
       'plugins',
       'pluginConfig',
       'trafficLogs',
@@ -13,7 +14,7 @@ const reads = {
       'graphql',
       'streams',
     ],
-    endpoints: ['persistGraphql', 'virtualEndpoint', 'endpointPlugin'],
+    endpoints: ['endpointPlugin'],
   },
 } as const satisfies StepReads;
 
@@ -29,13 +30,7 @@ interface UnsupportedFeature {
   isUsed(model: Context['model'], version: Context['version']): boolean;
 }
 
-const featureByMethod: Partial<Record<AuthMethod, string>> = {
-  custom: 'authentication by plugin',
-};
-
 const lists: Record<UnsupportedList, string> = {
-  persistGraphql: 'persisted GraphQL operations',
-  virtualEndpoint: 'virtual endpoints',
   endpointPlugin: 'plugins of endpoints',
 };
 
@@ -43,25 +38,35 @@ const { keys, entries } = Object;
 const anyEnabled = (list: readonly { readonly enabled: boolean }[]) => list.some(({ enabled }) => enabled);
 
 const unsupportedFeatures: readonly UnsupportedFeature[] = [
-  ...entries(featureByMethod).map(([mode, feature]) => ({
-    feature,
-    isUsed: ({ authMethods }: Context['model']) => authMethods.includes(mode as AuthMethod),
-  })),
+  {
+    feature: 'authentication by plugin among alternatives',
+    isUsed: ({ securityRequirements: it }) => it.some(({ methods }) => methods.some(({ mode }) => mode === 'custom')),
+  },
   ...entries(lists).map(([name, feature]) => ({
     feature,
     isUsed: (_model: Context['model'], { endpoints }: Context['version']) =>
       anyEnabled(endpoints[name as UnsupportedList]),
   })),
-  { feature: 'plugins', isUsed: ({ plugins: it }) => [it.pre, it.postAuth, it.post, it.response].some(anyEnabled) },
+  ...['python', 'lua', 'goplugin'].map(driver => ({
+    feature: `plugins of the driver ${driver}`,
+    isUsed: ({ authMethods, pluginConfig, plugins: it }: Context['model']) =>
+      pluginConfig.driver === driver &&
+      (authMethods.includes('custom') || [it.pre, it.postAuth, it.post, it.response].some(anyEnabled)),
+  })),
   { feature: 'plugins for analytics records', isUsed: it => it.trafficLogs.pluginEnabled },
-  { feature: 'plugin bundles', isUsed: it => it.pluginConfig.bundleEnabled },
   {
     feature: 'keys in other stores',
     isUsed: it =>
       [it.authProvider, it.sessionProvider].some(({ storageEngine: kind }) => kind !== '' && kind !== 'redis'),
   },
-  { feature: 'protocols inside HTTP', isUsed: it => it.identity.applicationProtocol !== '' },
-  { feature: 'GraphQL', isUsed: it => it.graphql.enabled },
+  {
+    feature: 'protocols inside HTTP in the classic format',
+    isUsed: it => it.format !== 'mcp' && it.identity.applicationProtocol !== '',
+  },
+  ...['executionEngine', 'subgraph', 'supergraph'].map(mode => ({
+    feature: `the GraphQL execution mode ${mode}`,
+    isUsed: ({ graphql }: Context['model']) => graphql.enabled && graphql.executionMode === mode,
+  })),
   { feature: 'streams', isUsed: it => it.format === 'streams' && keys(it.streams ?? {}).length > 0 },
 ];
 

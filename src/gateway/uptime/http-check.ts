@@ -78,8 +78,12 @@ function createHttpAttempt(
   { outbound, connectionOptionsFor }: HostCheckServices,
 ) {
   const { policy, tls: linkTls } = connectionOptionsFor({ origin: url.origin });
-  const { cert, key, rejectUnauthorized } = linkTls;
-  const tls = { ...(cert && key ? { cert, key } : {}), ...(rejectUnauthorized === false ? { insecure: true } : {}) };
+  const { cert, key, rejectUnauthorized, secureContext } = linkTls;
+  const tls = {
+    ...(cert && key ? { cert, key } : {}),
+    ...(secureContext ? { secureContext } : {}),
+    ...(rejectUnauthorized === false ? { insecure: true } : {}),
+  };
   const body = decodeBody(check.body);
   return async () => {
     const { status } = await outbound.fetch({

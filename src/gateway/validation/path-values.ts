@@ -1,4 +1,5 @@
-import { RE2JS } from 're2js';
+import type { RE2JS } from 're2js';
+import { loadRe2 } from '#base/lazy-packages.ts';
 
 /** The parameter values of a path, still encoded; undefined where the path has another shape. */
 export type PathValues = (path: string) => Readonly<Record<string, string>> | undefined;
@@ -17,7 +18,7 @@ export function compilePathValues(template: string, isStrict: boolean): PathValu
   // One parameter per segment does not backtrack; more of them need RE2's linear time.
   const isSimple = template.split('/').every(segment => segment.split('{').length <= 2);
   const native = isSimple ? new RegExp(source) : undefined;
-  const linear = isSimple ? undefined : RE2JS.compile(source);
+  const linear = isSimple ? undefined : loadRe2().RE2JS.compile(source);
   return path => {
     const values = native ? native.exec(path)?.slice(1) : readGroups(linear!, path, names.length);
     return values ? Object.fromEntries(names.map((name, at) => [name, values[at]!])) : undefined;

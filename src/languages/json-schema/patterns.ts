@@ -1,4 +1,5 @@
-import { RE2JS } from 're2js';
+import type { RE2JS } from 're2js';
+import { loadRe2 } from '#base/lazy-packages.ts';
 import { InvalidSchema } from './invalid-schema.ts';
 import type { ValidationRun } from './run.ts';
 
@@ -23,6 +24,7 @@ export function compileMatcher(pattern: string): PatternMatcher {
 
 function compileProgram(pattern: string): RE2JS {
   try {
+    const { RE2JS } = loadRe2();
     return RE2JS.compile(RE2JS.translateRegExp(pattern));
   } catch (error) {
     throw new InvalidSchema(`the pattern ${quotePattern(pattern)} is none: ${(error as Error).message}`);

@@ -28,7 +28,6 @@ export function addDocsRoutes(
   };
   const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': contentPolicy };
 
-  app.get('/', async (_request, reply) => reply.redirect(docsPath));
   app.get<{ Querystring: { q?: string | string[] } }>(docsPath, async ({ query: { q = '' } }, reply) =>
     reply.headers(headers).send(pages().renderIndex([q].flat().join(' '))),
   );

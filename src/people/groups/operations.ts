@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import { createDatabaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor } from '#operations/actor.ts';
-import { forceQuery, type RefuseDependents } from '#operations/dependents.ts';
+import { dependentsProblem, forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import type { OrganisationStore } from '../organisations/store.ts';
@@ -25,12 +25,9 @@ export interface GroupServices {
 
 const params = z.object({ groupId: z.string() });
 const declared = { surface: 'dashboard', noun: 'user groups' } as const;
-export const groupGrantProblems = [
-  problem.only_admin_grants,
-  problem.grant_not_held,
-  problem.group_permission_invalid,
-  problem.permission_unknown,
-];
+/** Problems of permissions of a group; a stored one has none that only administrators have. */
+export const storedGroupGrantProblems = [problem.grant_not_held, problem.permission_unknown];
+const groupGrantProblems = [...storedGroupGrantProblems, problem.group_permission_invalid];
 
 type Permissions = Pick<StoredGroup, 'active' | 'user_permissions'>;
 
@@ -150,7 +147,7 @@ export const deleteUserGroup = operation({
   params,
   query: forceQuery,
   returns: statusResponse,
-  problems: [problem.group_not_found, problem.group_in_use],
+  problems: [problem.group_not_found, problem.group_in_use, dependentsProblem],
   async handle(
     { actor, params: { groupId }, query, audit },
     { groups, users, refuseDependents }: GroupServices & { refuseDependents: RefuseDependents },

@@ -1,6 +1,6 @@
 import { declareRevisionOperations, type RestoreCall, type RevisionServices } from '#operations/revision-operations.ts';
 import { problem } from '../problems.ts';
-import { checkGroup, type GroupServices, groupGrantProblems } from './operations.ts';
+import { checkGroup, type GroupServices, storedGroupGrantProblems } from './operations.ts';
 import { type StoredGroup, toUserGroup } from './schema.ts';
 
 /** Restores a user group by the rules of an update: it can carry permissions that the caller holds. */
@@ -25,7 +25,7 @@ export const groupRevisionOperations = declareRevisionOperations<
   article: 'a user group',
   permissionName: 'user_groups',
   notFound: problem.group_not_found,
-  problems: [...groupGrantProblems, problem.limit_reached],
+  problems: [...storedGroupGrantProblems, problem.limit_reached],
   history: ({ groups }) => groups.history,
   toView: toUserGroup,
   toViewFor: async () => toUserGroup,

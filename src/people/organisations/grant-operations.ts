@@ -34,6 +34,7 @@ export const updateGrants = operation({
   ...declared,
   name: 'updateGrants',
   method: 'PUT',
+  changesTraffic: true,
   path: '/admin/organisations/{orgId}/grants',
   about:
     'Replaces the grants of an organisation; omitted members get the defaults of tenants. APIs already served do not change; new writes are checked.',

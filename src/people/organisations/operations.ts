@@ -137,6 +137,7 @@ export const deleteOrganisation = operation({
   name: 'deleteOrganisation',
   versioned: 'organisations',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/admin/organisations/{orgId}',
   about:
     'Deletes an organisation and its users. The first one, and one that still owns anything else, cannot be deleted.',

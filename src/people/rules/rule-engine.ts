@@ -3,9 +3,10 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
 import type { Settings } from '#base/settings.ts';
+import { loadRego } from '#languages/lazy-languages.ts';
 import { RegoError } from '#languages/rego/error.ts';
 import { scanModule } from '#languages/rego/module-text.ts';
-import { compileRego, type RegoModule } from '#languages/rego/rego.ts';
+import type { RegoModule } from '#languages/rego/rego.ts';
 import type { Actor } from '#operations/actor.ts';
 import type { AuthorizedRequest } from '#operations/run-operation.ts';
 import type { OrganisationStore } from '../organisations/store.ts';
@@ -34,7 +35,7 @@ export function createRuleEngine({ organisations, outbound, settings, log }: Rul
   const agent = settings['rules.opa_url'] ? createPolicyAgent(outbound, settings, log) : undefined;
 
   function compile(text: string): RegoModule {
-    const module = modules.get(text) ?? compileRego(text);
+    const module = modules.get(text) ?? loadRego().compileRego(text);
     modules.set(text, module);
     return module;
   }
@@ -48,7 +49,14 @@ export function createRuleEngine({ organisations, outbound, settings, log }: Rul
     return readDenial(new Set(module.ruleNames), module.evaluate(input, decisionRules));
   }
 
+  const readRules = async (orgId: string): Promise<string> => {
+    const { enabled, rules } = (await organisations.get(orgId))?.open_policy ?? {};
+    return (enabled && rules) || '';
+  };
+
   return {
+    /** True where the agent evaluates rules of the organisation: a request to it takes time. */
+    usesAgent: async (orgId: string): Promise<boolean> => agent !== undefined && (await readRules(orgId)) !== '',
     /** Rejects rules that cannot be evaluated. The agent, where there is one, has them afterwards. */
     async check(orgId: string, text: string): Promise<void> {
       try {
@@ -66,8 +74,8 @@ export function createRuleEngine({ organisations, outbound, settings, log }: Rul
     async enforceForActor(actor: Actor, request: AuthorizedRequest): Promise<void> {
       const { surface, orgId } = actor;
       if (surface !== 'dashboard' || orgId === '') return;
-      const { enabled, rules } = (await organisations.get(orgId))?.open_policy ?? {};
-      if (!enabled || !rules) return;
+      const rules = await readRules(orgId);
+      if (rules === '') return;
       const reasons = await evaluate(orgId, rules, toRuleInput(actor, request)).catch((error: unknown) => {
         if (!(error instanceof RegoError || error instanceof DecisionError)) throw error;
         log.warn({ org: orgId, reason: describeError(error) }, 'organisation rules not evaluated');

@@ -29,6 +29,13 @@ const issuer = 'Gatewright';
 const recoveryCodeCount = 10;
 const createRecoveryCodes = () => Array.from({ length: recoveryCodeCount }, createRecoveryCode);
 export const confirmation = z.object({ password: typedPassword, otp: typedCode.optional() });
+/** Problems of a confirmation; a user who signed on without an account has none to confirm. */
+export const factorConfirmationProblems = [
+  problem.reauthentication_failed,
+  problem.reauthentication_code_required,
+  problem.limited,
+  peopleProblem.user_not_found,
+];
 const recoveryCodes = z.object({
   recovery_codes: z.array(z.string()).describe('Each replaces the code of the app once; shown now only'),
 });
@@ -59,7 +66,7 @@ export const createTotp = operation({
   about: 'Creates a secret for an authenticator app (TOTP). Sign-ins require its codes after a code was confirmed.',
   body: confirmation,
   returns: z.object({ secret: z.string(), uri: z.string().describe('For the QR code') }),
-  problems: [problem.reauthentication_failed, problem.reauthentication_code_required, problem.limited],
+  problems: factorConfirmationProblems,
   async handle({ actor, body, address, audit }, services: FactorOperationServices) {
     audit(actor.id);
     const user = await findCaller(services, actor);
@@ -78,7 +85,7 @@ export const confirmTotp = operation({
   about: 'Requires the codes of the new secret from now on, and returns recovery codes. Ends the other sessions.',
   body: z.object({ otp: typedCode }),
   returns: recoveryCodes,
-  problems: [problem.totp_missing, problem.code_wrong, problem.limited],
+  problems: [problem.totp_missing, problem.code_wrong, problem.limited, peopleProblem.user_not_found],
   async handle({ actor, body, address, audit }, services: FactorOperationServices) {
     audit(actor.id);
     const { factors, sessions, signInLimit, clock } = services;
@@ -108,12 +115,7 @@ export const renewRecoveryCodes = operation({
   about: 'Replaces the recovery codes of the caller.',
   body: confirmation,
   returns: recoveryCodes,
-  problems: [
-    problem.totp_missing,
-    problem.reauthentication_failed,
-    problem.reauthentication_code_required,
-    problem.limited,
-  ],
+  problems: [problem.totp_missing, ...factorConfirmationProblems],
   async handle({ actor, body, address, audit }, services: FactorOperationServices) {
     audit(actor.id);
     const user = await findCaller(services, actor);
@@ -136,12 +138,7 @@ export const disableTotp = operation({
   about: 'Removes the authenticator app of the caller and its recovery codes.',
   body: confirmation,
   returns: statusResponse,
-  problems: [
-    problem.totp_missing,
-    problem.reauthentication_failed,
-    problem.reauthentication_code_required,
-    problem.limited,
-  ],
+  problems: [problem.totp_missing, ...factorConfirmationProblems],
   async handle({ actor, body, address, audit }, services: FactorOperationServices) {
     audit(actor.id);
     const user = await findCaller(services, actor);

@@ -6,7 +6,13 @@ import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { problem as peopleProblem } from '../problems.ts';
 import { toCredentialVersion } from '../users/credential-version.ts';
 import type { StoredUser } from '../users/schema.ts';
-import { changeFactors, confirmation, type FactorOperationServices, findCaller } from './factor-operations.ts';
+import {
+  changeFactors,
+  confirmation,
+  type FactorOperationServices,
+  factorConfirmationProblems,
+  findCaller,
+} from './factor-operations.ts';
 import type { PasskeyChallenges } from './passkey-challenges.ts';
 import {
   CreationOptions,
@@ -51,12 +57,7 @@ export const startPasskey = operation({
   ignoresRules: true,
   body: confirmation,
   returns: z.object({ publicKey: CreationOptions }),
-  problems: [
-    problem.passkeys_unavailable,
-    problem.reauthentication_failed,
-    problem.reauthentication_code_required,
-    problem.limited,
-  ],
+  problems: [problem.passkeys_unavailable, ...factorConfirmationProblems],
   async handle({ actor, body, address, audit }, services: PasskeyServices) {
     audit(actor.id);
     const { id } = requireRelyingParty(services);
@@ -157,13 +158,7 @@ export const removePasskey = operation({
   params: passkeyParams,
   body: confirmation,
   returns: statusResponse,
-  problems: [
-    problem.passkey_not_found,
-    problem.reauthentication_failed,
-    problem.reauthentication_code_required,
-    problem.limited,
-    peopleProblem.user_not_found,
-  ],
+  problems: [problem.passkey_not_found, ...factorConfirmationProblems],
   async handle({ actor, params: { passkeyId }, body, address, audit }, services: PasskeyServices) {
     audit(passkeyId);
     const user = await findCaller(services, actor);

@@ -41,6 +41,7 @@ async function signOnWithPassword(services: PasswordRouteServices, request: Fast
   const counted = services.signInLimit.beginFromAddress(request.ip);
   const credentials = readCredentials(request);
   counted.succeed();
+  attempt.account = toNameKey(credentials.username);
   const user = await services.providerSlots.run(profile.OrgID, () =>
     authenticate(services, profile, credentials, request.ip),
   );

@@ -77,6 +77,7 @@ async function completeFlow(
       : await services.providerSlots.run(profile.OrgID, () =>
           completeCodeFlow(services, profile, flow, query, toRedirectUrl(services, profile)),
         );
+  attempt.account = user.subject;
   const used = { purpose: 'sso-flow', orgId: profile.OrgID, value: flow.id, expiresAtMs: flow.expiresAtMs } as const;
   if (!(await signInTokens.markUsed(used, services.clock.now()))) throw problem.flow_missing();
   const opened = await openProfileSignOn(services, profile, user, request);

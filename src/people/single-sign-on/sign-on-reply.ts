@@ -11,7 +11,7 @@ import { formatSessionCookie } from '#operations/session-cookie.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { usesTls } from '../sessions/dashboard-url.ts';
 import { unknownActor } from '../sessions/sign-in.ts';
-import type { FailureSampler } from './failure-sampler.ts';
+import type { FailedSignOn, FailureSampler } from './failure-sampler.ts';
 import { isProviderOutage, problem, SignOnRefusal } from './problems.ts';
 import type { OpenedSignOn, SignOnClient } from './sign-on.ts';
 
@@ -27,6 +27,8 @@ export interface SignOnAttempt {
   orgId: string;
   /** Identity profile, or `nonce`. */
   object: string;
+  /** Account of the attempt, as soon as it is established, for the sampling of failures. */
+  account?: string;
 }
 
 export interface CompletedSignOn {
@@ -73,10 +75,10 @@ export async function replyWithFailure(
   attempt: SignOnAttempt,
 ): Promise<FastifyReply> {
   const { log, failureSampler } = services;
-  const { orgId, object } = attempt;
+  const { orgId } = attempt;
   const isUnrecorded =
     error instanceof Problem && !isProviderOutage(error) && unrecordedStatuses.includes(error.status);
-  const isRecorded = orgId !== '' && !isUnrecorded && failureSampler.record(JSON.stringify([orgId, object]));
+  const isRecorded = orgId !== '' && !isUnrecorded && failureSampler.record(toFailedSignOn(request, attempt));
   const shown = toSignOnProblem(error, log, isRecorded ? 'warn' : 'debug', attempt);
   const { status, body, headers } = renderProblem(shown, surfaces.dashboard, log);
   if (isRecorded) await audit(services, request, { ...unknownActor, orgId }, status, attempt);
@@ -84,6 +86,12 @@ export async function replyWithFailure(
   if (!request.headers.accept?.includes('text/html')) return reply.type('application/json').send(JSON.stringify(body));
   return reply.type('text/html; charset=utf-8').send(renderFailure((body as { Message: string }).Message));
 }
+
+const toFailedSignOn = ({ ip }: FastifyRequest, { orgId, object, account = '' }: SignOnAttempt): FailedSignOn => ({
+  profile: JSON.stringify([orgId, object]),
+  account,
+  address: ip,
+});
 
 /** The log has the reason of a refusal, the response its reference. */
 function toSignOnProblem(error: unknown, log: Log, level: 'warn' | 'debug', { object }: SignOnAttempt): unknown {

@@ -29,14 +29,15 @@ const confirmationProblems = [
   signInProblem.reauthentication_code_required,
   signInProblem.limited,
 ];
-export const userGrantProblems = [
+/** Problems of permissions and of the group of a user; those of a stored one have their levels. */
+export const storedUserGrantProblems = [
   problem.only_admin_grants,
   problem.grant_not_held,
   problem.permission_unknown,
-  problem.permission_level_invalid,
   problem.group_unknown,
   problem.group_owns_hidden_apis,
 ];
+const userGrantProblems = [...storedUserGrantProblems, problem.permission_level_invalid];
 
 export const createUser = operation({
   ...declared,
@@ -230,10 +231,12 @@ export const resetAccessKey = operation({
   method: 'PUT',
   path: '/api/users/{userId}/actions/key/reset',
   about:
-    'Renews the access key of a user; the old one is refused at once. One’s own needs no permission, that of another user also access_keys:write.',
+    'Renews the access key of a user; the old one is refused at once, and only this response contains the new one. One’s own needs no permission, that of another user also access_keys:write.',
   permission: 'any user',
   params,
-  returns: statusResponse,
+  returns: statusResponse.extend({
+    access_key: z.string().describe('The new key; empty for another user where users.hide_access_keys is set'),
+  }),
   problems: [problem.user_not_found, problem.own_key_only, problem.user_outranks, refusal.not_permitted],
   async handle({ actor, params: { userId }, audit }, { users, groups, settings }: UserServices) {
     audit(userId);
@@ -243,8 +246,14 @@ export const resetAccessKey = operation({
     const target = await users.get(actor.orgId, userId);
     if (!target) throw problem.user_not_found();
     await rejectOutranking(groups, actor, target);
-    await users.change({ id: userId, org_id: actor.orgId }, user => ({ ...user, access_key: createPublicId() }));
-    return toStatus('User session renewed');
+    const accessKey = createPublicId();
+    const changed = await users.change({ id: userId, org_id: actor.orgId }, user => ({
+      ...user,
+      access_key: accessKey,
+    }));
+    if (!changed) throw problem.user_not_found();
+    const isHidden = userId !== actor.id && settings['users.hide_access_keys'];
+    return { ...toStatus('User session renewed'), access_key: isHidden ? '' : accessKey };
   },
 });
 

@@ -87,12 +87,11 @@ onEveryEngine('users', app => {
 
   test('a reset access key invalidates the old one at once', async () => {
     const { accessKey, userId } = await app().stranger();
-    assert.equal(
-      (await app().ask('PUT', `/api/users/${userId}/actions/key/reset`, { credential: accessKey })).status,
-      200,
-    );
+    const reset = await app().ask('PUT', `/api/users/${userId}/actions/key/reset`, { credential: accessKey });
+    assert.equal(reset.status, 200);
     assert.equal((await app().ask('GET', '/api/users/me', { credential: accessKey })).status, 401);
     const fresh = (await app().ask('GET', `/admin/users/${userId}`)).body.access_key;
+    assert.equal(reset.body.access_key, fresh);
     assert.equal((await app().ask('GET', '/api/users/me', { credential: fresh })).body.id, userId);
   });
 

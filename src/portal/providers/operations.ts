@@ -152,6 +152,7 @@ export const deleteProvider = operation({
   ...declared,
   name: 'deleteProvider',
   method: 'DELETE',
+  changesTraffic: true,
   path: '/portal-api/providers/{provider_id}',
   about: 'Deletes a provider with its products and plans, and revokes the credentials created there.',
   params,

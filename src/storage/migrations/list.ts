@@ -23,6 +23,9 @@ import { nodes } from './0023-nodes.ts';
 import { accountLinks } from './0024-account-links.ts';
 import { idempotentResponses } from './0025-idempotent-responses.ts';
 import { revisions } from './0026-revisions.ts';
+import { apiVersions } from './0027-api-versions.ts';
+import { revisionSizes } from './0028-revision-sizes.ts';
+import { listFilters } from './0029-list-filters.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -50,4 +53,7 @@ export const migrations: readonly Migration[] = [
   accountLinks,
   idempotentResponses,
   revisions,
+  apiVersions,
+  revisionSizes,
+  listFilters,
 ];

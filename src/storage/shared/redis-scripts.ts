@@ -157,6 +157,12 @@ writeLog()
 return 1`,
 );
 
+/** Adds one to an integer. Returns its text, nothing where it is none: an error of Redis would open the circuit. */
+export const incrementScript = createScript(`
+local reply = redis.pcall('INCR', KEYS[1])
+if type(reply) == 'table' then return {} end
+return { redis.call('GET', KEYS[1]) }`);
+
 const toWindowArgs = ({ periodMs, opens = 'first' }: Window): string[] => [toBound(periodMs), opens];
 const toCountsRefusedArg = ({ countsRefused = false }: Window): string => (countsRefused ? '1' : '0');
 

@@ -76,6 +76,7 @@ export const runBulk = operation({
   noun: 'bulk',
   name: 'runBulk',
   method: 'POST',
+  changesTraffic: true,
   path: '/api/bulk',
   about:
     'Runs the same operation on many objects, each by itself: permission, checks, audit record and events are those of the operation on one object. A failure does not stop the others.',

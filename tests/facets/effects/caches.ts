@@ -22,6 +22,7 @@ async function isNotKept(at: Served, ask: Ask, later?: Ask): Promise<void> {
 
 const classicOptions = {
   enabled: 'enable_cache',
+  mode: 'mode',
   timeout: 'cache_timeout',
   cacheAllSafeRequests: 'cache_all_safe_requests',
   cacheResponseCodes: 'cache_response_codes',
@@ -73,6 +74,26 @@ export const caches: readonly Effect[] = [
       await becomesKept(at, askCreated('de'), false);
       await at.change(changing(at, { cacheAllSafeRequests: false }));
       for (let n = 0; n < 3; n++) assert.equal(await isKept(at, askCreated('de')), false);
+    },
+  },
+  {
+    rows: 'cache.mode',
+    promise: 'responses are cached by their own headers, and validated when they are stale',
+    ...saying({ enabled: true, mode: 'http', cacheAllSafeRequests: true }),
+    async observe(at) {
+      at.upstream.answer = (request, response) => {
+        const control = request.url === '/long' ? 'max-age=60' : 'max-age=0';
+        const isMatch = request.headers['if-none-match'] === '"a"';
+        response.writeHead(isMatch ? 304 : 200, { 'cache-control': control, etag: '"a"' }).end(isMatch ? '' : 'body');
+      };
+      await becomesKept(at, { path: '/long' });
+      await eventually(async () => {
+        const reply = await at.call('/short');
+        assert.equal(reply.headers.get('x-gw-cached-response'), 'validated');
+        assert.equal(reply.text, 'body');
+      });
+      await at.change(changing(at, { mode: 'timed', timeout: 60 }));
+      await isNotKept(at, { path: '/short' }, { path: '/long' });
     },
   },
   {

@@ -4,8 +4,10 @@ import { caches } from './caches.ts';
 import { callers } from './callers.ts';
 import { checks } from './checks.ts';
 import { endpoints } from './endpoints.ts';
+import { graphqlEffects } from './graphql.ts';
 import { listeners } from './listeners.ts';
 import { pages } from './pages.ts';
+import { pluginEffects } from './plugins.ts';
 import { resilience } from './resilience.ts';
 import { scopes } from './scopes.ts';
 import { server } from './server.ts';
@@ -16,8 +18,10 @@ import { versions } from './versions.ts';
 
 export const effects: readonly Effect[] = [
   ...resilience,
+  ...graphqlEffects,
   ...listeners,
   ...pages,
+  ...pluginEffects,
   ...caches,
   ...bodies,
   ...filters,

@@ -31,6 +31,13 @@ function leafPin(at: Ground): Promise<string> {
   pins.set(at.app, known);
   return known;
 }
+/** The authority, which the store takes once too. */
+const authorities = new WeakMap<object, Promise<string>>();
+function authorityId(at: Ground): Promise<string> {
+  const known = authorities.get(at.app) ?? uploadCertificate(at, authority.certPem);
+  authorities.set(at.app, known);
+  return known;
+}
 const withKey = ({ certPem, keyPem }: MadeCertificate) => certPem + keyPem;
 
 /** An API with an upstream over TLS, and further members beside its URL. */
@@ -61,7 +68,25 @@ export const securedUpstreams: readonly Effect[] = [
     async observe(at) {
       assert.equal(await status(at), 200);
       await at.change(transportChange(at, { ssl_insecure_skip_verify: false }, { insecureSkipVerify: false }));
-      assert.equal(await status(at), 500);
+      assert.equal(await status(at), 502);
+    },
+  },
+  {
+    rows: 'transport.caCertificates,caCertificatesOnly',
+    promise:
+      'an upstream certificate of a named authority is accepted; without any, and no other trusted, there is no service',
+    ...over({
+      classic: async at => ({
+        proxy: { transport: { ssl_ca_certificates: [await authorityId(at)], ssl_ca_certificates_only: true } },
+      }),
+      oas: async at => ({ tlsTransport: { caCertificates: [await authorityId(at)], caCertificatesOnly: true } }),
+    }),
+    async observe(at) {
+      assert.equal(await status(at), 200);
+      await at.change(transportChange(at, { ssl_ca_certificates: [] }, { caCertificates: [] }));
+      assert.equal(await status(at), 503);
+      await at.change(transportChange(at, { ssl_ca_certificates_only: false }, { caCertificatesOnly: false }));
+      assert.equal(await status(at), 502);
     },
   },
   {
@@ -85,7 +110,7 @@ export const securedUpstreams: readonly Effect[] = [
       { maxVersion: 'TLSv1.2' },
     ),
     async observe(at) {
-      assert.equal(await status(at), 500);
+      assert.equal(await status(at), 502);
       await at.change(transportChange(at, { ssl_min_version: 771 }, { minVersion: '1.2' }));
       assert.equal(await status(at), 200);
     },
@@ -98,7 +123,7 @@ export const securedUpstreams: readonly Effect[] = [
       { insecureSkipVerify: true, forceCommonNameCheck: true },
     ),
     async observe(at) {
-      assert.equal(await status(at), 500);
+      assert.equal(await status(at), 502);
       await at.change(transportChange(at, { ssl_force_common_name_check: false }, { forceCommonNameCheck: false }));
       assert.equal(await status(at), 200);
     },
@@ -119,7 +144,7 @@ export const securedUpstreams: readonly Effect[] = [
           ? { proxy: { transport: { proxy_url: '' } } }
           : { upstream: { proxy: { enabled: false } } },
       );
-      assert.equal(await status(at), 500);
+      assert.equal(await status(at), 502);
     },
   },
   {
@@ -175,9 +200,9 @@ export const securedUpstreams: readonly Effect[] = [
         oas: { upstream: { certificatePinning: { domainToPublicKeysMapping: pinned } } },
       };
       await at.change({ ...wrong[at.format] });
-      assert.equal(await status(at), 500);
+      assert.equal(await status(at), 502);
       await at.change(transportChange(at, { ssl_insecure_skip_verify: true }, { insecureSkipVerify: true }));
-      assert.equal(await status(at), 500);
+      assert.equal(await status(at), 502);
       const off = {
         classic: { certificate_pinning_disabled: true },
         oas: { upstream: { certificatePinning: { enabled: false } } },

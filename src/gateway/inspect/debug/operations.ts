@@ -6,8 +6,7 @@ import type { ApiKind, DefinitionOfKind } from '#apis/api/schema.ts';
 import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
-import { streamingName } from '#definition/document-members.ts';
-import { isDocument } from '#definition/oas.ts';
+import { findDocumentKind } from '#definition/document-kind.ts';
 import { operation } from '#operations/operation.ts';
 import { toWarningsMember } from '#operations/shapes.ts';
 import { formatValidationError } from '#operations/validation-error.ts';
@@ -71,7 +70,7 @@ export function readDebugWrite({ oas, spec, request }: z.output<typeof DebugWrit
   if (value === undefined) throw problem.spec_missing();
   if (!request) throw problem.request_missing();
   if ((oas ?? undefined) === undefined) return { kind: 'classic', value, member: 'spec', request };
-  return { kind: isDocument(value) && streamingName in value ? 'streams' : 'oas', value, member: 'oas', request };
+  return { kind: findDocumentKind(value), value, member: 'oas', request };
 }
 
 /** Runs a test on a traffic thread. */

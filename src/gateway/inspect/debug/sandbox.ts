@@ -1,6 +1,6 @@
 import { loopName } from '#definition/loop-name.ts';
 import { createThreadsShared } from '#storage/shared/threads.ts';
-import { createMemoryCache } from '../../cache/memory-cache.ts';
+import { createDisabledCache } from '../../cache/disabled-cache.ts';
 import { type Api, compileApi } from '../../routing/api.ts';
 import { Router } from '../../routing/router.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
@@ -22,9 +22,14 @@ type SharedServices =
   | 'secrets'
   | 'isContextName'
   | 'outbound'
+  | 'pluginRunner'
+  | 'grpcPlugins'
+  | 'trustedModules'
+  | 'pluginBundles'
   | 'jwks'
   | 'oauthTokens'
-  | 'serviceDiscovery';
+  | 'serviceDiscovery'
+  | 'upstreamAuthorities';
 
 /** Counter slots for one request. */
 const counterSlots = { fixedWindows: 256, slidingWindows: 64 };
@@ -39,7 +44,7 @@ export function createSandbox(services: StepServices, trace: Trace): Sandbox {
   const own: Omit<StepServices, SharedServices> = {
     log: createTraceLog(trace, services.log),
     counters: shared.counters,
-    responseCache: createMemoryCache({ maxBytes: 0, clock: services.clock }),
+    responseCache: createDisabledCache(),
     processCounters: shared.counters,
     rpc: () => Promise.reject(problem.nothing_written()),
     emitEvent: (event, call, message) =>
@@ -84,6 +89,7 @@ export function createSandboxSnapshot(current: Snapshot, own: Api, services: Ste
     hasTenants: current.hasTenants,
     reservedHosts: current.reservedHosts,
     apis,
+    tcpServices: [],
     findByName: (orgId, name) =>
       orgId === own.orgId && (ownNames.has(name) || ownNames.has(loopName(name)))
         ? own

@@ -141,7 +141,8 @@ const tracedUpstreamCalls = new WeakSet<Exchange>();
 /** Traces the upstream response once per exchange, before the response steps. */
 export function noteUpstream(call: Exchange, trace: Trace): void {
   trace.phase = 'response';
-  if (call.upstreamMs === 0 || tracedUpstreamCalls.has(call)) return;
+  const hasResponse = call.upstreamMs > 0 && !call.upstreamFailure && !call.isClientDisconnected;
+  if (!hasResponse || tracedUpstreamCalls.has(call)) return;
   tracedUpstreamCalls.add(call);
   const took_ms = Math.round(call.upstreamMs * 1000) / 1000;
   const msg = `the upstream responded with status ${call.status}`;

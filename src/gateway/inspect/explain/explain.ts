@@ -1,6 +1,7 @@
 import { createPublicId } from '#base/ids.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { explainHeader, explanationHeader } from '../../pipeline/explain-header.ts';
+import { ensureRequestId } from '../../pipeline/request-id.ts';
 import type { RequestHandler, ResponseWriter } from '../../pipeline/response-writer.ts';
 import { createDispatcher, type DispatcherOptions } from '../../routing/dispatch.ts';
 import { tracePools } from '../debug/run.ts';
@@ -90,11 +91,12 @@ function traceResponse(call: Exchange, id: string, trace: Trace): ResponseEvents
       noteUpstream(call, trace);
       const refused = call.errorCode ? { refusal: call.errorCode } : {};
       const took_ms = measureMs(call.startedAt);
+      const request_id = ensureRequestId(call);
       trace.note(
-        { level: 'info', type: 'response', msg: `the client gets status ${status}`, ...refused, took_ms },
+        { level: 'info', type: 'response', msg: `the client gets status ${status}`, ...refused, request_id, took_ms },
         call.api,
       );
-      return [explanationHeader, summarizeTrace(id, trace.text())];
+      return [explanationHeader, summarizeTrace(id, trace.text(), call.traceId)];
     },
     onEnd: () => trace.note({ level: 'info', type: 'response', msg: 'done', took_ms: measureMs(call.startedAt) }),
   };

@@ -36,6 +36,7 @@ export function createExplainedSnapshot(current: Snapshot, call: Exchange, trace
     reservedHosts: current.reservedHosts,
     hasTenants: current.hasTenants,
     apis: new TracedApis(current.apis, traceOnce),
+    tcpServices: [],
     findByName(orgId, name) {
       const named = current.findByName(orgId, name);
       return named && traceOnce(named);

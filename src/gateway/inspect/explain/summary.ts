@@ -11,10 +11,11 @@ interface StepSummary {
 
 /** Bound of the response header: some proxies accept no longer one. */
 const maxHeaderCharacters = 4000;
-const maxMessageCharacters = 120;
+const maxMessageCharacters = 240;
 
-/** Summarizes the step lines of a trace as ASCII JSON that fits into a header. */
-export function summarizeTrace(id: string, lines: string): string {
+/** Summarizes the step lines of a trace as ASCII JSON that fits into a header. `traceId`: W3C trace id, or empty. */
+export function summarizeTrace(id: string, lines: string, traceId = ''): string {
+  const identity = traceId === '' ? { id } : { id, trace_id: traceId };
   let current = '';
   const steps = lines.split('\n').flatMap(line => {
     const { mw, msg, took_ms, code, refusal, api_id } = line === '' ? {} : JSON.parse(line);
@@ -33,10 +34,10 @@ export function summarizeTrace(id: string, lines: string): string {
   });
   for (let count = steps.length; count >= 0; count--) {
     const left = steps.length - count;
-    const text = toAscii(JSON.stringify({ id, steps: steps.slice(0, count), ...(left > 0 ? { left } : {}) }));
+    const text = toAscii(JSON.stringify({ ...identity, steps: steps.slice(0, count), ...(left > 0 ? { left } : {}) }));
     if (text.length <= maxHeaderCharacters) return text;
   }
-  return toAscii(JSON.stringify({ id }));
+  return toAscii(JSON.stringify(identity));
 }
 
 const toAscii = (text: string) =>

@@ -259,7 +259,8 @@ export class UpstreamConnection implements TimeoutEntry {
   }
 
   onTimeout(): void {
-    this.#fail(createUpstreamError('headersTimeout', 'the upstream sent no response head in time'));
+    const timeoutMs = this.#request?.timeouts?.timeoutMs;
+    this.#fail(createUpstreamError('headersTimeout', `no response head in ${timeoutMs} ms`));
   }
 
   /** Fails the request in progress, if there is one, and closes the connection. */

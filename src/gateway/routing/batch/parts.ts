@@ -47,6 +47,7 @@ export function createPartExchange(
       target: toLatin1(root + below),
       headers: buildPartHeaders(part, whole, body.length),
       peer: { ...whole.peer, isTrusted: false },
+      protocol: whole.protocol,
       mayOmitHost: true,
       body: () => (body.length > 0 ? bodyFromBytes(body) : noBody()),
     },

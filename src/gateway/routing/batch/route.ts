@@ -7,6 +7,7 @@ import type { BuiltInRoute, BuiltInRouteContext, DispatchRequest } from '../../p
 import { createClientAddressResolver } from '../../pipeline/client-address.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusals, refuse } from '../../pipeline/refusals.ts';
+import { createRequestIds, ensureRequestId } from '../../pipeline/request-id.ts';
 import { type CreateExchangeOptions, createBadRequestResponse } from '../../server/create-exchange.ts';
 import { type BufferedResponse, type ByteBudget, createMemoryWriter } from './memory-writer.ts';
 import { Batch, createPartExchange, type Part } from './parts.ts';
@@ -38,6 +39,7 @@ export function createBatchRoutes({ model, services }: BuiltInRouteContext): [pa
     isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),
     limits: { maxHeaders: settings['gateway.max_headers'] },
   };
+  const requestIds = createRequestIds(settings);
 
   async function runBatch(whole: Exchange, inside: DispatchRequest): Promise<GatewayResponse> {
     if (whole.method !== 'POST') return createResponse(200);
@@ -49,7 +51,15 @@ export function createBatchRoutes({ model, services }: BuiltInRouteContext): [pa
     if (parts.length > maxParts) return refuse(whole, 'batch_too_long', { limit: maxParts });
     const concurrency = request.suppress_parallel_execution ? 1 : maxConcurrentParts;
     const budget: ByteBudget = { remaining: maxBatchBytes };
-    const start = (part: Part) => startPart(createPartExchange(part, whole, options), inside, budget);
+    const id = ensureRequestId(whole);
+    const start = (part: Part) => {
+      const call = createPartExchange(part, whole, options);
+      if (!('fault' in call)) {
+        call.requestId = id;
+        requestIds?.assign(call, id);
+      }
+      return startPart(call, inside, budget);
+    };
     return createJsonResponse(200, await runParts(whole, parts, { concurrency, timeoutMs }, start));
   }
 

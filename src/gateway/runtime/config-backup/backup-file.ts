@@ -5,6 +5,7 @@ import { problems } from '#base/problems.ts';
 import { createVault, type Vault } from '#base/vault.ts';
 import { tryUnwrapDataKey } from '#storage/meta.ts';
 import { migrations } from '#storage/migrations/list.ts';
+import { inheritOwner } from '#storage/private-files.ts';
 import { type BackupPart, type ConfigBackup, joinParts } from './config-backup.ts';
 
 export const problem = problems('config_backup', {
@@ -69,6 +70,7 @@ export async function writeBackup(options: WriteBackupOptions, parts: AsyncItera
   try {
     const file = await open(draft, 'wx', 0o600);
     try {
+      inheritOwner(file.fd, path);
       let bytes = 0;
       const add = async (line: string) => {
         bytes += line.length + 1;

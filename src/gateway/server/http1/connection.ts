@@ -228,7 +228,7 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     const writer = this.#writer;
     if (writer === undefined || writer.hasHead) return this.destroy();
     this.#abandonExchange();
-    this.#refuse({ status, fault: message });
+    this.#writeRefusal({ status, fault: message });
   }
 
   /** Client disconnect: ends the exchange, whose response has no recipient. */
@@ -290,8 +290,16 @@ export class ServerConnection implements ManagedConnection, RawRequest, BodySour
     if (!this.#isHandling && this.#ahead.byteLength > 0) this.#receive(this.#ahead.take());
   }
 
-  /** Responds to what is not a request; nothing after it is read as one. */
   #refuse(fault: InvalidRequest): void {
+    const { peer, method, target } = this;
+    const isParsed = this.#state === 'response' || this.#state === 'body';
+    const parts = isParsed ? { method, target } : { method: undefined, target: undefined };
+    this.#context.options.onInvalidRequest?.({ ...fault, ...parts, peer, protocol: 'HTTP/1.1' });
+    this.#writeRefusal(fault);
+  }
+
+  /** Responds to what is not a request; nothing after it is read as one. */
+  #writeRefusal(fault: InvalidRequest): void {
     const { headers, body } = createBadRequestResponse(fault);
     const isComplete = this.#state === 'response';
     const head = `${formatStatusLine(fault.status)}${formatFieldLines(headers)}${this.#context.dateLine()}${closeLines}`;

@@ -1,4 +1,5 @@
-import { RE2JS } from 're2js';
+import type { RE2JS } from 're2js';
+import { loadRe2 } from '#base/lazy-packages.ts';
 import { Lru } from '#base/lru.ts';
 import type { TemplateBudget } from '../budget.ts';
 import { TemplateError } from '../error.ts';
@@ -25,7 +26,7 @@ function getRegex(pattern: string, budget: TemplateBudget): RE2JS {
     throw new TemplateError(`a pattern longer than ${maxPatternCharacters} characters`);
   budget.spend(compileSteps);
   try {
-    const made = RE2JS.compile(pattern);
+    const made = loadRe2().RE2JS.compile(pattern);
     regexCache.set(pattern, made);
     return made;
   } catch {

@@ -1,5 +1,6 @@
 import { escapeMarkup } from '#base/escape-markup.ts';
 import type { TemplateBudget } from '../budget.ts';
+import { escapeQuery } from '../escape-query.ts';
 import { sprintf } from '../printf.ts';
 import { printValue } from '../values.ts';
 import { type FunctionTable, requireText, withMinArity } from './fn.ts';
@@ -32,12 +33,6 @@ const escapeJs = (plain: string) =>
     /[\\'"<>&=\p{Cc}\u2028\u2029]/gu,
     it => jsEscapes[it] ?? `\\u${it.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
   );
-
-/** Escapes a query value: all but letters, digits and `-_.~`; spaces become `+`. */
-export const escapeQuery = (plain: string): string =>
-  encodeURIComponent(plain.toWellFormed())
-    .replaceAll('%20', '+')
-    .replaceAll(/[!'()*]/g, it => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
 
 export const printFunctions: FunctionTable = {
   print: sprint,

@@ -265,6 +265,25 @@ onEveryEngine(
         server.close();
       }
     });
+
+    test('many failures of one account do not hide those of another account in the audit log', async () => {
+      const server = createServer(socket => socket.destroy()).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const login = await createProfile(app(), { ...byName, LDAPPort: String((server.address() as AddressInfo).port) });
+      const { records } = app().application.installation;
+      const countAudited = async () => {
+        const rows = await records.db.selectFrom('audit').select('body').where('action', '=', 'signOn').execute();
+        return rows.filter(({ body }) => body.includes(new URL(login).pathname.split('/')[3]!)).length;
+      };
+      const fail = async (name: string) => assert.equal((await send(login, name, 'wrong')).status, 502);
+      for (let attempt = 0; attempt < 105; attempt++) await fail('ann');
+      assert.equal(await countAudited(), 100);
+      await fail('bob');
+      assert.equal(await countAudited(), 101);
+      await fail('ANN ');
+      assert.equal(await countAudited(), 101);
+      server.close();
+    });
   },
   {
     settings: {

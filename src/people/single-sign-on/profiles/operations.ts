@@ -22,7 +22,7 @@ export interface IdentityProfileServices extends GroupGrantServices {
 
 const params = z.object({ profileId: z.string() });
 const declared = { surface: 'dashboard', noun: 'identity profiles' } as const;
-const grantProblems = [
+export const profileGrantProblems = [
   problem.group_unknown,
   peopleProblem.only_admin_grants,
   peopleProblem.grant_not_held,
@@ -56,7 +56,7 @@ export const createIdentityProfile = operation({
   permission: 'idm:write',
   body: IdentityProfileWrite,
   returns: statusResponse,
-  problems: [...grantProblems, peopleProblem.limit_reached],
+  problems: [...profileGrantProblems, peopleProblem.limit_reached],
   async handle({ actor, body, audit }, services: IdentityProfileServices) {
     const ID = createPublicId();
     audit(ID);
@@ -98,7 +98,7 @@ export const updateIdentityProfile = operation({
   params,
   body: IdentityProfileWrite,
   returns: statusResponse,
-  problems: [problem.profile_not_found, problem.profile_of_administrator, ...grantProblems],
+  problems: [problem.profile_not_found, problem.profile_of_administrator, ...profileGrantProblems],
   async handle({ actor, params: { profileId }, body, audit }, services: IdentityProfileServices) {
     audit(profileId);
     const { identityProfiles, records, clock } = services;

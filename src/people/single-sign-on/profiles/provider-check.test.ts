@@ -154,5 +154,8 @@ onEveryEngine('Tests of identity profiles', app => {
     for (let attempt = 0; attempt < 10; attempt++)
       assert.equal((await testNew(ldap({ LDAPAdminUser, LDAPAdminPassword: `wrong ${attempt}` }))).status, 200);
     assert.equal((await testNew(ldap({ LDAPAdminUser }))).status, 429);
+    const { status, body, text } = await app().ask('POST', '/api/sso/profiles', { body: ldap({ LDAPAdminUser }) });
+    assert.equal(status, 200, text);
+    assert.equal((await app().ask('POST', `/api/sso/profiles/${body.Meta}/test`)).status, 429);
   });
 });

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Vault } from '#base/vault.ts';
-import { createCollection, type PageRequest } from '#storage/collection.ts';
+import { createCollection, type PageRequest, type RecordChange } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import type { RevisionLog } from '#storage/revision-log.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
 import { problem as peopleProblem } from '../../problems.ts';
 import type { IdentityProfile } from './schema.ts';
@@ -12,12 +13,16 @@ export type IdentityProfileStore = ReturnType<typeof createIdentityProfileStore>
 const purpose = 'identity profile secret';
 const defaultMaxProfiles = 100;
 
-/**
- * Identity profiles; secrets of the providers are sealed. A change of a profile ends the sessions it opened.
- * `maxProfiles`: of one organisation.
- */
-export function createIdentityProfileStore(records: Records, vault: Vault, maxProfiles = defaultMaxProfiles) {
-  const profiles = createCollection<'identity_profiles', IdentityProfile>(
+const createProfileHistory = (revisions: RevisionLog, open: (profile: IdentityProfile) => IdentityProfile) =>
+  revisions.createHistory<IdentityProfile>({
+    table: 'identity_profiles',
+    identify: ({ OrgID, ID }) => ({ orgId: String(OrgID), publicId: String(ID) }),
+    open: row => open(row as unknown as IdentityProfile),
+    ignored: ['UpdatedAt', 'UpdatedBy'],
+  });
+
+const createProfileCollection = (records: Records, recordChange: RecordChange | undefined) =>
+  createCollection<'identity_profiles', IdentityProfile>(
     records,
     'identity_profiles',
     it => ({ id: it.ID, org_id: it.OrgID, name: it.Name, created_at: it.CreatedAt }),
@@ -27,14 +32,29 @@ export function createIdentityProfileStore(records: Records, vault: Vault, maxPr
       kind: 'identity_profiles',
       toEntry: ({ Name, ProviderName }) => ({ names: [Name], label: Name, detail: ProviderName }),
     },
+    recordChange,
   );
+
+/**
+ * Identity profiles; secrets of the providers are sealed. A change of a profile ends the sessions it opened.
+ * `maxProfiles`: of one organisation.
+ */
+export function createIdentityProfileStore(
+  records: Records,
+  vault: Vault,
+  maxProfiles = defaultMaxProfiles,
+  revisions?: RevisionLog,
+) {
   const seal = mapSecrets(secret => vault.seal(secret, purpose));
   const open = mapSecrets(secret => vault.open(secret, purpose));
+  const history = revisions && createProfileHistory(revisions, open);
+  const profiles = createProfileCollection(records, history?.recordChange);
   const openIfFound = (profile: IdentityProfile | undefined) => profile && open(profile);
   const endSessions = (profileId: string) =>
     records.db.deleteFrom('sessions').where('profile_id', '=', profileId).execute();
 
   return {
+    history,
     get: async (orgId: string, id: string) => openIfFound(await profiles.find({ org_id: orgId, id })),
     /** Profile of a login URL, which names no organisation. */
     findActive: async (id: string) => {

@@ -1,0 +1,111 @@
+import { formatNanoseconds, ProtobufWriter } from '../protobuf/protobuf-writer.ts';
+import { encodeGroup, formatAttributes, formatText, writeAttributes } from './encode-attributes.ts';
+import { errorStatusCode, type OtlpProtocol, type OtlpSpan, type SpanEncoder, toSpanFlags } from './span.ts';
+
+/** Field numbers of opentelemetry/proto/trace/v1/trace.proto, OTLP 1.x. */
+const scopeSpans = { spans: 2 } as const;
+const spanFields = {
+  traceId: 1,
+  spanId: 2,
+  traceState: 3,
+  parentSpanId: 4,
+  name: 5,
+  kind: 6,
+  startTime: 7,
+  endTime: 8,
+  attributes: 9,
+  links: 13,
+  status: 15,
+  flags: 16,
+} as const;
+const linkFields = { traceId: 1, spanId: 2 } as const;
+const statusFields = { code: 3 } as const;
+
+export const createSpanEncoder = (protocol: OtlpProtocol): SpanEncoder =>
+  protocol === 'protobuf' ? createProtobufEncoder() : createJsonEncoder();
+
+function createProtobufEncoder(): SpanEncoder {
+  const writer = new ProtobufWriter();
+  let count = 0;
+  return {
+    add(span) {
+      writeSpan(writer, span);
+      count++;
+    },
+    get count() {
+      return count;
+    },
+    get size() {
+      return writer.length;
+    },
+    drain() {
+      const batch = { bytes: writer.drain(), count };
+      count = 0;
+      return batch;
+    },
+  };
+}
+
+function writeSpan(writer: ProtobufWriter, span: OtlpSpan): void {
+  const start = writer.beginMessage(scopeSpans.spans);
+  writer.writeHex(spanFields.traceId, span.traceId);
+  writer.writeHex(spanFields.spanId, span.spanId);
+  if (span.traceState !== '') writer.writeString(spanFields.traceState, span.traceState);
+  if (span.parentSpanId !== '') writer.writeHex(spanFields.parentSpanId, span.parentSpanId);
+  writer.writeString(spanFields.name, span.name);
+  writer.writeUnsigned(spanFields.kind, span.kind);
+  writer.writeNanoseconds(spanFields.startTime, span.startMs);
+  writer.writeNanoseconds(spanFields.endTime, span.endMs);
+  if (span.sharedAttributes) writer.writeEncoded(encodeGroup(span.sharedAttributes, spanFields.attributes));
+  writeAttributes(writer, spanFields.attributes, span.attributes);
+  if (span.link) {
+    const linkStart = writer.beginMessage(spanFields.links);
+    writer.writeHex(linkFields.traceId, span.link.traceId);
+    writer.writeHex(linkFields.spanId, span.link.spanId);
+    writer.endMessage(linkStart);
+  }
+  if (span.isError) {
+    const statusStart = writer.beginMessage(spanFields.status);
+    writer.writeUnsigned(statusFields.code, errorStatusCode);
+    writer.endMessage(statusStart);
+  }
+  writer.writeFixed32(spanFields.flags, toSpanFlags(span));
+  writer.endMessage(start);
+}
+
+/** JSON of OTLP: hexadecimal ids, numbers for enums, text for 64-bit integers. */
+function createJsonEncoder(): SpanEncoder {
+  let text = '';
+  let count = 0;
+  return {
+    add(span) {
+      text += count === 0 ? formatSpan(span) : `,${formatSpan(span)}`;
+      count++;
+    },
+    get count() {
+      return count;
+    },
+    get size() {
+      return text.length;
+    },
+    drain() {
+      const batch = { bytes: new TextEncoder().encode(text), count };
+      text = '';
+      count = 0;
+      return batch;
+    },
+  };
+}
+
+function formatSpan(span: OtlpSpan): string {
+  const { traceId, spanId, parentSpanId, traceState, name, kind, startMs, endMs, attributes, isError, link } = span;
+  const state = traceState === '' ? '' : `,"traceState":${formatText(traceState)}`;
+  const parent = parentSpanId === '' ? '' : `,"parentSpanId":"${parentSpanId}"`;
+  const times = `"startTimeUnixNano":"${formatNanoseconds(startMs)}","endTimeUnixNano":"${formatNanoseconds(endMs)}"`;
+  const links = link ? `,"links":[{"traceId":"${link.traceId}","spanId":"${link.spanId}"}]` : '';
+  const status = isError ? `,"status":{"code":${errorStatusCode}}` : '';
+  return (
+    `{"traceId":"${traceId}","spanId":"${spanId}"${state}${parent},"name":${formatText(name)},"kind":${kind},` +
+    `${times},"attributes":${formatAttributes(attributes, span.sharedAttributes)}${links}${status},"flags":${toSpanFlags(span)}}`
+  );
+}

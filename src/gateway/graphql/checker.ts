@@ -1,0 +1,111 @@
+import type { GraphQLFormattedError } from 'graphql';
+import { findRight, type Right } from '#access/keys/session.ts';
+import type { Settings } from '#base/settings.ts';
+import type { CheckedDocument, DocumentBounds, DocumentFault } from '#languages/graphql/document.ts';
+import type { AnalysedOperation } from '#languages/graphql/operations.ts';
+import type { CompiledSchema } from '#languages/graphql/schema.ts';
+import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { RefusalCode } from '../pipeline/refusals-table.ts';
+import { exceedsDepth, findRestrictedField } from './access.ts';
+import { findDocumentCache } from './document-cache.ts';
+import type { GraphqlRequest } from './request.ts';
+
+/** Outcome of the checks of one operation. */
+export type CheckOutcome =
+  | { readonly kind: 'forward'; readonly operation: AnalysedOperation }
+  /** Result of meta fields, from the schema. */
+  | { readonly kind: 'respond'; readonly operation: AnalysedOperation; readonly result: string }
+  | Refused;
+
+/** `errors` where the document is at fault, as a GraphQL response has them. */
+export interface Refused {
+  readonly kind: 'refuse';
+  readonly code: RefusalCode;
+  readonly errors?: readonly GraphQLFormattedError[];
+}
+
+export interface OperationRules {
+  readonly compiled: CompiledSchema;
+  readonly bounds: DocumentBounds;
+  /** Of every client; 0: no limit. */
+  readonly maxDepth: number;
+  /** 0: no limit. */
+  readonly maxCost: number;
+  readonly defaultListSize: number;
+  readonly isIntrospectionDisabled: boolean;
+  readonly apiId: string;
+}
+
+export type OperationChecker = (call: Exchange, request: GraphqlRequest) => CheckOutcome;
+
+const refuseWith = (code: RefusalCode, errors?: readonly GraphQLFormattedError[]): Refused =>
+  errors ? { kind: 'refuse', code, errors } : { kind: 'refuse', code };
+const refuseFault = ({ kind, errors }: DocumentFault): Refused =>
+  refuseWith(kind === 'limit' ? 'graphql_limit_exceeded' : 'graphql_invalid', errors);
+const isDocumentFault = <T extends object>(value: T | DocumentFault): value is DocumentFault => 'errors' in value;
+
+/** Checks one operation by the schema, the bounds and the rights of the client; transports share it. */
+export function createOperationChecker(rules: OperationRules, settings: Settings): OperationChecker {
+  const { compiled, bounds, apiId } = rules;
+  const language = loadGraphqlLanguage();
+  const cache = findDocumentCache(settings);
+  const cacheScope = `${compiled.id} ${Object.values(bounds).join(' ')} `;
+
+  /** Meta fields have no depth limit: their result is bounded by itself. */
+  function respondFromSchema(
+    key: string,
+    document: CheckedDocument,
+    operation: AnalysedOperation,
+    variables: Readonly<Record<string, unknown>>,
+  ): CheckOutcome {
+    const isConstant = document.operations.length === 1 && operation.node.variableDefinitions?.length === 0;
+    const known = isConstant ? cache.get(key)?.metaResult : undefined;
+    if (known !== undefined) return { kind: 'respond', operation, result: known };
+    const given = language.introspect(compiled, document, operation, variables);
+    if (isDocumentFault(given)) return refuseFault(given);
+    if (isConstant) cache.set(key, document, given.result);
+    return { kind: 'respond', operation, result: given.result };
+  }
+
+  function checkCost(
+    { document }: CheckedDocument,
+    operation: AnalysedOperation,
+    variables: Readonly<Record<string, unknown>>,
+  ): CheckOutcome {
+    const { maxCost, defaultListSize } = rules;
+    if (maxCost === 0) return { kind: 'forward', operation };
+    const cost = language.computeCost(compiled.schema, document, operation, { defaultListSize, variables });
+    if (cost <= maxCost) return { kind: 'forward', operation };
+    const message = `the operation has the cost ${Math.round(cost)}, the limit is ${maxCost}`;
+    return refuseWith('graphql_limit_exceeded', [{ message }]);
+  }
+
+  return (call, { query, operationName, variables }) => {
+    const right = findClientRight(call, apiId);
+    const hidesSchema = rules.isIntrospectionDisabled || right?.introspection === false;
+    const key = cacheScope + query;
+    let document: CheckedDocument | DocumentFault | undefined = cache.get(key)?.document;
+    if (!document) {
+      document = language.checkGraphqlDocument(compiled, query, bounds, hidesSchema);
+      if (isDocumentFault(document)) return refuseFault(document);
+      cache.set(key, document);
+    }
+    const operation = language.selectOperation(document, operationName);
+    if (isDocumentFault(operation)) return refuseFault(operation);
+    if (operation.hasIntrospection && hidesSchema) return refuseWith('graphql_introspection_disabled');
+    const coerced = language.coerceVariables(compiled, operation, variables, hidesSchema);
+    if (isDocumentFault(coerced)) return refuseFault(coerced);
+    if (operation.isMetaOnly) return respondFromSchema(key, document, operation, variables);
+    if (exceedsDepth(operation, rules.maxDepth, right)) return refuseWith('graphql_depth_exceeded');
+    const restricted = right && findRestrictedField(operation, right, compiled);
+    if (!restricted) return checkCost(document, operation, coerced.values);
+    const message = `field: ${restricted.field} is restricted on type: ${restricted.type}`;
+    return refuseWith('graphql_field_restricted', [{ message }]);
+  };
+}
+
+/** The right of the key on this API; undefined for an open API or endpoint. */
+function findClientRight({ session, skipsAuth }: Exchange, apiId: string): Right | undefined {
+  return session && !skipsAuth ? findRight(session, apiId) : undefined;
+}

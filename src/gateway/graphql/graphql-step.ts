@@ -1,0 +1,193 @@
+import type { Settings } from '#base/settings.ts';
+import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
+import { noBytes } from '../http/body.ts';
+import { createResponse, type GatewayResponse } from '../http/response.ts';
+import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
+import type { PipelineServices } from '../pipeline/services.ts';
+import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
+import { removeStaleHeaders } from '../transform/body-transform.ts';
+import { ContentCodingError, decodeContent, decompressionBounds, isEncoded } from '../transform/content-coding.ts';
+import { type CheckOutcome, createOperationChecker, type OperationChecker, type Refused } from './checker.ts';
+import { refuseDocument, refuseGraphqlRequest } from './graphql-refusals.ts';
+import { contentTypeOf, negotiateResponse } from './media-types.ts';
+import { findPlaygroundPath } from './playground.ts';
+import {
+  isFault,
+  type ReadRequests,
+  type RequestBounds,
+  type RequestFault,
+  readBodyRequest,
+  readQueryRequest,
+  writeRequests,
+} from './request.ts';
+import { openSocket } from './socket-messages.ts';
+import { createTrustedDocuments } from './trusted-documents.ts';
+import { removeUrlParameters } from './url-parameters.ts';
+
+type Services = Pick<PipelineServices, 'settings'>;
+
+const reads = { api: ['graphql'] } as const satisfies StepReads;
+
+/** Nested selections, lists and objects of a document: the parser recurses. */
+const maxNesting = 200;
+
+/** GraphQL proxy: only operations that are valid for the schema and allowed for the client reach the upstream. */
+export const graphqlStep: Step<Services, typeof reads> = {
+  name: 'graphql',
+  reads,
+  build: buildGraphqlProxy,
+};
+
+function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHooks | undefined {
+  const { settings } = context.services;
+  if (!context.model.graphql.enabled) return undefined;
+  const check = createChecker(context);
+  const bounds: RequestBounds = {
+    maxValues: settings['gateway.max_body_values'],
+    maxDocumentBytes: settings['graphql.max_document_bytes'],
+    maxBatchOperations: settings['graphql.max_batch_operations'],
+    trustedDocuments: createTrustedDocuments(
+      context.model.graphql.trustedDocumentsMode,
+      context.model.graphql.trustedDocuments,
+    ),
+  };
+  const decompression = decompressionBounds(settings);
+
+  const checkBody = (call: Exchange, bytes: Buffer): StepResult => {
+    const read = readBodyRequest(call, bytes, bounds);
+    if (isFault(read)) return refuseRead(call, read);
+    const response = checkRequests(call, read, check, settings);
+    if (!response && read.isRewritten) rewriteBody(call, read);
+    return response;
+  };
+
+  async function readAndCheck(call: Exchange, coding: string | undefined): Promise<StepResult> {
+    const bytes = await call.body.read(decompression.maxBytes);
+    if (!isEncoded(coding)) return checkBody(call, bytes);
+    try {
+      call.body.replace(await decodeContent(bytes, coding, decompression));
+    } catch (error) {
+      if (!(error instanceof ContentCodingError)) throw error;
+      return refuseGraphqlRequest(call, 'graphql_request_invalid', error.message);
+    }
+    removeStaleHeaders(call.headers);
+    return checkBody(call, call.body.bytes ?? noBytes);
+  }
+
+  return {
+    request(call) {
+      if (call.upgrade !== '') return openSocket(call, context.model.graphql.subscriptionType, check, bounds, settings);
+      const method = call.upstreamMethod ?? call.method;
+      if (method === 'GET') {
+        const read = readQueryRequest(call, bounds);
+        if (isFault(read)) return refuseRead(call, read);
+        const response = checkRequests(call, read, check, settings);
+        if (!response && read.isRewritten) sendAsPost(call, read);
+        return response;
+      }
+      if (method === 'OPTIONS' && call.body.isEmpty) return undefined;
+      if (method !== 'POST') return refuseMethod(call, 'GET, POST, OPTIONS');
+      const coding = call.headers.get('content-encoding');
+      if (call.body.stream || isEncoded(coding)) return readAndCheck(call, coding);
+      return checkBody(call, call.body.bytes ?? noBytes);
+    },
+  };
+}
+
+function createChecker({ model, services: { settings } }: StepContext<Services, typeof reads>): OperationChecker {
+  const { graphql, identity } = model;
+  const { compileGraphqlSchema, InvalidGraphqlSchema } = loadGraphqlLanguage();
+  if (graphql.playgroundEnabled && findPlaygroundPath(graphql) === '/')
+    throw new ApiCompileError('the path of the GraphQL playground is that of the API');
+  if (graphql.schema.trim() === '') throw new ApiCompileError('the GraphQL schema is missing');
+  try {
+    return createOperationChecker(
+      {
+        compiled: compileGraphqlSchema(graphql.schema),
+        bounds: {
+          maxTokens: settings['graphql.max_tokens'],
+          maxNesting,
+          maxFields: settings['graphql.max_fields'],
+          maxAliases: graphql.maxAliases || settings['graphql.max_aliases'],
+          maxDirectives: graphql.maxDirectives || settings['graphql.max_directives'],
+        },
+        maxDepth: graphql.maxQueryDepth || settings['graphql.max_query_depth'],
+        maxCost: graphql.maxCost || settings['graphql.max_cost'],
+        defaultListSize: graphql.defaultListSize || settings['graphql.default_list_size'],
+        isIntrospectionDisabled: graphql.introspectionDisabled,
+        apiId: identity.id,
+      },
+      settings,
+    );
+  } catch (error) {
+    if (error instanceof InvalidGraphqlSchema)
+      throw new ApiCompileError(`the GraphQL schema is invalid: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Checks every operation before one is forwarded. A batch that needs only the schema is answered as a batch. */
+function checkRequests(call: Exchange, read: ReadRequests, check: OperationChecker, settings: Settings): StepResult {
+  const results: string[] = [];
+  for (const request of read.requests) {
+    const outcome = check(call, request);
+    if (outcome.kind === 'refuse') return refuseOutcome(call, outcome, settings);
+    if (isUnsafeGet(call, outcome)) return refuseMethod(call, 'POST');
+    if (outcome.kind === 'respond') results.push(outcome.result);
+  }
+  if (results.length === read.requests.length) return respondLocally(call, results, read.isBatch);
+  dropPersistedHash(call, read);
+  return undefined;
+}
+
+const isUnsafeGet = (call: Exchange, outcome: Exclude<CheckOutcome, Refused>) =>
+  outcome.operation.type === 'mutation' && (call.upstreamMethod ?? call.method) === 'GET';
+
+function respondLocally(call: Exchange, results: readonly string[], isBatch: boolean): GatewayResponse {
+  const type = contentTypeOf(negotiateResponse(call.headers.get('accept')));
+  return createResponse(200, { 'Content-Type': type }, isBatch ? `[${results.join(',')}]` : results[0]!);
+}
+
+/** A GET request keeps its URL; a hash in it could name another document at the upstream. */
+function dropPersistedHash(call: Exchange, { requests: [first] }: ReadRequests): void {
+  if ((call.upstreamMethod ?? call.method) !== 'GET' || !first?.extensions || !('persistedQuery' in first.extensions))
+    return;
+  call.query = call.query
+    .split('&')
+    .filter(part => !new URLSearchParams(part).has('extensions'))
+    .join('&');
+}
+
+/** Document errors follow the media type that the client accepts; denials have a status of their own. */
+function refuseOutcome(call: Exchange, { code, errors }: Refused, settings: Settings): GatewayResponse {
+  if (!errors) return refuseGraphqlRequest(call, code);
+  const isDocumentError = code === 'graphql_invalid' || code === 'graphql_limit_exceeded';
+  return refuseDocument(call, code, errors, isDocumentError ? settings['graphql.document_error_status'] : '400');
+}
+
+function refuseRead(call: Exchange, { code, detail }: RequestFault): GatewayResponse {
+  if (code !== 'graphql_document_unknown') return refuseGraphqlRequest(call, code, detail);
+  // The answer that clients of automatic persisted queries expect.
+  const error = { message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } };
+  return refuseDocument(call, code, [error]);
+}
+
+function refuseMethod(call: Exchange, allow: string): GatewayResponse {
+  const refusal = refuseGraphqlRequest(call, 'graphql_method_not_allowed');
+  refusal.headers.set('Allow', allow);
+  return refusal;
+}
+
+/** A hash in the URL became a document, for which a URL may be too short. */
+function sendAsPost(call: Exchange, read: ReadRequests): void {
+  rewriteBody(call, read);
+  call.upstreamMethod = 'POST';
+}
+
+/** Forwards the checked parameters alone, as JSON. */
+function rewriteBody(call: Exchange, read: ReadRequests): void {
+  call.body.replace(writeRequests(read));
+  removeStaleHeaders(call.headers);
+  call.headers.set('Content-Type', 'application/json');
+  call.query = removeUrlParameters(call.query);
+}

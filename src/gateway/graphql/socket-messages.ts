@@ -1,0 +1,106 @@
+import { isObject, type JsonObject } from '#base/json-tree.ts';
+import type { Settings } from '#base/settings.ts';
+import { parseStrictJson } from '#languages/json-schema/json-body.ts';
+import type { Exchange, MessageCheck, MessageDecision, StepResult } from '../pipeline/exchange.ts';
+import { refusals } from '../pipeline/refusals.ts';
+import type { OperationChecker, Refused } from './checker.ts';
+import { refuseGraphqlRequest } from './graphql-refusals.ts';
+import { isFault, type RequestBounds, type RequestFault, readSocketRequest } from './request.ts';
+import { findGraphqlParameter } from './url-parameters.ts';
+
+/** Subprotocols of GraphQL over WebSocket: the current one, and the one of older clients. */
+const socketProtocols: readonly string[] = ['graphql-transport-ws', 'graphql-ws'];
+
+/** Messages without an operation. */
+const passedTypes: ReadonlySet<unknown> = new Set([
+  'connection_init',
+  'connection_terminate',
+  'ping',
+  'pong',
+  'complete',
+  'stop',
+]);
+
+/**
+ * Members of a message. Any other closes the socket: messages are forwarded unchanged, and parsers that ignore case
+ * would read `Type` as `type`.
+ */
+const messageMembers: readonly string[] = ['type', 'id', 'payload'];
+
+/** Close code of graphql-transport-ws for a message that is none. */
+const invalidMessageCode = 4400;
+
+/** Upgrade to a WebSocket: one of the subprotocols, and no compression, which would hide the messages. */
+export function openSocket(
+  call: Exchange,
+  subscriptionType: string,
+  check: OperationChecker,
+  bounds: RequestBounds,
+  settings: Settings,
+): StepResult {
+  if (call.upgrade !== 'websocket' || subscriptionType === 'sse')
+    return refuseGraphqlRequest(call, 'graphql_websockets_disallowed');
+  // A server that ignores the upgrade (RFC 9110, 7.8) would execute an unchecked document.
+  const inUrl = findGraphqlParameter(call.query);
+  if (inUrl !== undefined) {
+    const detail = `the URL of an upgrade has the parameter ${JSON.stringify(inUrl)}`;
+    return refuseGraphqlRequest(call, 'graphql_request_invalid', detail);
+  }
+  const accepted = subscriptionType === '' ? socketProtocols : [subscriptionType];
+  const offered = call.headers.all('sec-websocket-protocol').flatMap(list => list.split(',').map(it => it.trim()));
+  const protocols = offered.filter(it => accepted.includes(it));
+  if (protocols.length === 0) return refuseGraphqlRequest(call, 'graphql_websocket_protocol_invalid');
+  call.headers.set('Sec-WebSocket-Protocol', protocols.join(', '));
+  call.headers.remove('sec-websocket-extensions');
+  call.messageCheck = createSocketCheck(call, check, bounds, settings['gateway.max_buffered_body_bytes']);
+  return undefined;
+}
+
+/** Checks each operation that a client sends over a WebSocket, by the session of the upgrade request. */
+function createSocketCheck(
+  call: Exchange,
+  check: OperationChecker,
+  bounds: RequestBounds,
+  maxMessageBytes: number,
+): MessageCheck {
+  return {
+    maxMessageBytes,
+    check(text, reply): MessageDecision {
+      const read = parseStrictJson(Buffer.from(text), bounds.maxValues);
+      if ('fault' in read || !isObject(read.value)) return { closeCode: invalidMessageCode };
+      if (Object.keys(read.value).some(name => !messageMembers.includes(name)))
+        return { closeCode: invalidMessageCode };
+      const { type, id } = read.value;
+      if (passedTypes.has(type)) return 'forward';
+      if ((type !== 'subscribe' && type !== 'start') || typeof id !== 'string')
+        return { closeCode: invalidMessageCode };
+      return checkOperation(call, check, bounds, read.value, message => reply(JSON.stringify({ id, ...message })));
+    },
+  };
+}
+
+function checkOperation(
+  call: Exchange,
+  check: OperationChecker,
+  bounds: RequestBounds,
+  { type, payload }: JsonObject,
+  reply: (message: object) => void,
+): MessageDecision {
+  const isOlder = type === 'start';
+  const sendErrors = (errors: readonly { readonly message: string }[]): MessageDecision => {
+    reply({ type: 'error', payload: isOlder ? errors[0] : errors });
+    return 'drop';
+  };
+  const request = readSocketRequest(payload, bounds);
+  if (isFault(request)) return sendErrors([{ message: formatFault(request) }]);
+  const outcome = check(call, request);
+  if (outcome.kind === 'forward') return 'forward';
+  if (outcome.kind === 'refuse') return sendErrors(listErrors(outcome));
+  reply({ type: isOlder ? 'data' : 'next', payload: JSON.parse(outcome.result) });
+  reply({ type: 'complete' });
+  return 'drop';
+}
+
+const formatFault = ({ code, detail }: RequestFault): string =>
+  refusals[code].message.replace('{detail}', () => detail);
+const listErrors = ({ code, errors }: Refused) => errors ?? [{ message: refusals[code].message }];

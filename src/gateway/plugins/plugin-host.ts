@@ -1,0 +1,42 @@
+import type { EventScriptSink } from '#events/dispatch.ts';
+import type { EventScriptServices } from './event-scripts.ts';
+import { createMainFunctions, type MainFunctionServices } from './main-functions.ts';
+import type { PluginFunctionCall } from './plugin-rpc.ts';
+
+export type PluginHostServices = Omit<EventScriptServices, 'runner' | 'rpc'> &
+  MainFunctionServices & { readonly scriptSink: EventScriptSink };
+
+export type PluginHost = ReturnType<typeof createPluginHost>;
+
+/** Plugins on the main thread: functions for those of traffic threads, and scripts of event handlers on its workers. */
+export function createPluginHost(services: PluginHostServices) {
+  const { settings, clock, scriptSink } = services;
+  const functions = createMainFunctions(services);
+  let opened: ReturnType<typeof open> | undefined;
+
+  /** Loads the sandbox, which most processes need on traffic threads only. */
+  async function open() {
+    const [{ createPluginRunner }, { createEventScripts }] = await Promise.all([
+      import('./plugin-runner.ts'),
+      import('./event-scripts.ts'),
+    ]);
+    // The main thread runs no scripts itself, whatever the setting of traffic threads.
+    const runner = createPluginRunner({ ...settings, 'plugins.run_on': 'worker' }, clock);
+    const rpc = (async (_name: string, call: PluginFunctionCall) =>
+      functions.runPluginFunction(call)) as EventScriptServices['rpc'];
+    return { runner, runEvent: createEventScripts({ ...services, runner, rpc }) };
+  }
+
+  if (settings['plugins.enabled'])
+    scriptSink.run = (...event) => {
+      opened ??= open();
+      void opened.then(it => it.runEvent(...event));
+    };
+  return {
+    functions,
+    async close(): Promise<void> {
+      scriptSink.run = () => undefined;
+      await (await opened)?.runner.close();
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import type { Model } from '#definition/model.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
+import type {
+  ApiHooks,
+  CreateHookDriver,
+  DriverContext,
+  HookDriver,
+  HookList,
+  PluginContext,
+  PluginHook,
+} from './driver.ts';
+import { createJavascriptDriver, loadVirtualScripts } from './javascript-driver.ts';
+import { loadGrpcDriver, loadTypescriptDriver } from './lazy-drivers.ts';
+import { listFolderPlugins } from './plugin-files.ts';
+import type { PluginSet } from './plugin-runner.ts';
+import type { PluginServices } from './services.ts';
+
+/** Hooks of an API with the driver that runs them. */
+export interface ApiPlugins {
+  readonly hooks: ApiHooks;
+  readonly driver: HookDriver;
+  /** Scripts of virtual endpoints, which always run in the sandbox; undefined without any. */
+  readonly virtualScripts: PluginSet | undefined;
+}
+
+type LoadedDriver = Pick<ApiPlugins, 'driver' | 'virtualScripts'>;
+
+/** Drivers by their names in definitions. An API without a driver has JavaScript. */
+const drivers: Readonly<Record<string, (context: DriverContext) => LoadedDriver>> = {
+  '': loadJavascript,
+  otto: loadJavascript,
+  javascript: loadJavascript,
+  grpc: withVirtualScripts(context => loadGrpcDriver().createGrpcDriver(context)),
+  typescript: withVirtualScripts(context => loadTypescriptDriver().createTypescriptDriver(context)),
+};
+
+/** Extension of the files that are loaded from the folder of an API, by driver; others load none. */
+const folderExtensions: Readonly<Record<string, string>> = {
+  '': '.js',
+  otto: '.js',
+  javascript: '.js',
+  typescript: '.ts',
+};
+
+/** Folder names below the folder of an API. */
+const folders: Partial<Record<HookList, string>> = { pre: 'pre', postAuth: 'post_auth', post: 'post' };
+
+/** The steps of one chain share the plugins. */
+const loaded = new WeakMap<object, ApiPlugins | undefined>();
+
+/** Undefined without any plugin. */
+export function loadApiPlugins(context: PluginContext): ApiPlugins | undefined {
+  const { version } = context;
+  if (loaded.has(version)) return loaded.get(version);
+  const plugins = createApiPlugins(context);
+  loaded.set(version, plugins);
+  return plugins;
+}
+
+function createApiPlugins(context: PluginContext): ApiPlugins | undefined {
+  const { model, version, services } = context;
+  const { settings } = services;
+  const fileDirectory = findDirectory(settings['plugins.directory'], model.identity.orgId, services);
+  const { bundleEnabled } = model.pluginConfig;
+  const bundleDirectory = bundleEnabled ? services.pluginBundles.findDirectory(model) : undefined;
+  const hooks = collectHooks(context, bundleDirectory === undefined ? fileDirectory : '');
+  const hasHooks = Object.values(hooks).some(list => list.length > 0);
+  if (!hasHooks && !version.endpoints.virtualEndpoint.some(({ enabled }) => enabled)) return undefined;
+  if (!settings['plugins.enabled']) throw new ApiCompileError('plugins are disabled (plugins.enabled)');
+  const load = drivers[model.pluginConfig.driver];
+  if (!load) throw new ApiCompileError(`plugins of the driver ${model.pluginConfig.driver} are not supported`);
+  return { hooks, ...load({ ...context, hooks, directory: bundleDirectory ?? fileDirectory, fileDirectory }) };
+}
+
+function collectHooks({ model }: PluginContext, directory: string): ApiHooks {
+  const extension = folderExtensions[model.pluginConfig.driver];
+  const collect = (list: 'pre' | 'postAuth' | 'post' | 'response'): PluginHook[] => {
+    const folder = folders[list];
+    const files =
+      folder === undefined || extension === undefined
+        ? []
+        : listFolderPlugins(directory, model.identity.id, folder, extension);
+    return [
+      ...model.plugins[list].filter(({ enabled }) => enabled),
+      ...files.map(it => ({ ...it, code: '', rawBodyOnly: false })),
+    ];
+  };
+  return {
+    pre: collect('pre'),
+    postAuth: collect('postAuth'),
+    post: collect('post'),
+    endpoint: [],
+    response: collect('response'),
+    auth: model.custom.enabled ? [requireAuthHook(model.custom)] : [],
+  };
+}
+
+/** Hook of authentication by plugin. */
+function requireAuthHook(custom: PluginContext['model']['custom']): PluginHook {
+  const { pluginEnabled, functionName } = custom;
+  if (!pluginEnabled || functionName === '')
+    throw new ApiCompileError('authentication by plugin is enabled, and no plugin is named for it');
+  return custom;
+}
+
+function loadJavascript(context: DriverContext): LoadedDriver {
+  const driver = createJavascriptDriver(context);
+  return { driver, virtualScripts: driver.set };
+}
+
+/** Driver of its own kind, beside virtual endpoints in the sandbox. */
+function withVirtualScripts(createDriver: CreateHookDriver): (context: DriverContext) => LoadedDriver {
+  return context => ({
+    driver: createDriver(context),
+    virtualScripts: context.version.endpoints.virtualEndpoint.some(({ enabled }) => enabled)
+      ? loadVirtualScripts(context)
+      : undefined,
+  });
+}
+
+/** Tenants have folders of their own; the operator's organisation has the whole directory. */
+function findDirectory(root: string, orgId: string, { grants }: Pick<PluginServices, 'grants'>): string {
+  return root === '' || grants.isOperator(orgId) ? root : join(root, encodeURIComponent(orgId));
+}
+
+/** Paths of trusted modules that a definition uses. */
+export function listTrustedPaths(
+  { identity, pluginConfig, plugins, custom }: Model,
+  services: PluginServices,
+): string[] {
+  if (pluginConfig.driver !== 'typescript' || !services.grants.isOperator(identity.orgId)) return [];
+  return [...plugins.pre, ...plugins.postAuth, ...plugins.post, ...plugins.response, custom]
+    .filter(({ path, code }) => code === '' && services.trustedModules.isTrusted(path))
+    .map(({ path }) => path);
+}

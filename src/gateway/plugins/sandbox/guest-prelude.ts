@@ -1,0 +1,305 @@
+/**
+ * Code that runs in the sandbox before the plugins. Its functions are passed as text: nothing of this module is reachable
+ * from a guest, and they can use nothing but each other and the globals of QuickJS.
+ */
+
+/** Call of the host: `name` and a text; text or undefined back. */
+type Host = (name: string, argument: string) => string | undefined;
+type Members = Record<string, unknown>;
+type Values = Record<string, string[]>;
+
+/** State of the guest: hooks and data are part of the image, the seed is set by every call. */
+interface GuestState {
+  readonly hooks: Members;
+  config: Members;
+  seed: number;
+  /** Runs calls in place of this prelude: the runtime of another contract, installed by `__gwUse`. */
+  run: ((state: GuestState, lines: string[], body: string) => unknown) | undefined;
+}
+
+/** `JSON` as it was before the scripts ran; declared in the prelude. */
+declare const parseJson: typeof JSON.parse;
+declare const writeJson: typeof JSON.stringify;
+
+/** Expression whose value is `installGuest`. */
+export const createPreludeSource = (): string =>
+  `(function () { const { parse: parseJson, stringify: writeJson } = JSON;
+${guestFunctions.map(part => part.toString()).join('\n')}
+return installGuest; })()`;
+
+const guestFunctions = [
+  isObject,
+  pick,
+  defineGlobals,
+  seedRandom,
+  createMiddleware,
+  createEventHandler,
+  toMap,
+  listChanges,
+  createRequest,
+  readResult,
+  runRequest,
+  runResponse,
+  runVirtual,
+  runEvent,
+  prepareGuest,
+  runGuest,
+  installGuest,
+];
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Members of results are found in any case, as the decoders of other gateways do. */
+function pick(object: Members, name: string): unknown {
+  if (name in object) return object[name];
+  const lower = name.toLowerCase();
+  for (const key in object) if (key.toLowerCase() === lower) return object[key];
+  return undefined;
+}
+
+/** Functions and objects that scripts use. */
+function defineGlobals(host: Host): void {
+  const global = globalThis as unknown as Members;
+  const toText = (value: unknown) => (typeof value === 'string' ? value : String(value));
+  const callHost = (name: string, args: unknown[]): unknown => {
+    const answer = parseJson(host(name, writeJson(args))!) as { value?: unknown; fault?: string };
+    if (answer.fault !== undefined) throw new Error(answer.fault);
+    return answer.value;
+  };
+  for (const name of ['log', 'rawlog']) global[name] = (value: unknown) => void host(name, toText(value));
+  for (const name of ['b64enc', 'b64dec', 'rawb64enc', 'rawb64dec'])
+    global[name] = (value: unknown) => host(name, toText(value));
+  const storage = ['Get', 'Set', 'SetNX', 'Del', 'TTL', 'Incr'].map(verb => `GwStorage${verb}`);
+  for (const name of ['GwMakeHttpRequest', 'GwBatchRequest', 'GwGetKeyData', 'GwSetKeyData', ...storage])
+    global[name] = (...args: unknown[]) => callHost(name, args);
+  global.GwJsResponse = (response: unknown, sessionMeta: unknown) =>
+    writeJson({ Response: response, SessionMeta: sessionMeta });
+  // Scripts call the constructors with and without `new`.
+  global.GwJS = {
+    GwMiddleware: { NewMiddleware: createMiddleware },
+    GwEventHandlers: { NewEventHandler: createEventHandler },
+  };
+  // Jobs never run: hooks are synchronous.
+  delete global.queueMicrotask;
+}
+
+/** Random numbers from the seed of the call: a restored image would repeat those of QuickJS. */
+function seedRandom(state: GuestState): void {
+  Math.random = () => {
+    state.seed = (state.seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(state.seed ^ (state.seed >>> 15), 1 | state.seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+function createMiddleware() {
+  const hooks: { request?: unknown; response?: unknown } = {};
+  return {
+    NewProcessRequest(fn: unknown) {
+      hooks.request = fn;
+    },
+    NewProcessResponse(fn: unknown) {
+      hooks.response = fn;
+    },
+    ReturnData: (request: unknown, sessionMeta: unknown) => ({ Request: request, SessionMeta: sessionMeta }),
+    ReturnAuthData: (request: unknown, session: unknown, authValue: unknown) => ({
+      Request: request,
+      Session: session,
+      AuthValue: authValue,
+    }),
+    ReturnResponseData: (response: unknown, sessionMeta: unknown) => ({
+      Response: response,
+      SessionMeta: sessionMeta,
+    }),
+    DoProcessRequest(request: unknown, session: unknown, config: unknown) {
+      if (typeof hooks.request !== 'function') throw new Error('the plugin object has no NewProcessRequest function');
+      return hooks.request(request, session, config);
+    },
+    DoProcessResponse(response: unknown, request: unknown, session: unknown, config: unknown) {
+      if (typeof hooks.response !== 'function') throw new Error('the plugin object has no NewProcessResponse function');
+      return hooks.response(response, request, session, config);
+    },
+  };
+}
+
+function createEventHandler() {
+  let handle: unknown;
+  return {
+    NewHandler(fn: unknown) {
+      handle = fn;
+    },
+    DoProcessEvent(event: unknown, context: unknown) {
+      if (typeof handle !== 'function') throw new Error('the event handler has no NewHandler function');
+      return handle(event, context);
+    },
+  };
+}
+
+/** Map of lists from pairs of lines. A name that would set the prototype is left out. */
+function toMap(lines: string[], from: number, count: number): Values {
+  const map: Values = {};
+  for (let i = 0; i < count; i++) {
+    const name = lines[from + 2 * i]!;
+    const value = lines[from + 2 * i + 1]!;
+    if (name === '__proto__') continue;
+    const values = Object.hasOwn(map, name) ? map[name] : undefined;
+    if (values) values.push(value);
+    else map[name] = [value];
+  }
+  return map;
+}
+
+/** Members of a result that differ from those the hook got: the others need no way back. */
+function listChanges(request: Members, url: string, body: string): Members {
+  const changes: Members = {};
+  for (const name of ['SetHeaders', 'DeleteHeaders', 'AddParams', 'ExtendedParams', 'DeleteParams']) {
+    const value = pick(request, name);
+    if (!isObject(value) || Object.keys(value).length > 0) changes[name] = value;
+  }
+  const overrides = pick(request, 'ReturnOverrides');
+  if (isObject(overrides) && (pick(overrides, 'ResponseCode') || pick(overrides, 'OverrideError')))
+    changes.ReturnOverrides = overrides;
+  const newUrl = pick(request, 'URL');
+  if (newUrl !== url) changes.URL = newUrl;
+  const newBody = pick(request, 'Body');
+  if (newBody !== body && !pick(request, 'IgnoreBody')) changes.Body = newBody;
+  return changes;
+}
+
+/** Request object of scripts. */
+function createRequest(lines: string[], headers: Values, params: Values, body: string): Members {
+  return {
+    Headers: headers,
+    SetHeaders: {},
+    DeleteHeaders: [],
+    Body: body,
+    URL: lines[4],
+    Params: params,
+    AddParams: {},
+    ExtendedParams: {},
+    DeleteParams: [],
+    ReturnOverrides: {
+      ResponseCode: 0,
+      ResponseError: '',
+      ResponseBody: '',
+      ResponseHeaders: {},
+      OverrideError: false,
+    },
+    IgnoreBody: false,
+    Method: lines[3],
+    RequestURI: lines[5],
+    Scheme: lines[6],
+  };
+}
+
+/** Result of a hook, an object or its JSON, which must have the member `name`. */
+function readResult(value: unknown, name: string): Members {
+  const result: unknown = typeof value === 'string' ? parseJson(value) : value;
+  if (!isObject(result) || !isObject(pick(result, name))) throw new Error(`the hook returned no ${name}`);
+  return result;
+}
+
+function runRequest(state: GuestState, lines: string[], request: Members, session: unknown): string {
+  const hook = state.hooks[lines[2]!];
+  if (!isObject(hook) || typeof hook.DoProcessRequest !== 'function') throw new Error('the hook is no plugin object');
+  const body = request.Body as string;
+  const result = readResult(hook.DoProcessRequest(request, session, state.config), 'Request');
+  const changes = listChanges(pick(result, 'Request') as Members, lines[4]!, body);
+  const meta = pick(result, 'SessionMeta');
+  if (isObject(meta)) changes.SessionMeta = meta;
+  const newSession = pick(result, 'Session');
+  if (newSession !== undefined) {
+    changes.Session = newSession;
+    changes.AuthValue = pick(result, 'AuthValue') ?? pick(pick(result, 'Request') as Members, 'AuthValue');
+  }
+  return writeJson(changes);
+}
+
+function runResponse(
+  state: GuestState,
+  lines: string[],
+  request: Members,
+  session: unknown,
+  response: Members,
+): string {
+  const hook = state.hooks[lines[2]!];
+  if (!isObject(hook) || typeof hook.DoProcessResponse !== 'function') throw new Error('the hook is no plugin object');
+  const { Body: body, StatusCode: status } = response;
+  const result = readResult(hook.DoProcessResponse(response, request, session, state.config), 'Response');
+  const answer = pick(result, 'Response') as Members;
+  const changes: Members = { SetHeaders: pick(answer, 'SetHeaders'), DeleteHeaders: pick(answer, 'DeleteHeaders') };
+  if (pick(answer, 'Body') !== body) changes.Body = pick(answer, 'Body');
+  if (pick(answer, 'StatusCode') !== status) changes.StatusCode = pick(answer, 'StatusCode');
+  return writeJson(changes);
+}
+
+function runVirtual(state: GuestState, lines: string[], request: Members, session: unknown): string {
+  const hook = state.hooks[lines[2]!];
+  if (typeof hook !== 'function') throw new Error('the script has no such function');
+  const { Headers, Body, URL, Params, Scheme } = request;
+  const result = readResult(hook({ Headers, Body, URL, Params, Scheme }, session, state.config), 'Response');
+  const response = pick(result, 'Response') as Members;
+  return writeJson({
+    SessionMeta: pick(result, 'SessionMeta'),
+    Body: pick(response, 'Body'),
+    Headers: pick(response, 'Headers'),
+    Code: pick(response, 'Code'),
+  });
+}
+
+/** The body has the event and its context; a handler returns nothing that counts. */
+function runEvent(state: GuestState, lines: string[], body: string): string {
+  const hook = state.hooks[lines[2]!];
+  if (!isObject(hook) || typeof hook.DoProcessEvent !== 'function') throw new Error('the hook is no event handler');
+  const { event, context } = parseJson(body) as Members;
+  hook.DoProcessEvent(event, context);
+  return '';
+}
+
+/** Sets the data of hooks, once per image; returns the names of hooks that no script defines. */
+function prepareGuest(state: GuestState, head: string): string {
+  delete (globalThis as unknown as Members).__gwRegister;
+  delete (globalThis as unknown as Members).__gwUse;
+  const { names, data } = parseJson(head) as { names: string[]; data: Members };
+  state.config = data;
+  return names.filter(name => state.hooks[name] === undefined).join(', ');
+}
+
+/**
+ * Runs a call. Lines of the head: seed, kind, hook, method, URL, request URI, scheme, session, number of headers, number
+ * of parameters (of request headers for a response), status; then the pairs.
+ */
+function runGuest(state: GuestState, head: string, body: string): unknown {
+  if (head.startsWith('{')) return prepareGuest(state, head);
+  const lines = head.split('\n');
+  state.seed = Number(lines[0]);
+  if (state.run) return state.run(state, lines, body);
+  const kind = lines[1];
+  if (kind === 'event') return runEvent(state, lines, body);
+  const session: unknown = lines[7] === '' ? {} : parseJson(lines[7]!);
+  const headerCount = Number(lines[8]);
+  const headers = toMap(lines, 11, headerCount);
+  const others = toMap(lines, 11 + 2 * headerCount, Number(lines[9]));
+  if (kind !== 'response') {
+    const request = createRequest(lines, headers, others, body);
+    return kind === 'virtual' ? runVirtual(state, lines, request, session) : runRequest(state, lines, request, session);
+  }
+  const response = { StatusCode: Number(lines[10]), Body: body, Headers: headers, SetHeaders: {}, DeleteHeaders: [] };
+  return runResponse(state, lines, createRequest(lines, others, {}, ''), session, response);
+}
+
+function installGuest(host: Host): (head: string, body: string) => unknown {
+  const state: GuestState = { hooks: {}, config: {}, seed: 1, run: undefined };
+  seedRandom(state);
+  defineGlobals(host);
+  (globalThis as unknown as Members).__gwRegister = (name: string, hook: unknown) => {
+    if (hook !== undefined) state.hooks[name] = hook;
+  };
+  (globalThis as unknown as Members).__gwUse = (run: GuestState['run']) => {
+    state.run = run;
+  };
+  return (head, body) => runGuest(state, head, body);
+}

@@ -1,0 +1,82 @@
+import type { GuestFile } from '../sandbox/guest.ts';
+import type { HookSession } from './contract.ts';
+import {
+  collectRequestChanges,
+  collectResponseChanges,
+  type HookHost,
+  hookObjectSources,
+  TypedContext,
+  TypedRequest,
+  TypedResponse,
+} from './hook-objects.ts';
+
+/**
+ * Runtime of TypeScript hooks in the sandbox: decodes a call (see `runGuest` in `guest-prelude.ts` for its lines), runs
+ * the hook and encodes its changes. The functions are passed as text, as those of the prelude are.
+ */
+
+type Members = Record<string, unknown>;
+type Hook = (...args: readonly unknown[]) => unknown;
+
+/** State of the prelude. */
+interface GuestState {
+  readonly hooks: Readonly<Record<string, Hook>>;
+  readonly config: Members;
+}
+
+/** Globals of the prelude as they were before the plugins ran; declared in the runtime. */
+declare const hostFunctions: Readonly<Record<string, Hook>>;
+declare const writeLine: (text: string) => void;
+declare const parseText: typeof JSON.parse;
+declare const writeText: typeof JSON.stringify;
+
+function createHost(): HookHost {
+  return {
+    log: writeLine,
+    call(name, args) {
+      const call = hostFunctions[name];
+      if (!call) throw new Error(`${name} is not available`);
+      return call(...args);
+    },
+  };
+}
+
+/** The texts of changes; a promise of them where the hook is asynchronous. */
+function continueWith(result: unknown, collect: (result: unknown) => Members): unknown {
+  if (typeof result === 'object' && result !== null && typeof (result as Members).then === 'function')
+    return (result as Promise<unknown>).then(value => writeText(collect(value)));
+  return writeText(collect(result));
+}
+
+function runTyped(state: GuestState, lines: string[], body: string): unknown {
+  const hook = state.hooks[lines[2]!]!;
+  const isResponse = lines[1] === 'response';
+  const headersEnd = 11 + 2 * Number(lines[8]);
+  const headers = lines.slice(11, headersEnd);
+  const others = lines.slice(headersEnd, headersEnd + 2 * Number(lines[9]));
+  const session = lines[7] === '' ? undefined : (parseText(lines[7]!) as HookSession);
+  const context = new TypedContext(state.config, session, createHost());
+  const request = new TypedRequest({
+    method: lines[3]!,
+    url: lines[4]!,
+    receivedUrl: lines[5]!,
+    scheme: lines[6]!,
+    headers: isResponse ? others : headers,
+    listParameters: () => (isResponse ? [] : others),
+    readBody: () => (isResponse ? '' : body),
+  });
+  if (!isResponse) return continueWith(hook(request, context), it => collectRequestChanges(request, context, it));
+  const response = new TypedResponse(Number(lines[10]), headers, () => body);
+  return continueWith(hook(response, request, context), it => collectResponseChanges(response, it));
+}
+
+const hostFunctionNames = ['GwMakeHttpRequest', ...['Get', 'Set', 'SetNX', 'Del', 'Incr'].map(it => `GwStorage${it}`)];
+
+/** Script that installs the runtime, before the modules of plugins. */
+export const createGuestRuntime = (): GuestFile => ({
+  name: 'prelude.js',
+  source: `__gwUse((function () { const { parse: parseJson, stringify: writeJson } = JSON, parseText = parseJson,
+writeText = writeJson, writeLine = log, hostFunctions = { ${hostFunctionNames.join(', ')} };
+${[...hookObjectSources, createHost, continueWith, runTyped].map(String).join('\n')}
+return runTyped; })());`,
+});

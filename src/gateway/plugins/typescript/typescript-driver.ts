@@ -1,0 +1,112 @@
+import { ApiCompileError } from '../../pipeline/step.ts';
+import {
+  type DriverContext,
+  describeApi,
+  type HookDriver,
+  type HookReturn,
+  needsSession,
+  type PluginHook,
+  type TypedHook,
+  toRequestReturn,
+  toResponseReturn,
+} from '../driver.ts';
+import { createHostCall } from '../host-functions.ts';
+import { decodePluginCode, type PluginScript } from '../plugin-files.ts';
+import { PluginError } from '../plugin-runner.ts';
+import { encodeRequestCall, encodeResponseCall, parseResult } from '../request-hook.ts';
+import { GuestLoadError, type GuestModuleHook, type GuestSet } from '../sandbox/guest.ts';
+import { encodeSession } from '../session.ts';
+import { createGuestRuntime } from './guest-runtime.ts';
+import { compileModules, readModuleFiles } from './module-files.ts';
+import { createTrustedHook } from './trusted-hook.ts';
+
+const identifier = /^[A-Za-z_$][\w$]*$/;
+
+/** Driver `typescript`: hooks are exports of modules. Trusted files run in the traffic thread, others in the sandbox. */
+export function createTypescriptDriver(context: DriverContext): HookDriver {
+  const { model, services } = context;
+  const listed = Object.values(context.hooks).flat();
+  for (const { functionName } of listed)
+    if (!identifier.test(functionName))
+      throw new ApiCompileError(`${JSON.stringify(functionName)} is not the name of an exported hook`);
+  const canTrust = services.grants.isOperator(model.identity.orgId);
+  const isTrusted = ({ code, path }: PluginHook) => canTrust && code === '' && services.trustedModules.isTrusted(path);
+  const hooks = new Map<PluginHook, TypedHook>();
+  for (const hook of listed.filter(isTrusted)) hooks.set(hook, createTrustedHook(hook, context));
+  const sandboxed = listed.filter(hook => !isTrusted(hook));
+  if (sandboxed.length > 0) for (const [hook, typed] of loadSandboxed(sandboxed, context)) hooks.set(hook, typed);
+  return {
+    runRequestHook(hook, list, call, body) {
+      const result = hooks.get(hook)!.runRequest(list, call, body);
+      if (list === 'auth') return result;
+      return result instanceof Promise ? result.then(refuseSession) : refuseSession(result);
+    },
+    runResponseHook: (hook, call, response, body) => hooks.get(hook)!.runResponse(call, response, body),
+  };
+}
+
+function refuseSession(result: HookReturn): HookReturn {
+  if (result.members.Session === undefined) return result;
+  throw new PluginError('runtime', 'a session can be returned by a hook of authentication only', result.logs);
+}
+
+/** Loads the modules of an API into the sandbox as one set. */
+function loadSandboxed(hooks: readonly PluginHook[], context: DriverContext): Map<PluginHook, TypedHook> {
+  const { model, services, directory } = context;
+  const modules = new Map<string, PluginScript>();
+  const entries = new Map<PluginHook, GuestModuleHook>();
+  for (const [index, hook] of hooks.entries()) {
+    const files = readHookFiles(hook, index, directory);
+    for (const file of files) if (!modules.has(file.name)) modules.set(file.name, file);
+    const [{ name: module }] = files as [PluginScript];
+    entries.set(hook, { hook: `${module}#${hook.functionName}`, module, exportName: hook.functionName });
+  }
+  const set = loadSet(services, {
+    owner: model.identity.orgId,
+    files: [createGuestRuntime()],
+    hooks: [],
+    modules: { files: compileModules([...modules.values()]), hooks: [...entries.values()] },
+    data: describeApi(context),
+  });
+  const host = createHostCall(services, model.identity);
+  return new Map(
+    hooks.map((hook): [PluginHook, TypedHook] => {
+      const { hook: key } = entries.get(hook)!;
+      return [
+        hook,
+        {
+          runRequest(list, call, body) {
+            const head = encodeRequestCall('request', key, call, needsSession(hook, list) ? encodeSession(call) : '');
+            const result = set.run({ head, body: body.toString() }, host);
+            return result instanceof Promise
+              ? result.then(({ text, logs }) => toRequestReturn(parseResult(text), logs))
+              : toRequestReturn(parseResult(result.text), result.logs);
+          },
+          runResponse(call, response, body) {
+            const session = needsSession(hook, 'response') ? encodeSession(call) : '';
+            const head = encodeResponseCall(key, call, response, session);
+            const result = set.run({ head, body: body.toString() }, host);
+            return result instanceof Promise
+              ? result.then(({ text, logs }) => toResponseReturn(parseResult(text), logs))
+              : toResponseReturn(parseResult(result.text), result.logs);
+          },
+        },
+      ];
+    }),
+  );
+}
+
+/** The module of a hook first, then the files that it imports. Code of a definition imports none. */
+function readHookFiles({ functionName, code, path }: PluginHook, index: number, directory: string): PluginScript[] {
+  if (code === '') return readModuleFiles(directory, path);
+  return [{ name: `inline-${index}/${functionName}.ts`, source: decodePluginCode(code, functionName).source }];
+}
+
+function loadSet({ pluginRunner }: DriverContext['services'], set: GuestSet) {
+  try {
+    return pluginRunner.load(set);
+  } catch (error) {
+    if (error instanceof GuestLoadError) throw new ApiCompileError(`a plugin does not load: ${error.message}`);
+    throw error;
+  }
+}

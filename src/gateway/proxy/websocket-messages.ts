@@ -1,0 +1,153 @@
+import { isUtf8 } from 'node:buffer';
+import type { MessageDecision } from '../pipeline/exchange.ts';
+import { ReceiveBuffer } from './receive-buffer.ts';
+
+/** Opcodes (RFC 6455, 5.2). */
+const continuationOpcode = 0;
+const textOpcode = 1;
+const closeOpcode = 8;
+
+/** Close codes (RFC 6455, 7.4.1). */
+const protocolErrorCode = 1002;
+const unsupportedDataCode = 1003;
+const invalidPayloadCode = 1007;
+const tooLargeCode = 1009;
+
+/** Frames of one message: each takes memory of its own, also without payload. */
+const maxMessageFrames = 1024;
+
+export interface MessageGateOptions {
+  readonly maxMessageBytes: number;
+  /** Decides about a whole text message of the client. */
+  check(text: string): MessageDecision;
+}
+
+export interface GateOutput {
+  /** Whole frames for the upstream. */
+  readonly forward: readonly Buffer[];
+  /** Close code for both sides; undefined while the connection goes on. */
+  readonly closeCode: number | undefined;
+}
+
+/**
+ * Gate of WebSocket messages from a client: holds the frames of a text message until it is complete and was checked.
+ * Frames pass unchanged or not at all; control frames pass at once (RFC 6455, 5.4).
+ */
+export class MessageGate {
+  readonly #options: MessageGateOptions;
+  readonly #received = new ReceiveBuffer();
+  #frames: Buffer[] = [];
+  #payloads: Buffer[] = [];
+  /** Headers and payloads of `#frames`. */
+  #messageBytes = 0;
+  #isClosed = false;
+
+  constructor(options: MessageGateOptions) {
+    this.#options = options;
+  }
+
+  /** After a close code, or a check that throws, nothing is forwarded. */
+  take(chunk: Buffer): GateOutput {
+    const forward: Buffer[] = [];
+    if (this.#isClosed) return { forward, closeCode: undefined };
+    this.#isClosed = true;
+    this.#received.append(chunk);
+    const closeCode = this.#takeFrames(forward);
+    this.#isClosed = closeCode !== undefined;
+    return { forward, closeCode };
+  }
+
+  #takeFrames(forward: Buffer[]): number | undefined {
+    for (;;) {
+      const frame = readFrame(this.#received.bytes);
+      if (frame === undefined) return undefined;
+      const frameBytes = frame.headBytes + frame.payloadBytes;
+      if (frameBytes + this.#messageBytes > this.#options.maxMessageBytes) return tooLargeCode;
+      if (this.#received.bytes.length < frameBytes) return undefined;
+      const closeCode = this.#takeFrame(frame, this.#received.consume(frameBytes), forward);
+      if (closeCode !== undefined) return closeCode;
+    }
+  }
+
+  #takeFrame(frame: Frame, whole: Buffer, forward: Buffer[]): number | undefined {
+    if (frame.hasReservedBits || !frame.isMasked) return protocolErrorCode;
+    if (frame.opcode >= closeOpcode) {
+      forward.push(whole);
+      return undefined;
+    }
+    const isFirst = this.#frames.length === 0;
+    if (isFirst !== (frame.opcode !== continuationOpcode)) return protocolErrorCode;
+    if (isFirst && frame.opcode !== textOpcode) return unsupportedDataCode;
+    if (this.#frames.length === maxMessageFrames) return tooLargeCode;
+    // A copy of a frame that waits: a part of a chunk keeps the whole chunk in memory.
+    this.#frames.push(frame.isFinal ? whole : Buffer.from(whole));
+    this.#payloads.push(unmask(frame, whole));
+    this.#messageBytes += whole.length;
+    return frame.isFinal ? this.#decide(forward) : undefined;
+  }
+
+  #decide(forward: Buffer[]): number | undefined {
+    const payload = Buffer.concat(this.#payloads);
+    // Text is UTF-8 (RFC 6455, 8.1): replacement characters would differ from what the upstream reads.
+    if (!isUtf8(payload)) return invalidPayloadCode;
+    const decision = this.#options.check(payload.toString());
+    if (decision === 'forward') for (const frame of this.#frames) forward.push(frame);
+    this.#frames = [];
+    this.#payloads = [];
+    this.#messageBytes = 0;
+    return typeof decision === 'object' ? decision.closeCode : undefined;
+  }
+}
+
+interface Frame {
+  readonly opcode: number;
+  readonly isFinal: boolean;
+  readonly hasReservedBits: boolean;
+  readonly isMasked: boolean;
+  readonly headBytes: number;
+  readonly payloadBytes: number;
+}
+
+/** Undefined until the header is complete. */
+function readFrame(bytes: Buffer): Frame | undefined {
+  if (bytes.length < 2) return undefined;
+  const [first, second] = [bytes[0]!, bytes[1]!];
+  const short = second & 0x7f;
+  const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
+  const isMasked = (second & 0x80) !== 0;
+  const headBytes = 2 + lengthBytes + (isMasked ? 4 : 0);
+  if (bytes.length < headBytes) return undefined;
+  const payloadBytes =
+    lengthBytes === 0 ? short : lengthBytes === 2 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2));
+  return {
+    opcode: first & 0x0f,
+    isFinal: (first & 0x80) !== 0,
+    hasReservedBits: (first & 0x70) !== 0,
+    isMasked,
+    headBytes,
+    payloadBytes,
+  };
+}
+
+function unmask({ headBytes }: Frame, whole: Buffer): Buffer {
+  const mask = whole.subarray(headBytes - 4, headBytes);
+  const payload = Buffer.from(whole.subarray(headBytes));
+  for (let at = 0; at < payload.length; at++) payload[at]! ^= mask[at & 3]!;
+  return payload;
+}
+
+/** Text frame of a server, which is not masked. */
+export function toTextFrame(text: string): Buffer {
+  const payload = Buffer.from(text);
+  const head = payload.length < 126 ? Buffer.alloc(2) : payload.length < 65_536 ? Buffer.alloc(4) : Buffer.alloc(10);
+  head[0] = 0x80 | textOpcode;
+  if (head.length === 2) head[1] = payload.length;
+  else if (head.length === 4) {
+    head[1] = 126;
+    head.writeUInt16BE(payload.length, 2);
+  } else {
+    head[1] = 127;
+    head.writeBigUInt64BE(BigInt(payload.length), 2);
+  }
+  return Buffer.concat([head, payload]);
+}

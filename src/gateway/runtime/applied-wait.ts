@@ -1,0 +1,58 @@
+import { canSeeNodes } from '#apis/system/node-visibility.ts';
+import { createNodeWait, type NodeWaitOptions, type NodeWaitResult } from '#apis/system/node-wait.ts';
+import type { Log } from '#base/log.ts';
+import type { Actor } from '#operations/actor.ts';
+import type { WaitUntilApplied } from '#operations/wait-applied.ts';
+import type { GrantStore } from '#people/organisations/grant-store.ts';
+import type { Records } from '#storage/records.ts';
+import type { DataPlane } from './data-plane.ts';
+
+export interface AppliedWaitOptions extends NodeWaitOptions {
+  readonly dataPlane: Pick<DataPlane, 'waitUntilApplied'>;
+  readonly records: Pick<Records, 'revision'>;
+  readonly grants: Pick<GrantStore, 'isOperator'>;
+  readonly log: Log;
+  /** False where the database belongs to this process alone. */
+  readonly sharesDatabase: boolean;
+}
+
+const noOthers: NodeWaitResult = { served: [], stale: [] };
+const noThreads = 'this process has no traffic threads, and no other process with traffic threads runs';
+const unknownNodes = 'other processes: the database did not return their state';
+
+/**
+ * Waits until the threads of this process, and all other processes that run, serve what is committed. The write that
+ * waits is committed: an error here is a part that may not serve it.
+ */
+export function createAppliedWait(options: AppliedWaitOptions): WaitUntilApplied {
+  const { dataPlane, records, grants, log, sharesDatabase } = options;
+  const waitForNodes = createNodeWait(options);
+
+  async function waitForOthers(actor: Actor): Promise<{ readonly count: number; readonly stale: readonly string[] }> {
+    try {
+      const revision = await records.revision();
+      const { served, stale } = sharesDatabase ? await waitForNodes(revision) : noOthers;
+      const isVisible = stale.length > 0 && (await canSeeNodes(grants, actor));
+      const names = isVisible ? nameNodes(stale, revision) : countNodes(stale);
+      return { count: served.length + stale.length, stale: names };
+    } catch (error) {
+      log.warn({ reason: (error as Error).message }, 'revisions of other processes not read');
+      return { count: 1, stale: [unknownNodes] };
+    }
+  }
+
+  return async actor => {
+    const [threads, others] = await Promise.all([dataPlane.waitUntilApplied(), waitForOthers(actor)]);
+    if (!threads && others.count === 0) return [noThreads];
+    return [...(threads ?? []), ...others.stale];
+  };
+}
+
+const nameNodes = (stale: NodeWaitResult['stale'], revision: number): string[] =>
+  stale.map(
+    ({ id, hostname, traffic }) => `process ${id} on ${hostname}: serves revision ${traffic!.revision} of ${revision}`,
+  );
+
+/** For callers who may not see nodes. */
+const countNodes = ({ length }: NodeWaitResult['stale']): string[] =>
+  length === 0 ? [] : [`other processes of the installation: ${length}`];

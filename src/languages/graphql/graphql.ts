@@ -1,0 +1,10 @@
+/** GraphQL documents and schemas, behind one entry: `loadGraphqlLanguage` loads it with the package on first use. */
+
+export { computeCost } from './cost.ts';
+export {
+  checkGraphqlDocument,
+  coerceVariables,
+  selectOperation,
+} from './document.ts';
+export { introspect } from './introspection.ts';
+export { compileGraphqlSchema, InvalidGraphqlSchema } from './schema.ts';
