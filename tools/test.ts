@@ -14,12 +14,15 @@ import { createUnitTestCheck } from './unit-tests.ts';
  * Arguments choose files by a part of their path (`npm test -- src/base`); those that begin with `--` go to Node. At the
  * end no log of a test process may hold a secret that a test planted. A run lists the problems that operations returned
  * without a declaration; a whole run fails for them, and for declared ones that no response was, unless
- * `GW_TEST_PROBLEMS` is `list`. `npm run test:unit` (`--unit`) runs the tests that start no product and no service.
+ * `GW_TEST_PROBLEMS` is `list`. Few failed files of a whole run are run once more, one after the other, and named: a
+ * test that fails only on a busy machine does not fail the run, a broken promise does. `npm run test:unit` (`--unit`) runs the tests that start no product and no service.
  */
 
 const root = join(import.meta.dirname, '..');
 /** One file more than cores: many tests wait for processes and timers. */
 const concurrency = availableParallelism() + 1;
+/** More failed files than this are no accident of a busy machine. */
+const maxRepeatedFiles = 5;
 /** Compile cache shared by all test files: most load most of the product. */
 const compiled = join(root, 'node_modules/.cache/tests');
 
@@ -52,9 +55,9 @@ async function main(): Promise<number> {
     return 1;
   }
   const logs = mkdtempSync(join(tmpdir(), 'gw-test-logs-'));
-  const code = await withServices({ GW_TEST_LOGS: logs }, runTests);
-  const leaks = countLeaks(logs);
   const isWhole = pathParts.length === 0 && forNode.length === 0;
+  const code = await withServices({ GW_TEST_LOGS: logs }, isWhole ? runTestsRepeatingFailed : runTests);
+  const leaks = countLeaks(logs);
   const { countUndeclaredProblems, countUnreachedProblems } = await import('./problem-coverage.ts');
   const undeclared = countUndeclaredProblems(logs);
   const unreached = code === 0 && isWhole ? countUnreachedProblems(logs) : 0;
@@ -93,7 +96,23 @@ async function withSharedProducts(
   return code !== 0 ? code : Math.min(complaints.length, 1);
 }
 
-async function runTests(env: Record<string, string>): Promise<number> {
+/** Runs all tests, then those files again, one at a time, in which a test failed, and names them. */
+async function runTestsRepeatingFailed(env: Record<string, string>): Promise<number> {
+  const list = join(env.GW_TEST_LOGS!, 'failed-files.txt');
+  const code = await runTests({ ...env, GW_TEST_FAILED_LIST: list });
+  const failed = code === 0 ? [] : readLines(list).filter(line => line !== '');
+  if (failed.length === 0 || failed.length > maxRepeatedFiles || interrupted.signal.aborted) return code;
+  console.log(`\nOnce more, one after the other, the files in which a test failed:\n  ${failed.join('\n  ')}\n`);
+  const repeated = await runTests(env, failed, 1);
+  if (repeated === 0) console.log(`\nFailed once and passed when repeated alone:\n  ${failed.join('\n  ')}`);
+  return repeated;
+}
+
+async function runTests(
+  env: Record<string, string>,
+  chosen = files,
+  atOnce = isUnitRun ? 2 * availableParallelism() : concurrency,
+): Promise<number> {
   if (interrupted.signal.aborted) return 1;
   const child = spawn(
     process.execPath,
@@ -101,12 +120,12 @@ async function runTests(env: Record<string, string>): Promise<number> {
       '--test',
       '--test-reporter=spec',
       '--test-reporter-destination=stdout',
-      `--test-reporter=${join(root, 'tools/slowest-files.ts')}`,
+      `--test-reporter=${join(root, 'tools/run-summary.ts')}`,
       '--test-reporter-destination=stdout',
       '--test-timeout=120000',
-      `--test-concurrency=${isUnitRun ? 2 * availableParallelism() : concurrency}`,
+      `--test-concurrency=${atOnce}`,
       ...forNode,
-      ...files,
+      ...chosen,
     ],
     { cwd: root, env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...env }, stdio: 'inherit' },
   );

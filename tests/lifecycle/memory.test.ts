@@ -14,7 +14,7 @@ after(async () => {
 });
 
 /** With what V8 would keep of a start it is beyond 300 MB. */
-const maxIdleKb = 215_000;
+const maxIdleKb = 240_000;
 
 const readResidentKb = (pid: number) =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);

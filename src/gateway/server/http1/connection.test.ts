@@ -16,7 +16,7 @@ const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const post = (length: number) => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
 const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
 const upgrade = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
-const maxLingerBytes = 1_048_576;
+const maxLingerBytes = 33_554_432;
 
 const start = (t: TestContext, handle: Handler, options?: HarnessOptions) =>
   startTransport(t, createNativeTransport, handle, options);
@@ -155,7 +155,7 @@ describe('HTTP/1.1 connection: request bodies', () => {
       assert.match(client.received(), /Connection: close\r\n\r\nno$/);
     });
 
-  test('a refused body is drained up to 1 MiB', async t => {
+  test('a refused body is drained up to 32 MiB', async t => {
     const { open } = await start(t, respondOk);
     const client = await open();
     client.send(post(4 * maxLingerBytes));

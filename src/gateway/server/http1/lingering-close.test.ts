@@ -7,7 +7,7 @@ import { RequestBody } from './request-body.ts';
 
 const source = { onBodyRead: () => undefined, onBodyDrain: () => undefined };
 const limits = { maxHeaderBytes: 8192, maxHeaders: 50 };
-const maxLingerBytes = 1_048_576;
+const maxLingerBytes = 33_554_432;
 
 describe('lingering close', () => {
   test('the writing side is closed, and the reader of the body ends', async t => {

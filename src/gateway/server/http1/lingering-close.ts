@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { RequestBody } from './request-body.ts';
 
-/** Bytes that are discarded after the response, so that it arrives. */
-const maxLingerBytes = 1_048_576;
+/** Bytes that are discarded after the response, so that it arrives: more than a body that may be buffered has. */
+const maxLingerBytes = 33_554_432;
 
 /**
  * Lingering close (RFC 9112, 9.6): discards what still arrives after the response, within bounds. Closing with unread
