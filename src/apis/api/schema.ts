@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { freeForm, meaningfulNull, readOnlyMembers } from '#base/members.ts';
-import { publishMembers } from '#base/members-schema.ts';
+import { publishAs } from '#base/members-schema.ts';
 import { classicSchema } from '#definition/classic.ts';
 import type { ClassicDefinition, OasDefinition, StreamsDefinition } from '#definition/wire-types.ts';
 
@@ -82,14 +82,11 @@ export const emptyWrapper: Wrapper = {
  * Publishes a schema without enforcing it: `checkDefinition` enforces it with a path for each error, and the value is
  * stored as sent.
  */
-export const toDocumentedSchema = (shape: z.ZodType) => {
-  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, {
-    io: 'input',
-    unrepresentable: 'any',
-    override: publishMembers,
-  });
-  return z.custom<unknown>(value => value !== undefined, { error: 'is required' }).meta(schema as z.GlobalMeta);
-};
+export const toDocumentedSchema = (shape: z.ZodType) =>
+  publishAs(
+    z.custom<unknown>(value => value !== undefined, { error: 'is required' }),
+    shape,
+  );
 
 export const classicDefinition = toDocumentedSchema(classicSchema);
 
