@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CompiledQuery, sql } from 'kysely';
-import { buildListQueries, buildScan, selectKeyRows } from '#access/keys/search-store.ts';
+import { buildScan } from '#access/keys/scan-store.ts';
+import { buildListQueries, selectKeyRows } from '#access/keys/search-store.ts';
 import type { PolicySearch } from '#access/policies/store.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
 

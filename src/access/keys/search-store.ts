@@ -1,10 +1,12 @@
-import { setImmediate } from 'node:timers/promises';
-import { type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/database-errors.ts';
+import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import { buildKeyConditions, type KeyListFilter, selectCallers } from './filter-store.ts';
+import type { KeyIdIndexes } from './id-index-store.ts';
+import type { IndexedKey } from './key-id-index.ts';
 import type { KeyRow } from './key-row.ts';
+import { type KeyIdRow, scanBatches, scanBatchSize, scanKeys } from './scan-store.ts';
 
 /** Key listing and search. Index queries, except the search in ids, which are encrypted. */
 
@@ -21,9 +23,6 @@ export interface KeyRowPage {
 
 /** Bound of a list without pages. */
 const maxListedKeys = 100_000;
-/** Ids decrypted per event-loop turn. */
-const scanBatchSize = 1000;
-
 export const selectKeyRows = (records: Records) =>
   records.db.selectFrom('keys').select(['id', 'org_id', 'kind', 'digest', 'key_hash', 'sealed', 'body']);
 
@@ -94,22 +93,69 @@ export async function listKeys(records: Records, orgId: string, query: KeyPageQu
   return { rows: await rows.limit(limit).offset(offset).execute(), pages: countPages(total, query), total };
 }
 
-/**
- * Ids are encrypted, so the database cannot search inside them: every key of the organisation is walked in
- * index order, without its body, and its id opened. Memory stays at one step of the walk and one page; time grows with
- * the number of keys, about a second for each hundred thousand, because the page count needs them all. Other callers
- * are served between two steps.
- */
+/** Tells whether an id contains the text; an id that cannot be read is reported, or an error. */
+type MatchesId = (row: Pick<KeyRow, 'sealed' | 'key_hash'>, text: string) => boolean;
+
+/** Search in ids, which are encrypted: by the index in memory, or by a scan where the keys do not fit into it. */
 export async function searchKeys(
+  records: Records,
+  indexes: KeyIdIndexes,
+  orgId: string,
+  query: KeyPageQuery,
+  matches: MatchesId,
+): Promise<KeyRowPage> {
+  const text = query.q ?? '';
+  const candidates = await indexes.search(orgId, index => index.find(text));
+  if (!candidates) return scanForId(records, orgId, query, matches);
+  const kept = await filterCandidates(records, orgId, query, candidates);
+  const found = kept.filter(
+    ({ keyId, sealed, keyHash }) => keyId !== undefined || matches({ sealed, key_hash: keyHash }, text),
+  );
+  if (query.page < 1) refuseTooMany(found.length);
+  const { limit, offset } = toLimitOffset(query);
+  const ids = found.slice(offset, offset + limit).map(({ rowId }) => rowId);
+  return { rows: await fetchRowsById(records, ids), pages: countPages(found.length, query), total: found.length };
+}
+
+/** Candidates that one query filters; more of them are compared with all keys that the filter selects. */
+const maxFilteredCandidates = 5000;
+
+/** Applies the other filters of the list, which the database evaluates. */
+async function filterCandidates(
+  records: Records,
+  orgId: string,
+  filter: KeyListFilter,
+  candidates: readonly IndexedKey[],
+): Promise<readonly IndexedKey[]> {
+  const conditions = buildKeyConditions(records, orgId, filter);
+  if (conditions.length === 0 || candidates.length === 0) return candidates;
+  const query = records.db
+    .selectFrom('keys')
+    .select('id')
+    .where('org_id', '=', orgId)
+    .where(it => it.and(conditions.map(condition => condition(it))));
+  const ids = candidates.map(({ rowId }) => rowId);
+  const isShort = candidates.length <= maxFilteredCandidates;
+  const rows = await (isShort ? query.where('id', 'in', selectListed(records, ids)) : query).execute();
+  const selected = new Set(rows.map(({ id }) => id));
+  return candidates.filter(({ rowId }) => selected.has(rowId));
+}
+
+/**
+ * Scan: every key of the organisation is read in index order, without its body, and its id opened. Memory stays at one
+ * batch and one page; time grows with the number of keys, about a second for each hundred thousand, because the page
+ * count needs them all. Other callers are served between two batches.
+ */
+async function scanForId(
   records: Records,
   orgId: string,
   query: KeyPageQuery,
-  matches: (row: Pick<KeyRow, 'sealed' | 'key_hash'>, text: string) => boolean,
+  matches: MatchesId,
 ): Promise<KeyRowPage> {
   const { limit, offset } = toLimitOffset(query);
   const ids: string[] = [];
   let total = 0;
-  for await (const rows of scanBatches<ScanRow>(last => buildScan(records, orgId, query, last).execute())) {
+  for await (const rows of scanKeys(records, orgId, query)) {
     for (const row of rows) {
       if (!matches(row, query.q ?? '')) continue;
       if (total >= offset && ids.length < limit) ids.push(row.id);
@@ -118,20 +164,6 @@ export async function searchKeys(
     if (query.page < 1) refuseTooMany(total);
   }
   return { rows: await fetchRowsById(records, ids), pages: countPages(total, query), total };
-}
-
-type KeyIdRow = Pick<KeyRow, 'id' | 'sealed' | 'key_hash'>;
-type ScanRow = KeyIdRow & { readonly created_at: number };
-
-/** Keyset pagination over all keys, yielding to the event loop between batches. */
-async function* scanBatches<Row>(fetchBatch: (last?: Row) => Promise<Row[]>) {
-  let rows = await fetchBatch();
-  while (rows.length > 0) {
-    yield rows;
-    if (rows.length < scanBatchSize) return;
-    await setImmediate();
-    rows = await fetchBatch(rows.at(-1));
-  }
 }
 
 export interface KeyFilter {
@@ -149,7 +181,7 @@ export async function filterKeys(
   const batches =
     orgId === undefined
       ? scanBatches<KeyIdRow>(last => buildGlobalScan(records, apiId, last).execute())
-      : scanBatches<ScanRow>(last => buildScan(records, orgId, { apiId }, last).execute());
+      : scanKeys(records, orgId, { apiId });
   const matching: KeyIdRow[] = [];
   for await (const rows of batches) {
     matching.push(...rows.filter(row => !row.id.startsWith(organisationPrefix) && matches(row)));
@@ -167,25 +199,6 @@ function buildGlobalScan(records: Records, apiId: string | undefined, last?: Pic
     .orderBy('id', 'desc')
     .limit(scanBatchSize);
   return apiId === undefined ? query : query.where('id', 'in', selectCallers(records, undefined, [apiId]));
-}
-
-/** Next batch of a keyset scan, after `last`. */
-export function buildScan(
-  records: Records,
-  orgId: string,
-  filter: KeyListFilter = {},
-  last?: { readonly created_at: number; readonly id: string },
-) {
-  const conditions = buildKeyConditions(records, orgId, filter);
-  const query = records.db
-    .selectFrom('keys')
-    .select(['id', 'created_at', 'sealed', 'key_hash'])
-    .where('org_id', '=', orgId)
-    .where(it => it.and(conditions.map(condition => condition(it))))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(scanBatchSize);
-  return last ? query.where(sql<SqlBool>`(created_at, id) < (${last.created_at}, ${last.id})`) : query;
 }
 
 async function fetchRowsById(records: Records, ids: readonly string[]): Promise<KeyRow[]> {

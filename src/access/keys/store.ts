@@ -12,6 +12,7 @@ import type { Records } from '#storage/records.ts';
 import { removeSearchEntry, writeSearchEntry } from '#storage/search-names.ts';
 import { openRow, openRows } from '#storage/unreadable-rows.ts';
 import { type CountedObjects, countKeysBy } from './filter-store.ts';
+import { createKeyIdIndexes } from './id-index-store.ts';
 import { displayHash, idPurpose, type KeyRow, keyDigest, keyIdsOf, parseKeyBody, serializeKey } from './key-row.ts';
 import { problem } from './problems.ts';
 import type { Key } from './schema.ts';
@@ -303,10 +304,11 @@ function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: Ch
 }
 
 function createKeyLists(records: Records, { toStoredKey, readKeyId, openKeyId }: KeyCodec) {
+  const indexes = createKeyIdIndexes(records, readKeyId);
   return {
     async page(orgId: string, query: KeyPageQuery) {
       const result = query.q
-        ? await searchKeys(records, orgId, query, (row, text) => openKeyId(row)?.includes(text) ?? false)
+        ? await searchKeys(records, indexes, orgId, query, (row, text) => openKeyId(row)?.includes(text) ?? false)
         : await listKeys(records, orgId, query);
       return { ...result, items: openRows(result.rows, row => toStoredKey(row), describeRow) };
     },
