@@ -11,7 +11,7 @@ after(() => app?.close());
 
 test('the guide to single sign-on works as documented', async () => {
   const walk = walkOf('docs/guide/single-sign-on.md');
-  assert.ok(walk.promised.length >= 3);
+  assert.ok(walk.promised.length >= 4);
   const { admin_secret, admin_access_key, organisation_id } = app.credentials;
   await walk.run({
     DASHBOARD: app.url.dashboard,

@@ -702,6 +702,10 @@ export const settingsTable = {
     'Permissions of every single sign-on without an account, name to level (`{"analytics":"read"}`); those of its user groups are added.',
   ),
   'sso.default_group_id': text('', 'User group of a single sign-on without an account that maps to no other.'),
+  'sso.allow_saml_rsa15': flag(
+    false,
+    'Accepts SAML assertions whose key is encrypted with RSA 1.5 (RSAES-PKCS1-v1_5), for identity providers without RSA-OAEP.',
+  ),
   'rules.opa_url': text(
     '',
     'Base URL of an Open Policy Agent that evaluates the rules of organisations (`/api/org/opa`). Empty: this process evaluates them, in a subset of the language.',

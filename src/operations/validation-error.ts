@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { closestMatch } from '#base/closest-match.ts';
 import { formatPath, getByPath } from '#base/json.ts';
 import { type Problem, truncateText } from '#base/problems.ts';
 import { problem } from './problems.ts';
@@ -6,6 +7,8 @@ import { problem } from './problems.ts';
 /** Bounds the error text: a hostile body could otherwise cause a response of any length. */
 const maxReportedErrors = 20;
 const maxErrorLength = 500;
+/** Edit distances take quadratic time. */
+const maxComparedLength = 100;
 
 export interface ValidationError {
   readonly path: string;
@@ -54,7 +57,16 @@ function formatMessage(shape: z.ZodType, value: unknown, issue: z.core.$ZodIssue
     return about ? `is required (${about})` : 'is required';
   }
   if (issue.message.endsWith('received NaN')) return 'must be a number';
+  if (issue.code === 'unrecognized_keys' && issue.path.length === 0) return issue.message + suggestNames(shape, issue);
   return issue.message.replace(/^Invalid input: /, '');
+}
+
+/** Closest names to those that the shape does not have. */
+function suggestNames(shape: z.ZodType, { keys }: z.core.$ZodIssueUnrecognizedKeys): string {
+  const names = Object.keys((shape as Partial<z.ZodObject>).shape ?? {});
+  const compared = keys.slice(0, maxReportedErrors).filter(key => key.length <= maxComparedLength);
+  const meant = compared.flatMap(key => closestMatch(key, names) ?? []);
+  return meant.length === 0 ? '' : `; did you mean ${meant.join(', ')}?`;
 }
 
 /** Description of a top-level member, as part of a sentence. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LdapFilterError, parseLdapFilter, userNamePlaceholder } from '../ldap/filter.ts';
+import { maxPemCharacters, readServiceKey, type ServiceKey } from '../saml/service-key.ts';
 
 /** Members of `ProviderConfig`, one row for each provider. What a row does not declare is refused. */
 
@@ -111,10 +112,17 @@ const samlConfig = z
     SAMLEmailClaim: claimName,
     SAMLForenameClaim: claimName,
     SAMLSurnameClaim: claimName,
+    SPCertificate: z.string().max(maxPemCharacters).default(''),
+    SPPrivateKey: z.string().max(maxPemCharacters).default(''),
   })
   .refine(config => (config.IDPMetadataURL === '') !== (config.IDPMetadata === ''), {
     path: ['IDPMetadataURL'],
     message: 'is required, or IDPMetadata, and not both',
+  })
+  .superRefine(({ SPCertificate, SPPrivateKey }, context) => {
+    if (SPCertificate === '' && SPPrivateKey === '') return;
+    const key = readServiceKey(SPPrivateKey, SPCertificate);
+    if (typeof key === 'string') context.addIssue({ code: 'custom', path: ['SPPrivateKey'], message: key });
   });
 export type SamlConfig = z.output<typeof samlConfig>;
 
@@ -136,5 +144,10 @@ export type ProviderName = keyof typeof providerTable;
 export const providerNames = Object.keys(providerTable) as [ProviderName, ...ProviderName[]];
 
 export const readSaml = (config: unknown): SamlConfig => samlConfig.parse(config);
+/** Key of the service provider; undefined for a profile without one. */
+export function readSamlKey({ SPCertificate, SPPrivateKey }: SamlConfig): ServiceKey | undefined {
+  const key = SPPrivateKey === '' ? undefined : readServiceKey(SPPrivateKey, SPCertificate);
+  return typeof key === 'string' ? undefined : key;
+}
 export const readLdap = (config: unknown): LdapConfig => ldapConfig.parse(config);
 export const readOpenIdConnect = (config: unknown): OpenIdConnectConfig => socialConfig.parse(config).UseProviders[0]!;

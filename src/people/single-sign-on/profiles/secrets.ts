@@ -4,11 +4,11 @@ import { createInvalidProblem, type ValidationError } from '#operations/validati
 /** Mask of a secret in responses; sent back, it keeps the stored secret. */
 export const mask = '********';
 
-/** Names of secret members: `Secret`, `LDAPAdminPassword`, `DashboardCredential` and the like. */
-const secretName = /(secret|password|credential)$/i;
+/** Names of secret members: `Secret`, `LDAPAdminPassword`, `DashboardCredential`, `SPPrivateKey` and the like. */
+const secretName = /(secret|password|credential|privatekey)$/i;
 
-/** Names of address members: the secrets beside them are sent there. */
-const addressName = /(url|server|port|host)$/i;
+/** Names of members that choose the provider: the secrets beside them are sent there, or used on what it sends. */
+const addressName = /(url|server|port|host|metadata)$/i;
 
 type JsonObject = { [name: string]: Json };
 type Path = readonly (string | number)[];

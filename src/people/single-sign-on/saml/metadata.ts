@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
-import { escapeMarkup } from '#base/escape-markup.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import { Lru } from '#base/lru.ts';
 import { parseXml, XmlError } from '#languages/xml.ts';
@@ -18,8 +17,8 @@ export interface SamlProvider {
   readonly certificates: readonly string[];
 }
 
-const redirectBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
-const postBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST';
+export const redirectBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
+export const postBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST';
 const maxCertificates = 20;
 const cacheTtlMs = 3_600_000;
 /** Documents of profiles that are held parsed. */
@@ -99,14 +98,3 @@ const toPem = (base64: string) => {
   const lines = base64.replaceAll(/\s/g, '').match(/.{1,64}/g) ?? [];
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 };
-
-/** Service provider metadata, to register at the identity provider. Assertions must be signed. */
-export const formatMetadata = (entityId: string, redirectUrl: string): string =>
-  [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${escapeMarkup(entityId)}">`,
-    '<SPSSODescriptor AuthnRequestsSigned="false" WantAssertionsSigned="true"',
-    ' protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">',
-    `<AssertionConsumerService index="0" isDefault="true" Binding="${postBinding}" Location="${escapeMarkup(redirectUrl)}"/>`,
-    '</SPSSODescriptor></EntityDescriptor>',
-  ].join('\n');

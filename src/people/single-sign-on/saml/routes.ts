@@ -6,8 +6,8 @@ import { problem } from '../problems.ts';
 import { findLoginProfile, loginPath, type ProfileSignOnServices } from '../profile-sign-on.ts';
 import { toProfileUrls } from '../profiles/schema.ts';
 import { replyWithFailure, type SignOnReplyServices } from '../sign-on-reply.ts';
-import { formatMetadata } from './metadata.ts';
-import { maxSamlResponseBytes, receiveResponse, type SamlServices, toEntityId } from './sign-on.ts';
+import { formatMetadata } from './service-metadata.ts';
+import { maxSamlResponseBytes, receiveResponse, type SamlServices, toServiceProvider } from './sign-on.ts';
 
 export type SamlRouteServices = ProfileSignOnServices &
   SignOnReplyServices &
@@ -30,7 +30,7 @@ export function addSamlRoutes(app: FastifyInstance, services: SamlRouteServices)
   );
   app.get(`${loginPath}/metadata`, (request, reply) =>
     replyForProfile(services, request, reply, async (profile, redirectUrl) =>
-      reply.type('application/samlmetadata+xml').send(formatMetadata(toEntityId(profile, redirectUrl), redirectUrl)),
+      reply.type('application/samlmetadata+xml').send(formatMetadata(toServiceProvider(profile, redirectUrl))),
     ),
   );
 }

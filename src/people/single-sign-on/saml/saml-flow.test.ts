@@ -4,6 +4,7 @@ import { onEveryEngine } from '../../../../tests/support/app.ts';
 import { addPerson } from '../../../../tests/support/browser.ts';
 import { type CookieJar, dashboardUrl, openSignedOnBrowser, visit } from '../../../../tests/support/oidc.ts';
 import { type SamlTestProvider, startSamlProvider } from '../../../../tests/support/saml.ts';
+import { createSamlFlow } from '../../../../tests/support/saml-flow.ts';
 
 let provider: SamlTestProvider;
 before(async () => {
@@ -14,37 +15,11 @@ after(() => provider?.close());
 onEveryEngine(
   'Single sign-on with SAML',
   app => {
-    async function createProfile(more: object = {}) {
-      const body = {
-        Name: 'SAML',
-        ProviderName: 'SAMLProvider',
-        ProviderConfig: { IDPMetadataURL: provider.metadataUrl, SAMLForenameClaim: 'first', SAMLSurnameClaim: 'last' },
-        CustomUserGroupField: 'groups',
-        ...more,
-      };
-      const made = await app().ask('POST', '/api/sso/profiles', { body });
-      assert.equal(made.status, 200, made.text);
-      return `${app().url.dashboard}/tib/auth/${made.body.Meta}/saml`;
-    }
-
-    /** Begins a sign-on, and gets the response of the provider to it. */
-    async function begin(login: string, jar: CookieJar): Promise<string> {
-      const started = await visit(login, jar);
-      assert.equal(started.status, 303, await started.text());
-      return Buffer.from(await provider.respond(started.headers.get('location')!)).toString('base64');
-    }
-
-    /** The post of the provider's page comes from another site: the browser sends no cookie with it. */
-    const post = (login: string, SAMLResponse: string) =>
-      visit(`${login}/callback`, new Map(), { method: 'POST', body: new URLSearchParams({ SAMLResponse }) });
-
-    async function signOn(login: string) {
-      const jar: CookieJar = new Map();
-      const posted = await post(login, await begin(login, jar));
-      assert.equal(posted.status, 303, await posted.text());
-      const response = await visit(app().url.dashboard + posted.headers.get('location'), jar);
-      return { jar, response };
-    }
+    const flow = createSamlFlow(app, () => provider);
+    const { begin, post, signOn } = flow;
+    const claims = { SAMLForenameClaim: 'first', SAMLSurnameClaim: 'last' };
+    const createProfile = (more: object = {}) =>
+      flow.createProfile({ CustomUserGroupField: 'groups', ...more }, claims);
 
     test('a user signs on with the permissions of the mapped groups', async () => {
       const group = { name: 'g', user_permissions: { apis: 'read' } };
@@ -123,13 +98,13 @@ onEveryEngine(
       const path = new URL(login).pathname;
       assert.match(await metadata.text(), new RegExp(`Location="${dashboardUrl}${path}/callback"`));
       for (const IDPMetadata of ['<a/>', 'no XML', '<!DOCTYPE a><a/>']) {
-        const broken = await createProfile({ ProviderConfig: { IDPMetadata } });
-        assert.equal((await visit(broken, new Map())).status, 502, IDPMetadata);
+        const broken = await flow.createProfileOf({ IDPMetadata });
+        assert.equal((await visit(flow.toLogin(broken), new Map())).status, 502, IDPMetadata);
       }
       const inline = await (await fetch(provider.metadataUrl)).text();
       provider.user = { id: 'ann', attributes: { email: 'ann@example.org' } };
-      const own = await createProfile({ ProviderConfig: { IDPMetadata: inline } });
-      assert.equal((await signOn(own)).response.status, 303);
+      const own = await flow.createProfileOf({ IDPMetadata: inline });
+      assert.equal((await signOn(flow.toLogin(own))).response.status, 303);
     });
   },
   { settings: { 'dashboard.url': dashboardUrl, 'sign_in.max_address_failures': '0' } },

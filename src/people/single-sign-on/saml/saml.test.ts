@@ -6,7 +6,7 @@ import { SignOnRefusal } from '../problems.ts';
 import { checkAssertion } from './assertion.ts';
 import { parseMetadata } from './metadata.ts';
 import { buildRequestUrl } from './request.ts';
-import { readSignedAssertion } from './signature.ts';
+import { readSignedAssertion } from './response.ts';
 import { loadXmlLibraries } from './xml-libraries.ts';
 
 const entityId = 'https://dashboard.example/tib/auth/p/saml/metadata';

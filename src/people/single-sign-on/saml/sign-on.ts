@@ -1,20 +1,23 @@
 import type { Clock } from '#base/clock.ts';
 import { constantTimeEqual } from '#base/constant-time.ts';
+import type { Settings } from '#base/settings.ts';
 import type { SignInTokenStore } from '../../sessions/token-store.ts';
 import type { AssertedUser } from '../asserted-user.ts';
 import type { SignOnFlow } from '../flow-cookie.ts';
 import { problem, SignOnRefusal } from '../problems.ts';
-import { readSaml } from '../profiles/provider-configs.ts';
+import { readSaml, readSamlKey } from '../profiles/provider-configs.ts';
 import type { IdentityProfile } from '../profiles/schema.ts';
 import { checkAssertion, readAssertedUser } from './assertion.ts';
 import type { FindSamlProvider } from './metadata.ts';
 import { buildRequestUrl } from './request.ts';
-import { readSignedAssertion } from './signature.ts';
+import { readSignedAssertion } from './response.ts';
+import type { ServiceProvider } from './service-metadata.ts';
 
 export interface SamlServices {
   findSamlProvider: FindSamlProvider;
   signInTokens: SignInTokenStore;
   clock: Clock;
+  settings: Settings;
 }
 
 /** Seconds between the response of the provider and the request of the browser that follows it. */
@@ -22,8 +25,14 @@ const pendingAssertionTtlSeconds = 60;
 export const maxSamlResponseBytes = 262_144;
 
 /** Entity id of the service provider. */
-export const toEntityId = ({ ProviderConfig }: IdentityProfile, redirectUrl: string): string =>
+const toEntityId = ({ ProviderConfig }: IdentityProfile, redirectUrl: string): string =>
   readSaml(ProviderConfig).EntityId || redirectUrl.replace(/\/callback$/, '/metadata');
+
+export const toServiceProvider = (profile: IdentityProfile, redirectUrl: string): ServiceProvider => ({
+  entityId: toEntityId(profile, redirectUrl),
+  redirectUrl,
+  key: readSamlKey(readSaml(profile.ProviderConfig)),
+});
 
 export async function buildSamlUrl(
   { findSamlProvider, clock }: SamlServices,
@@ -55,7 +64,7 @@ interface PendingAssertion {
  * verified user waits under a token, and the redirect that follows brings the cookie of the flow.
  */
 export async function receiveResponse(
-  { findSamlProvider, signInTokens, clock }: SamlServices,
+  { findSamlProvider, signInTokens, clock, settings }: SamlServices,
   profile: IdentityProfile,
   encoded: string,
   redirectUrl: string,
@@ -63,7 +72,9 @@ export async function receiveResponse(
   const config = readSaml(profile.ProviderConfig);
   const provider = await findSamlProvider(profile.OrgID, config);
   const xml = Buffer.from(encoded, 'base64').toString('utf8');
-  const assertion = readSignedAssertion(xml, provider.certificates);
+  const key = readSamlKey(config);
+  const acceptsRsa15 = settings['sso.allow_saml_rsa15'];
+  const assertion = readSignedAssertion(xml, provider.certificates, key && { ...key, acceptsRsa15 });
   const nowMs = clock.now();
   const entityId = toEntityId(profile, redirectUrl);
   const { id, inResponseTo, expiresAtMs } = checkAssertion(assertion, {
