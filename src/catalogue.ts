@@ -73,6 +73,7 @@ import { identityProfileOperations } from '#people/single-sign-on/profiles/opera
 import { providerCheckOperations } from '#people/single-sign-on/profiles/provider-check-operations.ts';
 import { profileRevisionOperations } from '#people/single-sign-on/profiles/revision-operations.ts';
 import { signOnSessionOperations } from '#people/single-sign-on/session-operations.ts';
+import { signInOptionOperations } from '#people/single-sign-on/sign-in-options-operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
 import { userRevisionOperations } from '#people/users/revision-operations.ts';
@@ -95,6 +96,7 @@ export const catalogue = [
   ...userOperations,
   ...userRevisionOperations,
   ...sessionOperations,
+  ...signInOptionOperations,
   ...resetOperations,
   ...nonceOperations,
   ...factorOperations,

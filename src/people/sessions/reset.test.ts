@@ -40,6 +40,10 @@ for (const engine of engines)
     const readToken = ({ text }: { text: string }) =>
       /https:\/\/dash\.example\.org\/login\/reset\?token=([\w-]{43})/.exec(text)?.[1] ?? assert.fail(text);
 
+    test('sign-in options name the reset by mail where a mail server is configured', async () => {
+      assert.equal((await openBrowser(app).ask('GET', '/api/session/options')).body.password_reset_by_mail, true);
+    });
+
     test('a mailed link sets a new password once, also concurrently, and ends the sessions', async () => {
       const person = await addPerson(app);
       const browser = openBrowser(app);

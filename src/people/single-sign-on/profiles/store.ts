@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Vault } from '#base/vault.ts';
-import { createCollection, type PageRequest, type RecordChange } from '#storage/collection.ts';
+import { createCollection, type PageRequest, type RecordChange, wholeList } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { RevisionLog } from '#storage/revision-log.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
@@ -60,6 +60,11 @@ export function createIdentityProfileStore(
     findActive: async (id: string) => {
       const profile = openIfFound(await profiles.find({ id }));
       return profile?.Active ? profile : undefined;
+    },
+    /** Active profiles of an organisation as a sign-in page names them, without their settings. */
+    async listActive(orgId: string): Promise<Pick<IdentityProfile, 'ID' | 'Name' | 'ProviderName'>[]> {
+      const { items } = await profiles.page({ where: { org_id: orgId }, order: ['name', 'id'] }, wholeList);
+      return items.filter(({ Active }) => Active).map(({ ID, Name, ProviderName }) => ({ ID, Name, ProviderName }));
     },
     /** Locks a profile inside a transaction; false where it was changed or removed since it was read. */
     async lockUnchanged(profile: IdentityProfile): Promise<boolean> {
