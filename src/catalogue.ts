@@ -15,6 +15,7 @@ import { policyOperations } from '#access/policies/operations.ts';
 import { policyRevisionOperations } from '#access/policies/revision-operations.ts';
 import { activityOperations } from '#analytics/activity-operations.ts';
 import { logOperations } from '#analytics/log-operations.ts';
+import { mcpAnalyticsOperations } from '#analytics/mcp-operations.ts';
 import { streamOperations } from '#analytics/stream-operations.ts';
 import { uptimeOperations } from '#analytics/uptime/operations.ts';
 import { usageOperations } from '#analytics/usage-operations.ts';
@@ -165,6 +166,7 @@ export const catalogue = [
   ...explainedCallOperations,
   ...usageOperations,
   ...activityOperations,
+  ...mcpAnalyticsOperations,
   ...logOperations,
   ...streamOperations,
   ...uptimeOperations,

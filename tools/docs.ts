@@ -7,7 +7,7 @@ import { lintRules } from '#definition/lint-rules.ts';
 import { notEnforced } from '#definition/not-enforced.ts';
 import { listReferenceRows } from '#definition/reference-rows.ts';
 import { refusals } from '#gateway/pipeline/refusals.ts';
-import type { AnyOperation } from '#operations/operation.ts';
+import { type AnyOperation, listPermissions } from '#operations/operation.ts';
 import { type SurfaceName, surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../src/catalogue.ts';
 import { findOperationTests } from './operation-tests.ts';
@@ -160,7 +160,7 @@ function operationPart(it: AnyOperation): string {
   const lines = [
     `### ${it.method} ${it.path}`,
     '',
-    `${it.about} Permission: ${it.permission}.`,
+    `${it.about} Permission: ${listPermissions(it).join(' and ')}.`,
     ...(query.length > 0 ? ['', `Query: ${query.map(name => `\`${name}\``).join(', ')}.`] : []),
     ...(failures.length > 0 ? ['', `Can fail with ${failures.join(', ')}.`] : []),
   ];

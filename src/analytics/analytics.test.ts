@@ -75,6 +75,9 @@ onEveryEngine(
         refusal: '',
         method: '',
         user_agent: '',
+        mcp_method: '',
+        mcp_primitive_type: '',
+        mcp_primitive_name: '',
       });
       assert.deepEqual([rest.hits, rest.success, rest.error], [1, 1, 0]);
       assert.deepEqual([rest.request_bytes, rest.response_bytes], [5, size]);

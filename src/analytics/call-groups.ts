@@ -3,7 +3,19 @@ import { minuteMs } from './usage-rows.ts';
 
 /** Columns that, with API, status and minute, determine the dimensions of a usage row. */
 const dimensionColumns = (
-  ['version', 'keyHash', 'oauthId', 'path', 'method', 'country', 'userAgent', 'refusal'] as const
+  [
+    'version',
+    'keyHash',
+    'oauthId',
+    'path',
+    'method',
+    'country',
+    'userAgent',
+    'refusal',
+    'mcpMethod',
+    'mcpPrimitiveType',
+    'mcpPrimitiveName',
+  ] as const
 ).map(column => wordIndex[column]);
 
 const slots = 1024;

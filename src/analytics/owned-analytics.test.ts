@@ -46,13 +46,13 @@ for (const ownersOnly of ['true', 'false'])
       }
 
       before(async () => {
-        const narrow = { analytics: 'read', owned_analytics: 'read', log: 'read' };
+        const narrow = { analytics: 'read', owned_analytics: 'read', log: 'read', mcp: 'read' };
         const group = await app().ask('POST', '/api/usergroups', { body: { name: 'team', user_permissions: narrow } });
         assert.equal(group.status, 200, group.text);
         const owner = await addUser('owner', narrow);
         await addUser('member', { apis: 'read' }, { group_id: group.body.Meta });
         await addUser('other', narrow);
-        await addUser('wide', { analytics: 'read' });
+        await addUser('wide', { analytics: 'read', mcp: 'read' });
         await addUser('without', { owned_analytics: 'read' });
         await addUser('denied', { analytics: 'read', owned_analytics: 'deny' });
         await addUser('admin', { IsAdmin: 'admin', owned_analytics: 'read' });
@@ -66,7 +66,10 @@ for (const ownersOnly of ['true', 'false'])
           id,
           orgId: app().credentials.organisation_id,
         }));
-        forEachCall(batchOf(apis.map(api => ({ atMs: at, api, keyHash: 'aaaaaaaa', status: 404 }))), made.add);
+        forEachCall(
+          batchOf(apis.map(api => ({ atMs: at, api, keyHash: 'aaaaaaaa', status: 404, mcpMethod: 'ping' }))),
+          made.add,
+        );
         await app().application.installation.services.usage.add(made.drain(0));
       });
 
@@ -80,6 +83,7 @@ for (const ownersOnly of ['true', 'false'])
       test('counts are those of APIs owned by the user or its group, an API without owners is not one', async () => {
         for (const path of [
           `/api/usage/apis/${range}?p=-1`,
+          `/api/usage/mcp/${range}?p=-1`,
           `/api/usage?${between}&group_by=api_id&p=-1`,
           `/api/usage/apis/${range}?group_by=code,refusal,api_version&res=day&p=-1`,
         ]) {
@@ -108,6 +112,7 @@ for (const ownersOnly of ['true', 'false'])
           for (const path of [
             `/api/usage/apis/${id}/${range}`,
             `/api/usage/apis/${range}?api_id=${id}`,
+            `/api/usage/mcp/${range}?api_id=${id}`,
             `/api/usage?${between}&api_id=${id}`,
           ]) {
             const { status, text } = await ask('owner', path);
@@ -118,7 +123,7 @@ for (const ownersOnly of ['true', 'false'])
         assert.equal((await ask('admin', `/api/usage/apis/${open}/${range}`)).status, 200);
       });
 
-      test('keys, clients, paths, agents, countries and uptime are refused', async () => {
+      test('keys, clients, paths, agents, countries, primitives and uptime are refused', async () => {
         for (const path of [
           `/api/activity/keys/aaaaaaaa/${range}`,
           `/api/activity/keys/endpoint/aaaaaaaa/${range}`,
@@ -135,6 +140,11 @@ for (const ownersOnly of ['true', 'false'])
           `/api/usage?${between}&country=DE`,
           `/api/usage/apis/${range}?group_by=user_agent`,
           `/api/usage/apis/${range}?group_by=country,code`,
+          `/api/usage/mcp/${range}?group_by=mcp_method`,
+          `/api/usage/apis/${range}?group_by=mcp_primitive`,
+          `/api/activity/mcp/primitives/${range}`,
+          `/api/activity/mcp/primitives/errors/${range}`,
+          `/api/activity/mcp/keys/aaaaaaaa/${range}`,
           '/api/uptime',
         ]) {
           const { status, body } = await ask('owner', path);

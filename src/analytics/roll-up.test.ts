@@ -39,6 +39,9 @@ test('calls with equal dimensions are one row with sums, minima and maxima', () 
     user_agent: 'test',
     status: 200,
     refusal: '',
+    mcp_method: '',
+    mcp_primitive_type: '',
+    mcp_primitive_name: '',
     hits: 3,
     last_hit: noon + 59_999,
     total_us: 15_000,
@@ -54,7 +57,7 @@ test('calls with equal dimensions are one row with sums, minima and maxima', () 
   });
 });
 
-test('another minute, API, version, key, client, path, method, country, agent, status or refusal is another row', () => {
+test('another minute, API, version, key, client, path, method, country, agent, status, refusal or primitive is another row', () => {
   const others: GivenCall[] = [
     {},
     { atMs: noon + 60_000 },
@@ -69,6 +72,11 @@ test('another minute, API, version, key, client, path, method, country, agent, s
     { status: 201 },
     { status: 403, refusal: 'endpoint_forbidden' },
     { status: 403, refusal: 'key_inactive' },
+    { mcpMethod: 'tools/call' },
+    { mcpMethod: 'tools/call', mcpPrimitiveType: 'tool', mcpPrimitiveName: 'a' },
+    { mcpMethod: 'tools/call', mcpPrimitiveType: 'tool', mcpPrimitiveName: 'b' },
+    { mcpMethod: 'prompts/get', mcpPrimitiveType: 'prompt', mcpPrimitiveName: 'a' },
+    { mcpMethod: 'completion/complete', mcpPrimitiveType: 'prompt', mcpPrimitiveName: 'a' },
   ];
   const rows = rollUp(others).drain(noon).rows;
   assert.equal(rows.length, others.length);
@@ -220,6 +228,28 @@ test('country, agent and method are folded with paths and keys, unknown methods 
   assert.ok(rows.every(row => row.method !== 'BREW'));
 });
 
+test('primitives are folded with paths, JSON-RPC methods with keys, and calls without a message stay without', () => {
+  const calls = Array.from({ length: 60 }, (_, n) => ({
+    mcpMethod: `x/${n}`,
+    mcpPrimitiveType: 'tool',
+    mcpPrimitiveName: `tool${n}`,
+  }));
+  const { rows } = rollUp([...calls, { path: '/late' }], { rowsPerMinute: 10 }).drain(noon);
+  assert.equal(rows.length, 22);
+  assert.equal(hits(rows), 61);
+  const named = (row: (typeof rows)[number]) =>
+    [row.mcp_method, row.mcp_primitive_type, row.mcp_primitive_name].join(' ');
+  assert.ok(rows.some(row => named(row) === 'x/0 tool tool0'));
+  assert.ok(rows.some(row => named(row) === 'x/10 tool other'));
+  assert.deepEqual(
+    rows
+      .filter(row => row.key_hash === 'other')
+      .map(row => `${named(row)} ${row.hits}`)
+      .sort(),
+    ['   1', 'other tool other 40'],
+  );
+});
+
 /** Rolls up calls in one batch, and each in its own. */
 function rollUpTogetherAndSeparately(calls: readonly GivenCall[], rowsPerMinute: number) {
   const options = { rowsPerMinute, normalisePaths: false };
@@ -236,6 +266,9 @@ test('calls of one batch are counted as calls of separate batches, in every dime
     [{ api: someApi }, { api: { ...someApi, id: 'other-api' } }],
     [{ status: 200 }, { status: 404 }],
     [{ refusal: '' }, { refusal: 'rate_limited' }],
+    [{ mcpMethod: 'a' }, { mcpMethod: 'b' }],
+    [{ mcpPrimitiveType: 'tool' }, { mcpPrimitiveType: 'prompt' }],
+    [{ mcpPrimitiveName: 'a' }, { mcpPrimitiveName: 'b' }],
     ...(['version', 'keyHash', 'oauthId', 'path', 'method', 'country', 'userAgent'] as const).map(
       column => [{ [column]: 'PUT' }, { [column]: 'POST' }] as [GivenCall, GivenCall],
     ),

@@ -180,13 +180,16 @@ function createDimensionReader(normalisePaths: boolean) {
       user_agent: toAgentName(record.word('userAgent')),
       status: record.number('status'),
       refusal: record.word('refusal'),
+      mcp_method: record.word('mcpMethod'),
+      mcp_primitive_type: record.word('mcpPrimitiveType'),
+      mcp_primitive_name: record.word('mcpPrimitiveName'),
     };
   };
 }
 
 /**
- * Cardinality limit: folds path, country and agent, then key, client and method, into `other` once an API has too many
- * rows.
+ * Cardinality limit: folds path, country, agent and primitive, then key, client and methods, into `other` once an API has
+ * too many rows.
  */
 function createCardinalityLimit(rowsPerMinute: number) {
   /** Row names by API and minute, written or not. */
@@ -200,8 +203,10 @@ function createCardinalityLimit(rowsPerMinute: number) {
       namesByApiMinute.set(key, entry);
     }
     const { names } = entry;
-    const withoutPath = { ...own, path: otherName, country: otherName, user_agent: otherName };
-    const withoutCaller = { ...withoutPath, key_hash: otherName, oauth_id: '', method: otherName };
+    const mcp_primitive_name = own.mcp_primitive_name && otherName;
+    const withoutPath = { ...own, path: otherName, country: otherName, user_agent: otherName, mcp_primitive_name };
+    const mcp_method = own.mcp_method && otherName;
+    const withoutCaller = { ...withoutPath, key_hash: otherName, oauth_id: '', method: otherName, mcp_method };
     const choices: [Dimensions, number][] = [
       [own, rowsPerMinute],
       [withoutPath, 2 * rowsPerMinute],

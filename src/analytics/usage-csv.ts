@@ -21,6 +21,9 @@ const idColumns = [
   'method',
   'iso_country',
   'user_agent',
+  'mcp_method',
+  'mcp_primitive_type',
+  'mcp_primitive_name',
 ] as const satisfies readonly (keyof UsageItem['id'])[];
 
 const sumColumns = [

@@ -23,10 +23,14 @@ export interface UsageServices {
   ownership: Ownership;
 }
 
+/** A primitive is identified by its type and its name. */
+const primitiveGroups = ['mcp_primitive_type', 'mcp_primitive_name'] as const;
+const toGroupWords = (word: string) => (word === 'mcp_primitive' ? primitiveGroups : [word]);
+
 const groupWords = z
   .string()
   .max(200)
-  .transform(text => [...new Set(text.split(',').map(word => word.trim()))].filter(Boolean))
+  .transform(text => [...new Set(text.split(',').flatMap(word => toGroupWords(word.trim())))].filter(Boolean))
   .pipe(z.array(z.enum([...usageGroups, ...resolutions])));
 
 const order = z
@@ -77,13 +81,27 @@ export type UsageParameters = z.output<typeof usageQueryShape>;
 export interface UsageSelection
   extends Pick<
     UsageQuery,
-    'keyHashes' | 'oauthId' | 'path' | 'refusal' | 'method' | 'country' | 'userAgent' | 'statuses' | 'failed'
+    | 'keyHashes'
+    | 'oauthId'
+    | 'path'
+    | 'refusal'
+    | 'method'
+    | 'country'
+    | 'userAgent'
+    | 'statuses'
+    | 'failed'
+    | 'mcpScope'
+    | 'mcpMethod'
+    | 'mcpPrimitiveType'
+    | 'mcpPrimitiveName'
   > {
   readonly groups: readonly UsageGroup[];
   readonly apiId?: string | undefined;
   readonly resolution?: Resolution | undefined;
   /** Page where the request names none: 1, or -1 for all. */
   readonly defaultPage?: number;
+  /** Items of a page; by default those of the settings. */
+  readonly pageSize?: number | undefined;
 }
 
 /** Dimensions that `owned_analytics` allows. */
@@ -118,7 +136,14 @@ async function buildUsageQuery(
   actor: Actor,
   span: TimeSpan,
   query: UsageParameters,
-  { groups, apiId: ownApiId, resolution: ownResolution, defaultPage: _defaultPage, ...filter }: UsageSelection,
+  {
+    groups,
+    apiId: ownApiId,
+    resolution: ownResolution,
+    defaultPage: _page,
+    pageSize: _size,
+    ...filter
+  }: UsageSelection,
 ): Promise<UsageQuery> {
   const resolution = findResolution(query, ownResolution);
   checkResolution(resolution, span);
@@ -154,7 +179,7 @@ export async function queryUsage(
   const usageQuery = await buildUsageQuery(services, actor, span, query, selection);
   const page = await usage.page(
     usageQuery,
-    toCsvPageRequest(query, settings['management.page_size'], selection.defaultPage),
+    toCsvPageRequest(query, selection.pageSize ?? settings['management.page_size'], selection.defaultPage),
   );
   return {
     data: page.items.map(item => toUsageItem(item, usageQuery.time)),

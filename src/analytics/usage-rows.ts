@@ -21,11 +21,18 @@ export type Dimensions = Pick<
   | 'user_agent'
   | 'status'
   | 'refusal'
+  | 'mcp_method'
+  | 'mcp_primitive_type'
+  | 'mcp_primitive_name'
 >;
 
 export const rowNameOf = (it: Dimensions): string =>
   `${it.minute}\n${it.org_id}\n${it.api_id}\n${it.version}\n${it.key_hash}\n${it.oauth_id}\n` +
-  `${it.path}\n${it.method}\n${it.country}\n${it.user_agent}\n${it.status}\n${it.refusal}`;
+  `${it.path}\n${it.method}\n${it.country}\n${it.user_agent}\n${it.status}\n${it.refusal}${nameMcpPart(it)}`;
+
+/** JSON: methods and names are texts of clients, which may have line breaks. */
+const nameMcpPart = ({ mcp_method, mcp_primitive_type, mcp_primitive_name }: Dimensions): string =>
+  mcp_method === '' ? '' : JSON.stringify([mcp_method, mcp_primitive_type, mcp_primitive_name]);
 
 /** Truncated SHA-256: short enough for an index, collision-resistant. */
 export const digestRowName = (name: string): string =>

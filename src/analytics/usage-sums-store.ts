@@ -17,6 +17,9 @@ export const usageGroups = [
   'method',
   'country',
   'user_agent',
+  'mcp_method',
+  'mcp_primitive_type',
+  'mcp_primitive_name',
 ] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
@@ -31,6 +34,9 @@ const groupExpressions: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
   method: sql.ref('usage.method'),
   country: sql.ref('usage.country'),
   user_agent: sql.ref('usage.user_agent'),
+  mcp_method: sql.ref('usage.mcp_method'),
+  mcp_primitive_type: sql.ref('usage.mcp_primitive_type'),
+  mcp_primitive_name: sql.ref('usage.mcp_primitive_name'),
 };
 
 /** Sort orders. */
@@ -75,6 +81,11 @@ export interface UsageQuery {
   readonly method?: string | undefined;
   readonly country?: string | undefined;
   readonly userAgent?: string | undefined;
+  /** Requests with a JSON-RPC message, or only those that name a primitive. */
+  readonly mcpScope?: 'messages' | 'primitives' | undefined;
+  readonly mcpMethod?: string | undefined;
+  readonly mcpPrimitiveType?: string | undefined;
+  readonly mcpPrimitiveName?: string | undefined;
   /** Statuses, both inclusive. */
   readonly statuses?: readonly [number, number] | undefined;
   /** Failed requests only. */
@@ -115,20 +126,23 @@ type GroupColumn = readonly [name: string, expression: RawBuilder<unknown>];
 export const castToBigint = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
 
 /** Columns that a query compares with one value. */
-const listEqualities = ({ apiId, version, oauthId, path, refusal, method, country, userAgent }: UsageQuery) =>
+const listEqualities = (query: UsageQuery) =>
   [
-    ['usage.api_id', apiId],
-    ['usage.version', version],
-    ['usage.oauth_id', oauthId],
-    ['usage.path', path],
-    ['usage.refusal', refusal],
-    ['usage.method', method],
-    ['usage.country', country],
-    ['usage.user_agent', userAgent],
+    ['usage.api_id', query.apiId],
+    ['usage.version', query.version],
+    ['usage.oauth_id', query.oauthId],
+    ['usage.path', query.path],
+    ['usage.refusal', query.refusal],
+    ['usage.method', query.method],
+    ['usage.country', query.country],
+    ['usage.user_agent', query.userAgent],
+    ['usage.mcp_method', query.mcpMethod],
+    ['usage.mcp_primitive_type', query.mcpPrimitiveType],
+    ['usage.mcp_primitive_name', query.mcpPrimitiveName],
   ] as const;
 
 export function buildUsageFilter(records: Records, usageQuery: UsageQuery): Query<object> {
-  const { orgId, from, to, hiddenApis, ownedApis, keyHashes, oauthId, statuses, failed } = usageQuery;
+  const { orgId, from, to, hiddenApis, ownedApis, keyHashes, oauthId, statuses, failed, mcpScope } = usageQuery;
   let query: Query<object> = records.db
     .selectFrom('usage')
     .where('usage.org_id', '=', orgId)
@@ -142,6 +156,9 @@ export function buildUsageFilter(records: Records, usageQuery: UsageQuery): Quer
   if (keyHashes) query = query.where('usage.key_hash', 'in', keyHashes);
   // Enables the partial index of rows with a client.
   if (oauthId !== undefined) query = query.where(sql<boolean>`usage.oauth_id <> ''`);
+  // Enables the partial index of rows with a message.
+  if (mcpScope) query = query.where(sql<boolean>`usage.mcp_method <> ''`);
+  if (mcpScope === 'primitives') query = query.where('usage.mcp_primitive_type', '<>', '');
   if (statuses) {
     const [minStatus, maxStatus] = statuses;
     query = query.where('usage.status', '>=', minStatus).where('usage.status', '<=', maxStatus);

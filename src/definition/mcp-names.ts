@@ -7,7 +7,7 @@ export const jsonRpcVersion = '2.0';
 /** Members of `middleware` that hold the primitives of an MCP proxy by name. */
 export const primitiveMembers = { tool: 'mcpTools', resource: 'mcpResources', prompt: 'mcpPrompts' } as const;
 export type PrimitiveType = keyof typeof primitiveMembers;
-export const primitiveTypes = Object.keys(primitiveMembers) as PrimitiveType[];
+export const primitiveTypes = Object.keys(primitiveMembers) as readonly PrimitiveType[];
 
 /** Features that neither primitives nor JSON-RPC methods have, with the reason. */
 export const refusedMcpFeatures: Readonly<Record<string, string>> = {

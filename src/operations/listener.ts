@@ -17,7 +17,7 @@ import { createForward } from './forward-request.ts';
 import { acceptsHtml, sendNotFoundPage } from './landing/not-found.ts';
 import { type ListenerTls, managementRequestTimeoutMs } from './listener-tls.ts';
 import { buildOpenApi } from './openapi.ts';
-import { type AnyOperation, isMutation } from './operation.ts';
+import { type AnyOperation, isMutation, listPermissions } from './operation.ts';
 import { publishProblem } from './problem-channel.ts';
 import { problem } from './problems.ts';
 import { type RenderedProblem, renderProblem } from './render.ts';
@@ -106,13 +106,14 @@ export function createManagementListener(options: ManagementListenerOptions): Fa
 const actors = new WeakMap<FastifyRequest, Actor>();
 
 async function authorize(
-  { surface, permission }: AnyOperation,
+  it: AnyOperation,
   request: FastifyRequest,
   authenticateRequest: AuthenticateRequest,
 ): Promise<Actor> {
-  const actor = await authenticateRequest(request, surface);
+  const actor = await authenticateRequest(request, it.surface);
   actors.set(request, actor);
-  if (!hasPermission(actor, permission)) throw problem.not_permitted({ detail: { permission } });
+  for (const permission of listPermissions(it))
+    if (!hasPermission(actor, permission)) throw problem.not_permitted({ detail: { permission } });
   return actor;
 }
 

@@ -3,7 +3,7 @@ import type { Json } from '#base/json.ts';
 import { publishMembers } from '#base/members-schema.ts';
 import { buildExample } from './body-example.ts';
 import { csvType } from './csv.ts';
-import { type AnyOperation, type BodyKind, isMutation } from './operation.ts';
+import { type AnyOperation, type BodyKind, isMutation, listPermissions } from './operation.ts';
 import { problem } from './problems.ts';
 import { type SurfaceName, surfaces } from './surfaces.ts';
 
@@ -91,7 +91,7 @@ export function describeOperation(it: AnyOperation): JsonObject {
       ? { requestBody: { required: true, content: toBodyContent(it.accepts ?? 'json', describeBody(it)) } }
       : {}),
     responses: { [String(it.status ?? 200)]: success, ...toFailureResponses(it) },
-    'x-gw-permission': it.permission,
+    'x-gw-permission': listPermissions(it).join(', '),
   };
 }
 

@@ -86,6 +86,8 @@ export interface Operation<
   /** Groups operations in documents: keys, policies, apps… */
   readonly noun: string;
   readonly permission: Permission;
+  /** A second permission that the caller needs too. */
+  readonly furtherPermission?: Permission;
   /**
    * Table of the one object that the operation reads or writes: reads get an ETag, and conditional requests are
    * evaluated (RFC 9110, 13). The object is the first row of the table that the handler reads, or writes.
@@ -153,5 +155,14 @@ export type ServicesOf<List extends readonly unknown[]> =
 type ConsumerOf<Each> = Each extends { handle(call: never, services: infer Services): unknown }
   ? (value: Services) => void
   : never;
+
+/** Permissions that a caller needs, all of them. */
+export const listPermissions = ({
+  permission,
+  furtherPermission,
+}: Pick<AnyOperation, 'permission' | 'furtherPermission'>): Permission[] => [
+  permission,
+  ...(furtherPermission === undefined ? [] : [furtherPermission]),
+];
 
 export const isMutation = (it: Pick<AnyOperation, 'method'>): boolean => it.method !== 'GET';

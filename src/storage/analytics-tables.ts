@@ -71,8 +71,8 @@ export interface LatencyRow {
 }
 
 /**
- * Requests of one minute with the same organisation, API, version, key, client, path, method, country, agent, status
- * and error code.
+ * Requests of one minute with the same organisation, API, version, key, client, path, method, country, agent, status,
+ * error code, and JSON-RPC method and primitive.
  */
 export interface UsageRow {
   /** Start of the minute. */
@@ -94,6 +94,11 @@ export interface UsageRow {
   status: number;
   /** Error code of the gateway; empty where it proxied. */
   refusal: string;
+  /** JSON-RPC method of a request to an MCP proxy; empty for other requests. */
+  mcp_method: string;
+  /** tool, resource or prompt; empty without one. */
+  mcp_primitive_type: string;
+  mcp_primitive_name: string;
   hits: number;
   last_hit: number;
   total_us: number;

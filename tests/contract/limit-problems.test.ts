@@ -30,6 +30,10 @@ const usageQueries: Readonly<Record<string, string>> = {
   countKeyEndpoints: `/api/activity/keys/endpoint/${keyHash}/${range}`,
   sumKeyActivity: `/api/activity/keys/aggregate/${keyHash}/${range}`,
   countClientActivity: `/api/activity/oauthid/${client}/${range}`,
+  countMcpUsage: `/api/usage/mcp/${range}`,
+  countMcpPrimitives: `/api/activity/mcp/primitives/${range}`,
+  countMcpErrors: `/api/activity/mcp/primitives/errors/${range}`,
+  countMcpKeyActivity: `/api/activity/mcp/keys/${keyHash}/${range}`,
   countClientEndpoints: `/api/activity/oauthid/endpoint/${client}/${range}`,
 };
 const withPercentiles = (path: string) => `${path}${path.includes('?') ? '&' : '?'}percentiles=true`;
@@ -38,7 +42,8 @@ const withPercentiles = (path: string) => `${path}${path.includes('?') ? '&' : '
 async function storeUsage({ application, credentials }: TestApp): Promise<void> {
   const rolled = createUsageRollUp({ rowsPerMinute: 100, normalisePaths: false });
   const api = { ...someApi, orgId: credentials.organisation_id };
-  forEachCall(batchOf([{ api, keyHash, oauthId: client }]), rolled.add);
+  const message = { mcpMethod: 'tools/call', mcpPrimitiveType: 'tool', mcpPrimitiveName: 'echo', status: 500 };
+  forEachCall(batchOf([{ api, keyHash, oauthId: client, ...message }]), rolled.add);
   await application.installation.services.usage.add(rolled.drain(noon));
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { eventStreamType } from '#operations/event-streams.ts';
+import { listPermissions } from '#operations/operation.ts';
 import { problem as refusal } from '#operations/problems.ts';
 import { administratorPermissions, permissionTable } from '#people/permissions/table.ts';
 import { catalogue } from '../../src/catalogue.ts';
@@ -59,6 +60,8 @@ onEveryEngine('Permissions', app => {
   for (const it of own) {
     describe(it.name, () => {
       const [name = '', level = ''] = it.permission.split(':');
+      const [further, furtherLevel = ''] = it.furtherPermission?.split(':') ?? [];
+      const beside: Permissions = further === undefined ? {} : { [further]: furtherLevel };
       const refuses = async (permissions: Permissions) => {
         const answer = await send(app(), it, await userWith(app(), permissions));
         assert.ok(isRefused(answer), `${JSON.stringify(permissions)}: ${answer.status} ${answer.text}`);
@@ -92,10 +95,12 @@ onEveryEngine('Permissions', app => {
         test(`refuses a user with every permission but ${name}`, () => refuses(without(name)));
         test(`refuses a user with ${name}: deny`, () => refuses({ ...without(name), [name]: 'deny' }));
         test(`refuses an administrator with ${name}: deny`, () => refuses({ IsAdmin: 'admin', [name]: 'deny' }));
-        testAccepted(`accepts a user with ${it.permission} alone`, { [name]: level });
+        testAccepted(`accepts a user with ${listPermissions(it).join(' and ')} alone`, { ...beside, [name]: level });
+        if (further !== undefined)
+          test(`refuses a user with every permission but ${further}`, () => refuses(without(further)));
         if (level === 'write')
           test(`refuses a user with ${name}: read`, () => refuses({ ...without(name), [name]: 'read' }));
-        else testAccepted(`accepts a user with ${name}: ${highest(name)}`, { [name]: highest(name) });
+        else testAccepted(`accepts a user with ${name}: ${highest(name)}`, { ...beside, [name]: highest(name) });
       }
     });
   }

@@ -142,12 +142,5 @@ export const referenceOperations: readonly string[] = [
   'PUT /admin/users/{userId}/actions/disallow_reset_passwords',
 ];
 
-const mcp = 'Analytics of MCP proxies are not supported yet';
-
 /** Those that do not exist, with the reason. */
-export const absentOperations: Readonly<Record<string, string>> = {
-  'GET /api/usage/mcp/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}': mcp,
-  'GET /api/activity/mcp/keys/{keyId}/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}': mcp,
-  'GET /api/activity/mcp/primitives/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}': mcp,
-  'GET /api/activity/mcp/primitives/errors/{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}': mcp,
-};
+export const absentOperations: Readonly<Record<string, string>> = {};

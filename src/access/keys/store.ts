@@ -218,6 +218,13 @@ function createKeyLookups(records: Records, codec: KeyCodec) {
       const { rows } = buildListQueries(records, orgId, { hiddenApis });
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
     },
+
+    /** True for the hash of a key with an API that is not hidden. */
+    async hasVisibleHash(orgId: string, hash: string, hiddenApis: readonly string[]): Promise<boolean> {
+      const { rows } = buildListQueries(records, orgId, { hiddenApis });
+      const found = await rows.where('key_hash', '=', hash).where('kind', '!=', 'organisation').limit(1).execute();
+      return found.length > 0;
+    },
   };
 }
 

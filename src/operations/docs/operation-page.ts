@@ -1,7 +1,7 @@
 import { escapeMarkup } from '#base/escape-markup.ts';
 import type { Json } from '#base/json.ts';
 import { isObject } from '#base/json-tree.ts';
-import type { AnyOperation } from '../operation.ts';
+import { type AnyOperation, listPermissions } from '../operation.ts';
 import { surfaces } from '../surfaces.ts';
 import { renderMethod } from './layout.ts';
 import {
@@ -84,7 +84,7 @@ function formatCurlBody({ type, example }: BodyDetails): string[] {
 export function collectSearchText(it: AnyOperation): string {
   const { parameters, requestBody } = readDetails(it);
   const members = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => listMemberNames(schema));
-  const own = [it.name, it.method, it.path, it.noun, it.about, it.permission];
+  const own = [it.name, it.method, it.path, it.noun, it.about, ...listPermissions(it)];
   const names = [...parameters.map(({ name }) => name), ...members];
   return [...own, ...new Set(names)].join(' ').toLowerCase();
 }

@@ -9,7 +9,7 @@ import {
 } from '#base/mcp-server/protocol.ts';
 import { Problem } from '#base/problems.ts';
 import { type Actor, hasPermission } from '../actor.ts';
-import type { AnyOperation } from '../operation.ts';
+import { type AnyOperation, listPermissions } from '../operation.ts';
 import { buildOperationTools, describeToolName, type OperationTool } from './operation-tools.ts';
 import { shortenSchema } from './shorten-schema.ts';
 import { buildToolRequest, type ToolRequest } from './tool-request.ts';
@@ -47,6 +47,9 @@ const describeTool: McpServerTool = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 };
 
+const canCall = ({ actor }: ManagementCaller, it: AnyOperation): boolean =>
+  listPermissions(it).every(permission => hasPermission(actor, permission));
+
 /** Management operations as tools: each caller has those of its permissions. */
 export function createManagementTools(operations: readonly AnyOperation[]) {
   const tools = buildOperationTools(operations);
@@ -60,7 +63,7 @@ export function createManagementTools(operations: readonly AnyOperation[]) {
     list: caller => [
       describeTool,
       ...[...tools.values()]
-        .filter(it => isOffered(it, caller) && hasPermission(caller.actor, it.operation.permission))
+        .filter(it => isOffered(it, caller) && canCall(caller, it.operation))
         .map(({ tool }) => tool),
     ],
     call(name, given, caller) {

@@ -26,6 +26,7 @@ import { revisions } from './0026-revisions.ts';
 import { apiVersions } from './0027-api-versions.ts';
 import { revisionSizes } from './0028-revision-sizes.ts';
 import { listFilters } from './0029-list-filters.ts';
+import { mcpUsage } from './0030-mcp-usage.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   apiVersions,
   revisionSizes,
   listFilters,
+  mcpUsage,
 ];
