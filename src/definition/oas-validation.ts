@@ -7,6 +7,7 @@ import { extensionName } from './document-members.ts';
 import { createSuggester } from './document-names.ts';
 import { listPathItems, methods, operationIdOf } from './endpoints/paths.ts';
 import type { Facet } from './facet.ts';
+import { isMcpExtension } from './mcp-names.ts';
 import type { Model } from './model.ts';
 import { validateOauth2, validateResourceMetadata } from './oauth2-validation.ts';
 import { readFacet } from './read-fields.ts';
@@ -94,11 +95,13 @@ function checkScopeScheme(document: OasDefinition): ValidationError[] {
   const read = (facet: unknown) => readFacet(facet as Facet, 'oas', document[extensionName], anchors);
   const place = `${extensionName}.server.authentication`;
   const name = anchors['@oauth2']?.at(-1);
-  const scheme = name === undefined ? [] : validateOauth2(read(facets.oauth2) as Model['oauth2']);
+  const extension = document[extensionName];
+  const source = { isMcp: isMcpExtension(extension), upstreamUrl: textOrEmpty(objectOrEmpty(extension.upstream).url) };
+  const scheme = name === undefined ? [] : validateOauth2(read(facets.oauth2) as Model['oauth2'], source);
   const older = read(facets.metadataDocument) as Model['metadataDocument'];
   return [
     ...scheme.map(({ path, message }) => ({ path: `${place}.securitySchemes.${name}.${path}`, message })),
-    ...validateResourceMetadata(`${place}.protectedResourceMetadata`, older.enabled, older),
+    ...validateResourceMetadata(`${place}.protectedResourceMetadata`, older.enabled, older, source),
   ];
 }
 

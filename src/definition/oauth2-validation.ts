@@ -18,22 +18,48 @@ export const reservedTokenParameters: ReadonlySet<string> = new Set([
 ]);
 
 /** Paths are relative to the scheme. */
-export function validateOauth2(settings: Oauth2): ValidationError[] {
+export function validateOauth2(settings: Oauth2, source: MetadataSource): ValidationError[] {
   if (!settings.enabled) return [];
   return [
-    ...validateResourceMetadata('protectedResourceMetadata', settings.metadataEnabled, settings),
+    ...validateResourceMetadata(
+      'protectedResourceMetadata',
+      settings.metadataEnabled,
+      { ...settings, scopesSupported: [] },
+      source,
+    ),
     ...(settings.exchangeEnabled ? checkTokenExchange(settings.providers) : []),
   ];
 }
 
+/** The API that the metadata describe. */
+export interface MetadataSource {
+  readonly isMcp: boolean;
+  readonly upstreamUrl: string;
+}
+
+type MetadataFields = Omit<Model['metadataDocument'], 'enabled'>;
+
+/** Metadata of an MCP proxy without fields of their own are those of its upstream. */
+export const isMirroredMetadata = (
+  { resource, authorizationServers, scopesSupported }: MetadataFields,
+  { isMcp }: MetadataSource,
+): boolean => isMcp && resource.trim() === '' && authorizationServers.length === 0 && scopesSupported.length === 0;
+
 export function validateResourceMetadata(
   path: string,
   enabled: boolean,
-  { resource, wellKnownPath }: Pick<Oauth2, 'resource' | 'wellKnownPath'>,
+  fields: MetadataFields,
+  source: MetadataSource,
 ): ValidationError[] {
   if (!enabled) return [];
+  const { resource, wellKnownPath, authorizationServers } = fields;
   const errors: ValidationError[] = [];
-  if (resource.trim() === '') errors.push({ path: `${path}.resource`, message: 'is required' });
+  const isMirrored = isMirroredMetadata(fields, source);
+  if (isMirrored && /^gw:/i.test(source.upstreamUrl.trim()))
+    errors.push({ path: `${path}.resource`, message: 'is required: a loop has no metadata of its own' });
+  if (!isMirrored && resource.trim() === '') errors.push({ path: `${path}.resource`, message: 'is required' });
+  if (!isMirrored && source.isMcp && authorizationServers.length === 0)
+    errors.push({ path: `${path}.authorizationServers`, message: 'must have at least one item' });
   if (!/^[\w./~-]*$/.test(wellKnownPath) || wellKnownPath.includes('..'))
     errors.push({ path: `${path}.wellKnownPath`, message: 'is not a path' });
   return errors;

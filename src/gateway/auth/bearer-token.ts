@@ -5,7 +5,7 @@ import { refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import { ApiCompileError, type Step, type StepReads } from '../pipeline/step.ts';
 import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
-import { buildResourceMetadata, type ResourceMetadataParts } from './protected-resource-metadata.ts';
+import { buildGatewayUrl, buildResourceMetadata, type ResourceMetadataParts } from './protected-resource-metadata.ts';
 import { escapeQuotedString } from './quoted-string.ts';
 
 /** The credential sources of the OAuth 2.0 scheme; the Authorization header by default. */
@@ -17,7 +17,9 @@ export const getBearerSources = ({ oauth2 }: Pick<Model, 'oauth2'>) =>
 
 const reads = {
   api: ['oauth2'],
-  also: { api: ['authentication', 'metadataDocument', 'document', 'scopeScheme', 'securityRequirements'] },
+  also: {
+    api: ['authentication', 'metadataDocument', 'document', 'scopeScheme', 'securityRequirements', 'mcp', 'upstream'],
+  },
 } as const satisfies StepReads;
 
 /** Reads the bearer token for scope check and token exchange, before later steps remove it. */
@@ -34,7 +36,7 @@ export const bearerTokenStep: Step<unknown, typeof reads> = {
     const formatChallenge = createBearerChallenge(model);
     const reject = (call: Exchange, code: RefusalCode): GatewayResponse => {
       const response = refuse(call, code);
-      response.headers.append('WWW-Authenticate', formatChallenge());
+      response.headers.append('WWW-Authenticate', formatChallenge(call));
       return response;
     };
     return {
@@ -64,14 +66,17 @@ function createSchemeFilter({
 /** `WWW-Authenticate` challenge (RFC 6750, section 3) with the metadata URL of RFC 9728. */
 export function createBearerChallenge(
   model: ResourceMetadataParts & Pick<Model, 'identity'>,
-): (parts?: Readonly<Record<string, string>>) => string {
+): (call: Exchange, parts?: Readonly<Record<string, string>>) => string {
   const metadata = buildResourceMetadata(model);
   const base = metadata && /^https?:$/.test(URL.parse(metadata.resource)?.protocol ?? '') ? metadata.resource : '';
-  const always: Record<string, string> = base
+  const common: Record<string, string> = base
     ? { resource_metadata: base.replace(/\/$/, '') + metadata!.path }
     : { realm: model.identity.name };
-  return (parts = {}) =>
-    `Bearer ${Object.entries({ ...parts, ...always })
+  const always = metadata?.isMirrored
+    ? (call: Exchange) => ({ resource_metadata: buildGatewayUrl(call) + metadata.path })
+    : () => common;
+  return (call, parts = {}) =>
+    `Bearer ${Object.entries({ ...parts, ...always(call) })
       .map(([name, value]) => `${name}="${escapeQuotedString(value)}"`)
       .join(', ')}`;
 }

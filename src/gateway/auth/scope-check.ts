@@ -31,6 +31,7 @@ const reads = {
       'document',
       'mcp',
       'metadataDocument',
+      'upstream',
       'scopeScheme',
       'securityRequirements',
     ],
@@ -123,7 +124,7 @@ function createRejection({
     const error = { error: 'insufficient_scope', error_description: description, scope };
     const response = deny(services, call, 'scope_insufficient', call.keyHash, 'Scope check failed');
     response.headers.set('Content-Type', 'application/json');
-    response.headers.append('WWW-Authenticate', challenge(error));
+    response.headers.append('WWW-Authenticate', challenge(call, error));
     response.body = bodyFromBytes(Buffer.from(JSON.stringify(error)));
     return response;
   };

@@ -22,7 +22,7 @@ type Services = Pick<AuthServices, 'emitEvent' | 'settings'> & ExchangeServices;
 const reads = {
   api: ['oauth2'],
   endpoints: ['exchange'],
-  also: { api: ['authentication'] },
+  also: { api: ['authentication', 'mcp', 'upstream'] },
 } as const satisfies StepReads;
 
 /** Token exchange: replaces the client's token by one for the upstream. */
@@ -33,7 +33,7 @@ export const tokenExchangeStep: Step<Services, typeof reads> = {
     const { model, version, services } = context;
     const { enabled, exchangeEnabled } = model.oauth2;
     if (!enabled || !exchangeEnabled || !model.authentication.enabled) return undefined;
-    const [fault] = validateOauth2(model.oauth2);
+    const [fault] = validateOauth2(model.oauth2, { isMcp: model.mcp !== null, upstreamUrl: model.upstream.url });
     if (fault) throw new ApiCompileError(`${fault.path} ${fault.message}`);
     const selectProvider = createProviderSelector(context);
     const targets = createEndpointMatcher(version.endpoints.exchange, { model, version, settings: services.settings });

@@ -80,6 +80,11 @@ export function replaceRefusal({ replaceRefusal: hooks }: Chain, call: Exchange)
   return undefined;
 }
 
+/** Headers that steps add to a refusal. */
+export function notifyRefusal({ onRefusal }: Chain, call: Exchange, response: GatewayResponse): void {
+  for (const hook of onRefusal) hook(call, response);
+}
+
 /** The transform of this response body, whose length is then unknown; undefined without one. */
 export function startBodyTransform(call: Exchange, response: GatewayResponse): StreamTransform | undefined {
   for (const hook of call.chain?.transformBody ?? []) {

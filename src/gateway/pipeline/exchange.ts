@@ -234,6 +234,8 @@ export interface StepHooks {
   finalizeResponse?(call: Exchange, response: GatewayResponse): StepResult;
   /** No response from the upstream. May return a response to send in place of the refusal. */
   replaceRefusal?(call: Exchange): StepResult;
+  /** Refusal of the gateway, before error overrides: may add headers. */
+  onRefusal?(call: Exchange, response: GatewayResponse): void;
   /** Body transform: changes the body of a streamed response as it passes, after all response hooks ran. */
   transformBody?(call: Exchange, response: GatewayResponse): StreamTransform | undefined;
   /** Body capture: requests a copy of the body after all response hooks ran; the response is not delayed. */
@@ -285,6 +287,7 @@ interface ChainHooks {
   readonly buffersResponse: readonly NonNullable<StepHooks['buffersResponse']>[];
   readonly finalizeResponse: readonly NonNullable<StepHooks['finalizeResponse']>[];
   readonly replaceRefusal: readonly NonNullable<StepHooks['replaceRefusal']>[];
+  readonly onRefusal: readonly NonNullable<StepHooks['onRefusal']>[];
   readonly transformBody: readonly NonNullable<StepHooks['transformBody']>[];
   readonly captureBody: readonly NonNullable<StepHooks['captureBody']>[];
   readonly onUpstreamResult: readonly NonNullable<StepHooks['onUpstreamResult']>[];

@@ -573,6 +573,11 @@ export const refusalsTable = {
     message: 'The list of the MCP server cannot be filtered',
     about: 'A response that must be filtered has a content coding or a form that the gateway cannot read.',
   },
+  metadata_unavailable: {
+    status: 502,
+    message: 'The metadata of the MCP server are not available',
+    about: 'The MCP server has no protected resource metadata that the gateway can mirror.',
+  },
   batch_malformed: {
     status: 400,
     message: 'Batch request malformed',

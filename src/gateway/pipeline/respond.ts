@@ -13,6 +13,7 @@ import {
   collectBodyCaptures,
   finalizeResponse,
   notifyFinished,
+  notifyRefusal,
   notifyUpstreamResult,
   replaceRefusal,
   runResponseSteps,
@@ -231,6 +232,7 @@ function writeResponse(responder: Responder, call: Exchange, writer: ResponseWri
   if (call.isClientDisconnected) return finishExchange(responder, call, false);
   let grpcType: string | undefined;
   if (response.isGatewayError) {
+    if (call.chain) notifyRefusal(call.chain, call, response);
     responder.overrideRefusal(call, response);
     if (call.rpcMessage) toRpcError(call, response);
     grpcType = readGrpcType(call.receivedMethod, call.headers);

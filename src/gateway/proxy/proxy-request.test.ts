@@ -33,7 +33,7 @@ const createCall = (more: Partial<Chain>) => {
       buffersResponse: [],
       onFinish: [],
     },
-    ...{ finalizeResponse: [], replaceRefusal: [] },
+    ...{ finalizeResponse: [], replaceRefusal: [], onRefusal: [] },
     names: { request: [], response: [] },
     ...more,
   };

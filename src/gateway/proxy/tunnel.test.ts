@@ -81,7 +81,7 @@ describe('upgrade tunnel: a response step throws', () => {
       const call = asking();
       call.chain = {
         ...{ request: [], transformBody: [], captureBody: [], onUpstreamResult: [], buffersResponse: [] },
-        ...{ finalizeResponse: [], replaceRefusal: [] },
+        ...{ finalizeResponse: [], replaceRefusal: [], onRefusal: [] },
         response: [
           () => {
             throw fault;

@@ -36,6 +36,7 @@ function assembleChain(steps: readonly { readonly step: ChainStep<StepServices>;
     buffersResponse: collectHooks('buffersResponse'),
     finalizeResponse: collectHooks('finalizeResponse'),
     replaceRefusal: collectHooks('replaceRefusal'),
+    onRefusal: collectHooks('onRefusal'),
     transformBody: collectHooks('transformBody'),
     captureBody: collectHooks('captureBody'),
     onUpstreamResult: collectHooks('onUpstreamResult'),

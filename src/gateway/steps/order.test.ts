@@ -9,6 +9,7 @@ const pinned = [
   'cors-headers',
   'tracing',
   'mcp-message',
+  'resource-challenge',
   'expiry',
   'path-parameters',
   'tracking',

@@ -6,6 +6,7 @@ import { jwtStep } from '../auth/jwt.ts';
 import { oauthTokenStep } from '../auth/oauth/token-step.ts';
 import { oidcStep } from '../auth/oidc.ts';
 import { requiredPoliciesStep } from '../auth/required-policies.ts';
+import { resourceChallengeStep } from '../auth/resource-challenge.ts';
 import { scopeCheckStep } from '../auth/scope-check.ts';
 import {
   clientCertificatesUnlessRequired,
@@ -83,6 +84,10 @@ export const order: readonly StepPlacement[] = [
   {
     step: mcpMessageStep,
     why: 'Every list of endpoints matches by the message, and errors of later steps repeat its id.',
+  },
+  {
+    step: resourceChallengeStep,
+    why: 'Before the first step that refuses with 401; its hook for upstream responses runs before those of plugins.',
   },
   { step: expiryStep, why: 'An expired API or version rejects every request, authenticated or not.' },
   {
