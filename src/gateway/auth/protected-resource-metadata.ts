@@ -51,9 +51,9 @@ export function buildResourceMetadata(model: ResourceMetadataParts): ResourceMet
 
 /** URL of the API as its client addressed it. Only trusted proxies may name another scheme or host. */
 export function buildGatewayUrl({ peer, headers, host, listenPath }: Exchange): string {
-  const forwarded = (name: string) => (peer.isTrusted ? (headers.get(name) ?? '').split(',', 1)[0]!.trim() : '');
-  const isSecure = peer.isTls || forwarded('x-forwarded-proto').toLowerCase() === 'https';
-  const named = forwarded('x-forwarded-host') || headers.get('host') || '';
+  const readForwarded = (name: string) => (peer.isTrusted ? (headers.get(name) ?? '').split(',', 1)[0]!.trim() : '');
+  const isSecure = peer.isTls || readForwarded('x-forwarded-proto').toLowerCase() === 'https';
+  const named = readForwarded('x-forwarded-host') || headers.get('host') || '';
   const authority = /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i.test(named) ? named : host;
   return `${isSecure ? 'https' : 'http'}://${authority}${listenPath.replace(/\/$/, '')}`;
 }
