@@ -73,6 +73,8 @@ export interface AppEnvironment {
   readonly preloadedThreads?: ThreadsOptions['preloadedThreads'];
   /** Receives log lines of traffic threads; standard error by default. */
   readonly writeLog?: ((lines: string) => void) | undefined;
+  /** Awaited after the database is seeded, before a listener opens. */
+  readonly onDatabaseOpen?: ((installation: Installation) => Promise<void>) | undefined;
 }
 
 /** The installation without listeners, as commands other than `start` use it. */
@@ -186,6 +188,7 @@ export async function startApplication(settings: Settings, environment: AppEnvir
   try {
     const { services, pendingDatabase } = installation;
     const credentials = pendingDatabase ? undefined : await seedDatabase(installation, settings, environment.log);
+    await environment.onDatabaseOpen?.(installation);
     const log = startChangeLogPruning(installation.records, error =>
       environment.log.warn({ reason: error.message }, 'change log not pruned'),
     );

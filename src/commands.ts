@@ -24,6 +24,7 @@ import { type CommandFlags, formatUsage } from '#cli/command.ts';
 import { commandTable } from '#cli/command-table.ts';
 import { completionShells, formatCompletion } from '#cli/completion.ts';
 import { replaceLineControls } from '#cli/output.ts';
+import { demoMetaName } from '#demo/demo-name.ts';
 import { threadCount } from '#gateway/pipeline/thread-count.ts';
 import { backupFileName } from '#gateway/runtime/config-backup/config-backup.ts';
 import { preloadThread } from '#gateway/runtime/preload-thread.ts';
@@ -57,6 +58,9 @@ const formatHelp = () => `gw: the Gatewright API management platform
 Usage
 ${formatUsage([
   ['start [--role all|gateway|dashboard|portal] [--SETTING VALUE …]', 'starts the product'],
+  ['start --demo', 'starts with sample APIs, keys and traffic, in an empty installation'],
+  ['demo', 'shows the keys of the demo, and commands that call its APIs'],
+  ['demo --remove', 'removes the demo'],
   ['config', 'shows the effective settings, secrets masked'],
   ['migrate', 'migrates the database and exits'],
   ['credentials', 'shows where the credentials of this installation are'],
@@ -79,10 +83,13 @@ interface Command {
   run(input: CommandInput): Promise<void>;
   /** Flags of this command alone; they take no value. */
   readonly switches?: readonly string[];
+  /** Leaves unknown flags that resemble no switch to the settings, which report all errors at once. */
+  readonly leavesUnknownFlags?: true;
 }
 
 const commands = new Map<string, Command>([
-  ['start', { run: start }],
+  ['start', { run: start, switches: ['demo'], leavesUnknownFlags: true }],
+  ['demo', { run: demo, switches: ['remove'] }],
   ['config', { run: config }],
   ['migrate', { run: migrate }],
   ['credentials', { run: credentials, switches: ['rotate', 'rotate-master'] }],
@@ -135,13 +142,14 @@ function listCommands() {
  * Checks flags of commands that declare switches; other commands leave unknown flags to the settings, which report all
  * errors at once.
  */
-function checkFlags(name: string, { switches }: Command, flags: ReadonlyMap<string, string>): void {
+function checkFlags(name: string, { switches, leavesUnknownFlags }: Command, flags: ReadonlyMap<string, string>): void {
   if (!switches) return;
   for (const [flag, value] of flags) {
     if (switches.includes(flag) && value !== 'true') throw problem.switch_value({ detail: { flag } });
     if (switches.includes(flag) || flag === 'config' || isSetting(flag)) continue;
     const known = [...switches, 'config'].map(it => `--${it}`).join(', ');
     const suggestion = closestMatch(flag, switches);
+    if (leavesUnknownFlags && !suggestion) continue;
     const guess = suggestion ? `; did you mean --${suggestion}?` : '';
     throw problem.unknown_flag({ detail: { command: name, flag, known, guess } });
   }
@@ -170,8 +178,11 @@ const preloadThreads = (settings: Settings) =>
     ? Array.from({ length: threadCount(settings) }, () => preloadThread())
     : [];
 
-async function start({ settings }: CommandInput): Promise<void> {
-  const appEnvironment = { ...createEnvironment(settings), preloadedThreads: preloadThreads(settings) };
+async function start({ settings, flags }: CommandInput): Promise<void> {
+  const environment = createEnvironment(settings);
+  const demoRun = flags.has('demo') ? (await import('#demo/demo.ts')).createDemoRun(settings, environment) : undefined;
+  const preloadedThreads = preloadThreads(settings);
+  const appEnvironment = { ...environment, preloadedThreads, onDatabaseOpen: demoRun?.prepare };
   const { startApplication } = await loadApplication();
   const application = await startApplication(settings, appEnvironment);
   const delayMs = settings['shutdown.delay_seconds'] * 1000;
@@ -181,6 +192,7 @@ async function start({ settings }: CommandInput): Promise<void> {
       appEnvironment.log.info({ signal }, 'stopping');
       application.drain();
       if (delayMs > 0) await wait(delayMs);
+      await demoRun?.close();
       await application.close();
       setExitCode(0);
     },
@@ -192,12 +204,23 @@ async function start({ settings }: CommandInput): Promise<void> {
   const lines = Object.entries(urls).map(
     ([name, url]) => `  ${name.padEnd(10)} ${url.padEnd(26)} ${listenerPaths[name]}`,
   );
-  print(`${ready}\n\n${lines.join('\n')}\n\n${describeCredentials(installation, created)}`);
+  demoRun?.start(urls.gateway!);
+  const demoText = demoRun ? demoNotice : await describeStoppedDemo(installation);
+  print(`${ready}\n\n${lines.join('\n')}\n\n${describeCredentials(installation, created)}${demoText}`);
   markDisplayed(installation.directory);
   releaseMemory();
 }
 
 const offlineNotice = 'without its database: traffic is served from the config backup.';
+
+const demoNotice = '\nThe demo runs: gw demo shows its keys, and commands that call its APIs.\n';
+const stoppedDemoNotice =
+  '\nThis installation has the demo, whose upstream does not run: most of its APIs respond with 502. gw start --demo starts it; gw demo --remove removes the demo.\n';
+
+async function describeStoppedDemo({ services, pendingDatabase }: Installation): Promise<string> {
+  if (pendingDatabase || (await services.meta.get(demoMetaName)) === undefined) return '';
+  return stoppedDemoNotice;
+}
 
 /** Paths of each listener. */
 const listenerPaths: Readonly<Record<string, string>> = {
@@ -227,6 +250,25 @@ function displayCredentials(created: InstallationCredentials, path: string): str
 async function config({ settings }: CommandInput): Promise<void> {
   const lines = Object.entries(maskSettings(settings)).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   print(`${lines.join('\n')}\n`);
+}
+
+async function demo({ settings, flags }: CommandInput): Promise<void> {
+  const directory = readDataDirectory(settings.data_dir);
+  if (!flags.has('remove')) {
+    const { describeDemo } = await import('#demo/status.ts');
+    return print(await describeDemo(directory, settings['gateway.port']));
+  }
+  // Opening an installation would create one.
+  const exists = settings['database.url'] !== '' || hasDatabase(settings.data_dir);
+  const { openInstallation } = exists ? await loadApplication() : {};
+  if (!openInstallation) return print(`There is no installation in ${directory.path}, and no demo.\n`);
+  const { removeDemo } = await import('#demo/remove.ts');
+  const installation = await openInstallation(settings, createEnvironment(settings));
+  try {
+    print(await removeDemo(installation));
+  } finally {
+    await installation.close();
+  }
 }
 
 async function migrate({ settings }: CommandInput): Promise<void> {

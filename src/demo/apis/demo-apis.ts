@@ -1,0 +1,33 @@
+import type { ConfigurationObject } from '#configuration/schema.ts';
+import { createBookshopApi, createCatalogueApi, createPaymentsApi } from './classic-apis.ts';
+import { createForecastApi, createReportsApi } from './openapi-apis.ts';
+import { createOrdersApi, createOrderTools } from './orders.ts';
+
+/** Public ids of the sample APIs. */
+export const apiIds = {
+  orders: 'demo-orders',
+  tools: 'demo-order-tools',
+  catalogue: 'demo-catalogue',
+  forecast: 'demo-forecast',
+  bookshop: 'demo-bookshop',
+  payments: 'demo-payments',
+  reports: 'demo-reports',
+} as const;
+
+/** The sample APIs in front of an upstream. */
+export function createDemoApis(origin: string, hookId: string): ConfigurationObject[] {
+  const toObject = (id: string, format: string, definition: object): ConfigurationObject => ({
+    kind: 'api',
+    id,
+    spec: { format, definition },
+  });
+  return [
+    toObject(apiIds.orders, 'oas', createOrdersApi(origin, hookId)),
+    toObject(apiIds.tools, 'mcp', createOrderTools(apiIds.orders)),
+    toObject(apiIds.forecast, 'oas', createForecastApi(origin)),
+    toObject(apiIds.reports, 'oas', createReportsApi(origin)),
+    toObject(apiIds.catalogue, 'classic', createCatalogueApi(origin)),
+    toObject(apiIds.bookshop, 'classic', createBookshopApi(origin)),
+    toObject(apiIds.payments, 'classic', createPaymentsApi(origin, hookId)),
+  ];
+}

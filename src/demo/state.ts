@@ -1,0 +1,55 @@
+import type { Vault } from '#base/vault.ts';
+import type { Meta } from '#storage/meta.ts';
+import { demoMetaName } from './demo-name.ts';
+
+/** What the demo has created, with its credentials: sealed in the database, and plain in a private file. */
+export interface DemoState {
+  /** `removing`: its objects are deleted, its records of requests perhaps not yet. */
+  readonly phase: 'ready' | 'removing';
+  readonly orgId: string;
+  /** Port of the upstream in the definitions. */
+  readonly port: number;
+  readonly apiIds: readonly string[];
+  readonly policyIds: readonly string[];
+  readonly hookId: string;
+  readonly groupId: string;
+  readonly analyst: { readonly email: string; readonly password: string };
+  readonly reporter: DemoKey & { readonly user: string; readonly password: string };
+  readonly keys: readonly DemoKey[];
+  readonly portal: DemoPortal;
+}
+
+export interface DemoKey {
+  readonly alias: string;
+  readonly key: string;
+  readonly hash: string;
+  /** Empty for a key with rights of its own. */
+  readonly policy: string;
+}
+
+/** Numbers of the objects in the portal. */
+export interface DemoPortal {
+  readonly catalogue: number;
+  readonly products: readonly number[];
+  readonly plans: readonly number[];
+  readonly developer: number;
+  readonly apps: readonly number[];
+  /** Policies of products and plans. */
+  readonly policyIds: readonly string[];
+}
+
+/** The copy that `gw demo` reads, also while a process holds the lock of the data directory. */
+export const demoFile = 'demo.json';
+
+const purpose = 'demo';
+
+export function createDemoStates({ meta, vault }: { readonly meta: Meta; readonly vault: Vault }) {
+  return {
+    async read(): Promise<DemoState | undefined> {
+      const sealed = await meta.get(demoMetaName);
+      return sealed === undefined ? undefined : (JSON.parse(vault.open(sealed, purpose)) as DemoState);
+    },
+    write: (state: DemoState): Promise<void> => meta.set(demoMetaName, vault.seal(JSON.stringify(state), purpose)),
+    remove: (): Promise<void> => meta.remove(demoMetaName),
+  };
+}
