@@ -214,8 +214,10 @@ async function start({ settings, flags }: CommandInput): Promise<void> {
 const offlineNotice = 'without its database: traffic is served from the config backup.';
 
 const demoNotice = '\nThe demo runs: gw demo shows its keys, and commands that call its APIs.\n';
-const stoppedDemoNotice =
-  '\nThis installation has the demo, whose upstream does not run: most of its APIs respond with 502. gw start --demo starts it; gw demo --remove removes the demo.\n';
+const stoppedDemoNotice = `
+This installation has the demo, whose upstream does not run: most of its APIs respond with 502.
+gw start --demo starts it; gw demo --remove removes the demo.
+`;
 
 async function describeStoppedDemo({ services, pendingDatabase }: Installation): Promise<string> {
   if (pendingDatabase || (await services.meta.get(demoMetaName)) === undefined) return '';

@@ -5,8 +5,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { walkOf } from './support/doc-commands.ts';
 import { type Child, eventually, runChild, scratch, startChild, startCommand } from './support/gw-process.ts';
 import { testPostgres, testRedis } from './support/services/engines.ts';
 
@@ -81,14 +82,16 @@ async function readLiveCalls(child: Child, query: string): Promise<LoggedCall[]>
   return (body.data as LoggedCall[]).filter(({ tags }) => !tags.includes('demo-history'));
 }
 
+/** Rows of `meta` with the names `….turn` are locks; the first change creates `revision`. */
+const countQuery = (table: string) =>
+  `select count(*) as n from "${table}" ${table === 'meta' ? "where name not like '%.turn' and name <> 'revision'" : ''}`;
+
 /** Numbers of rows by table. */
 function countRows(directory: string): Record<string, number> {
   const database = new DatabaseSync(join(directory, 'gw.db'), { readOnly: true });
   try {
     const tables = database.prepare("select name from sqlite_master where type = 'table'").all() as { name: string }[];
-    return Object.fromEntries(
-      tables.map(({ name }) => [name, Number(database.prepare(`select count(*) as n from "${name}"`).get()!.n)]),
-    );
+    return Object.fromEntries(tables.map(({ name }) => [name, Number(database.prepare(countQuery(name)).get()!.n)]));
   } finally {
     database.close();
   }
@@ -106,63 +109,48 @@ const readMarker = (directory: string): unknown => {
 const removeDemo = (directory: string, environment: Record<string, string> = {}) =>
   runChild(['demo', '--remove'], { directory, environment });
 
-describe('gw start --demo', () => {
-  test('printed commands call every sample API, and live traffic and history are in usage and logs', async () => {
-    const directory = fresh();
-    const child = await startDemo(directory);
+describe('a running demo', () => {
+  const directory = fresh();
+  let child: Child;
+  let demo: DemoFile;
+  before(async () => {
+    child = await startDemo(directory);
+    demo = readDemo(directory);
+  });
+  after(() => child?.stop());
+  const now = Math.floor(Date.now() / 1000);
+  const range = `start=${now - 90_000}&end=${now + 3600}`;
+
+  test('printed commands call every sample API; keys are in a private file, not in the output of the start', async () => {
     assert.match(child.out(), /The demo runs: gw demo shows its keys/);
     assert.equal(statSync(join(directory, 'demo.json')).mode & 0o777, 0o600);
-    const { keys, apiIds, analyst } = readDemo(directory);
-    for (const { key } of keys) assert.ok(!child.out().includes(key) && !child.err().includes(key));
+    for (const { key } of demo.keys) assert.ok(!child.out().includes(key) && !child.err().includes(key));
     await callAll(directory);
+  });
 
-    const range = `start=${Math.floor(Date.now() / 1000) - 90_000}&end=${Math.floor(Date.now() / 1000) + 3600}`;
-    const usage = await child.ask('GET', `/api/usage?${range}&group_by=api_id`);
-    assert.equal(usage.status, 200, usage.text);
-    const used = new Map(
-      (usage.body.data as { id: { api_id: string }; hits: number }[]).map(it => [it.id.api_id, it.hits]),
-    );
-    for (const id of apiIds.filter(it => it !== 'demo-order-tools'))
-      assert.ok(used.get(id)! > 5, `${id} has a history`);
-    for (const id of apiIds)
+  test('usage has the sample history of every REST API', async () => {
+    const { status, body, text } = await child.ask('GET', `/api/usage?${range}&group_by=api_id`);
+    assert.equal(status, 200, text);
+    const rows = body.data as { id: { api_id: string }; hits: number }[];
+    const hits = new Map(rows.map(it => [it.id.api_id, it.hits]));
+    for (const id of demo.apiIds.filter(it => it !== 'demo-order-tools')) assert.ok(hits.get(id)! > 5, id);
+  });
+
+  test('the log has calls of every API, and sample calls that were refused', async () => {
+    await callAll(directory);
+    for (const id of demo.apiIds)
       await eventually(
         async () => (await readLiveCalls(child, `${range}&api_id=${id}`)).length > 0,
         `calls of ${id} are logged`,
       );
-    await eventually(
-      async () =>
-        (await readLiveCalls(child, `${range}&errors=true`)).some(
-          it => it.user_agent.startsWith('demo-') && [401, 403, 404, 429].includes(it.response_code),
-        ),
-      'sample calls are refused',
-    );
-
-    const signIn = await fetch(`${child.urls.dashboard}/api/session`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email_address: analyst.email, password: analyst.password }),
-    });
-    assert.equal(signIn.status, 200, await signIn.text());
-    const users = await child.ask('GET', `/api/users/search?q=${encodeURIComponent(analyst.email)}`);
-    const { access_key: credential } = users.body.users[0];
-    assert.equal((await child.ask('GET', '/api/apis?p=1', { credential })).status, 200);
-    assert.equal((await child.ask('DELETE', '/api/apis/demo-orders', { credential })).status, 403);
-    const products = await child.ask('GET', '/portal-api/products');
-    assert.deepEqual(products.body.map(({ Name }: { Name: string }) => Name).sort(), ['Order API', 'Payment API']);
-    const requests = await child.ask('GET', '/portal-api/access_requests');
-    assert.deepEqual(requests.body.map(({ Status }: { Status: string }) => Status).sort(), ['approved', 'pending']);
-
-    const refused = await removeDemo(directory);
-    assert.equal(refused.code, 1);
-    assert.match(refused.err, /Another gw is running on the data directory/);
-    assert.equal((await child.stop()).code, 0);
+    await eventually(async () => {
+      const calls = await readLiveCalls(child, `${range}&errors=true`);
+      return calls.some(it => it.user_agent.startsWith('demo-') && [401, 403, 404, 429].includes(it.response_code));
+    }, 'sample calls are refused');
   });
 
-  test('Payments fails, its breaker opens, and webhooks of the demo are delivered to its upstream', async () => {
-    const directory = fresh();
-    const child = await startDemo(directory);
-    const { keys } = readDemo(directory);
-    const visitor = keys[0]!.key;
+  test('Payments fails in every way, its breaker opens, and the webhook is delivered to the upstream', async () => {
+    const visitor = demo.keys[0]!.key;
     const seen = new Set<number>();
     await eventually(async () => {
       seen.add((await call(child, '/payments/charges', visitor, { amount: 1 })).status);
@@ -176,9 +164,46 @@ describe('gw start --demo', () => {
       const { body } = await child.ask('GET', '/api/deliveries?api_id=demo-payments&state=delivered');
       return body.deliveries.some(({ event }: { event: string }) => event === 'BreakerTriggered');
     }, 'the webhook is delivered');
-    await child.stop();
   });
 
+  test('the analyst signs in, reads APIs, and cannot change them', async () => {
+    const { email, password } = demo.analyst;
+    const signIn = await fetch(`${child.urls.dashboard}/api/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: email, password }),
+    });
+    assert.equal(signIn.status, 200, await signIn.text());
+    const users = await child.ask('GET', `/api/users/search?q=${encodeURIComponent(email)}`);
+    const { id } = users.body.users[0];
+    const renewed = await child.ask('PUT', `/api/users/${id}/actions/key/reset`);
+    assert.equal(renewed.status, 200, renewed.text);
+    const { access_key: credential } = renewed.body;
+    assert.equal((await child.ask('GET', '/api/apis?p=1', { credential })).status, 200);
+    assert.equal((await child.ask('DELETE', '/api/apis/demo-orders', { credential })).status, 403);
+  });
+
+  test('the portal has products, and an approved and a pending access request', async () => {
+    const products = await child.ask('GET', '/portal-api/products');
+    assert.deepEqual(products.body.map(({ Name }: { Name: string }) => Name).sort(), ['Order API', 'Payment API']);
+    const requests = await child.ask('GET', '/portal-api/access_requests');
+    assert.deepEqual(requests.body.map(({ Status }: { Status: string }) => Status).sort(), ['approved', 'pending']);
+  });
+
+  test('demo.md works as documented', async () => {
+    const guide = walkOf('docs/guide/demo.md');
+    assert.ok(guide.promised.length >= 5);
+    await guide.run({ DATA: directory, DASHBOARD: child.urls.dashboard!, GATEWAY: child.urls.gateway! });
+  });
+
+  test('a removal is refused while the process runs', async () => {
+    const { code, err } = await removeDemo(directory);
+    assert.equal(code, 1);
+    assert.match(err, /Another gw is running on the data directory/);
+  });
+});
+
+describe('gw start --demo', () => {
   test('a restart continues with the same objects, also where the port of the upstream is taken', async () => {
     const directory = fresh();
     await (await startDemo(directory)).stop();
@@ -254,8 +279,8 @@ describe('gw start --demo', () => {
   });
 });
 
-/** Tables of events and earlier states, which deletions never shorten. */
-const journals = ['audit', 'change_log', 'changes', 'deliveries', 'events', 'revisions', 'revision_objects'];
+/** Tables of events and earlier states, which deletions never shorten, and counters, which expire with their period. */
+const journals = ['audit', 'changes', 'counters', 'daily_statistics', 'deliveries', 'revisions', 'sqlite_sequence'];
 
 describe('gw demo --remove', () => {
   test('what the demo has created is removed, also after an interruption, and a second run has no effect', async () => {

@@ -11,7 +11,7 @@ import { createDemoStates, type DemoState, demoFile } from './state.ts';
 import { startTraffic } from './traffic.ts';
 import { type DemoUpstream, startDemoUpstream, upstreamHost } from './upstream.ts';
 
-/** What the demo needs of the installation. */
+/** The part of the installation that the demo uses. */
 export interface DemoInstallation {
   readonly directory: Pick<DataDirectory, 'write'>;
   readonly services: DemoServices & { readonly addressPolicies: AddressPolicies };

@@ -2,7 +2,7 @@ import type { Vault } from '#base/vault.ts';
 import type { Meta } from '#storage/meta.ts';
 import { demoMetaName } from './demo-name.ts';
 
-/** What the demo has created, with its credentials: sealed in the database, and plain in a private file. */
+/** Objects and credentials of the demo: sealed in the database, and plain in a private file. */
 export interface DemoState {
   /** `removing`: its objects are deleted, its records of requests perhaps not yet. */
   readonly phase: 'ready' | 'removing';

@@ -26,7 +26,7 @@ const products = [
 
 const bankDown: UpstreamResult = { status: 503, value: { error: 'the bank does not respond' } };
 const notFound = { status: 404, value: { error: 'not found' } };
-const found = (value: unknown): UpstreamResult => (value === undefined ? notFound : { status: 200, value });
+const toResult = (value: unknown): UpstreamResult => (value === undefined ? notFound : { status: 200, value });
 
 /** Single failures of charges: in turn an error, a connection that is reset, and a slow response. */
 const chargesPerFailure = 8;
@@ -68,12 +68,12 @@ export function createUpstreamRoutes(random: Random) {
     await wait(random() * maxWorkMs, undefined, { ref: false });
     const [, area, kind, id] = route.split('/');
     const call = `${method} ${area}/${kind ?? ''}`;
-    if (call === 'GET shop/orders') return found(id ? orders.find(it => it.id === id) : orders);
+    if (call === 'GET shop/orders') return toResult(id ? orders.find(it => it.id === id) : orders);
     if (call === 'POST shop/orders') return createOrder(body);
-    if (call === 'GET catalogue/products') return found(id ? products.find(it => it.sku === id) : products);
+    if (call === 'GET catalogue/products') return toResult(id ? products.find(it => it.sku === id) : products);
     if (call === 'POST payments/charges') return charge(body);
     if (call === 'POST payments/refunds') return refund();
-    if (method === 'GET' && area === 'reports' && kind) return found({ report: kind, orders: created, charges });
+    if (method === 'GET' && area === 'reports' && kind) return toResult({ report: kind, orders: created, charges });
     if (area === 'graphql') return (await import('./bookshop.ts')).runBookshopQuery(body);
     return notFound;
   };
