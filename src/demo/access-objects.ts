@@ -45,7 +45,7 @@ export const createPolicies = (): ConfigurationObject[] =>
     },
   }));
 
-export interface KeyRow {
+export interface SampleKey {
   readonly alias: string;
   /** Empty for a key with rights of its own. */
   readonly policy: string;
@@ -54,7 +54,7 @@ export interface KeyRow {
   readonly isInactive?: true;
 }
 
-export const keyTable: readonly KeyRow[] = [
+export const keyTable: readonly SampleKey[] = [
   { alias: 'Visitor', policy: 'demo-gold', weight: 0 },
   { alias: 'Web shop', policy: 'demo-gold', weight: 30 },
   { alias: 'iOS app', policy: 'demo-silver', weight: 20 },
@@ -71,7 +71,7 @@ export const keyTable: readonly KeyRow[] = [
 ];
 
 /** Body of a key. */
-export const createKeyBody = ({ alias, policy, isInactive }: KeyRow) =>
+export const createKeyBody = ({ alias, policy, isInactive }: SampleKey) =>
   policy === ''
     ? { alias, access_rights: toRights(basicApis), ...(isInactive && { is_inactive: true }), tags: ['demo'] }
     : { alias, apply_policies: [policy] };
@@ -82,7 +82,7 @@ export const createReporterBody = (alias: string, password: string) => ({
   access_rights: toRights([apiIds.reports]),
 });
 
-export const createWebhook = (origin: string): ConfigurationObject => ({
+export const createAlertHook = (origin: string): ConfigurationObject => ({
   kind: 'webhook',
   id: hookId,
   spec: { name: 'Demo alerts', method: 'POST', target_path: `${origin}/webhooks`, event_timeout: 60, header_map: {} },

@@ -4,11 +4,11 @@ import { createDatabaseId, createSecretText } from '#base/ids.ts';
 import type { ConfigurationServices } from '#configuration/kind.ts';
 import { runConfiguration } from '#configuration/run.ts';
 import {
+  createAlertHook,
   createKeyBody,
   createPeople,
   createPolicies,
   createReporterBody,
-  createWebhook,
   hookId,
   keyTable,
   policyIds,
@@ -62,7 +62,7 @@ async function createObjects(services: DemoServices, orgId: string, port: number
   const analyst = { email: analystEmail, password: createPassword() };
   const apis = createDemoApis(origin, hookId);
   const people = createPeople(groupId, analyst.email, analyst.password);
-  const objects = [...people, createWebhook(origin), ...apis, ...createPolicies()];
+  const objects = [...people, createAlertHook(origin), ...apis, ...createPolicies()];
   await runConfiguration(services, createDemoActor(orgId), { objects, prune: [], force: undefined, commits: true });
   const keys = await issueKeys(services, orgId);
   return {

@@ -12,7 +12,7 @@ import { toLogEntry } from '#analytics/logged-call.ts';
 import { createUsageRollUp } from '#analytics/roll-up.ts';
 import type { UsageStore } from '#analytics/usage-store.ts';
 import type { Settings } from '#base/settings.ts';
-import { type KeyRow, keyTable } from './access-objects.ts';
+import { keyTable, type SampleKey } from './access-objects.ts';
 import { pickWeighted, type Random } from './random.ts';
 import { type SampleCall, sampleCalls } from './sample-calls.ts';
 import type { DemoState } from './state.ts';
@@ -49,7 +49,7 @@ const shareAt = (atMs: number) => 0.25 + 0.75 * Math.sin((Math.PI * (atMs % dayM
 function createCaller(call: SampleCall, { state, random }: HistoryInput) {
   if (call.credential === 'user') return state.reporter;
   if (call.credential !== 'key') return { hash: anonymousKey, alias: '' };
-  const isCandidate = (row: KeyRow) => (call.policy ? row.policy === call.policy : !row.isInactive);
+  const isCandidate = (row: SampleKey) => (call.policy ? row.policy === call.policy : !row.isInactive);
   const { alias } = pickWeighted(keyTable.filter(isCandidate), random);
   return state.keys.find(it => it.alias === alias)!;
 }
