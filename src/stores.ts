@@ -54,6 +54,7 @@ import { createAccountLinkStore } from '#people/single-sign-on/account-link-stor
 import { createFlowCookies } from '#people/single-sign-on/flow-cookie.ts';
 import { createIdentityProfileStore } from '#people/single-sign-on/profiles/store.ts';
 import { createProviderSlots } from '#people/single-sign-on/provider-slots.ts';
+import { createBeginProviderLogout } from '#people/single-sign-on/saml/logout.ts';
 import { createActorResolver } from '#people/users/actor.ts';
 import { createUserStore } from '#people/users/store.ts';
 import { createTemporaryActors } from '#people/users/temporary-actor.ts';
@@ -163,6 +164,7 @@ function openSignIn(records: Records, vault: Vault, revisions: RevisionLog, part
   const { settings, clock, log } = parts;
   const groups = createGroupStore(records, undefined, revisions);
   const signInTokens = createSignInTokenStore(records, vault);
+  const identityProfiles = createIdentityProfileStore(records, vault, undefined, revisions);
   const mailer = createMailer({
     url: settings['mail.smtp_url'],
     from: settings['mail.from'],
@@ -175,7 +177,8 @@ function openSignIn(records: Records, vault: Vault, revisions: RevisionLog, part
     preferences: createPreferenceStore(records),
     resolveActor: createActorResolver(groups),
     temporaryActors: createTemporaryActors(groups, settings),
-    identityProfiles: createIdentityProfileStore(records, vault, undefined, revisions),
+    identityProfiles,
+    beginProviderLogout: createBeginProviderLogout({ signInTokens, clock, settings, identityProfiles }),
     flowCookies: createFlowCookies(vault, clock),
     accountLinks: createAccountLinkStore(records, vault),
     providerSlots: createProviderSlots(),

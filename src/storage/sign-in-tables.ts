@@ -17,6 +17,10 @@ export interface SignInTables {
     creator_id: string;
     /** Identity of a single sign-on without an account, as JSON; else empty. */
     body: string;
+    /** Keyed hash of identity profile and name identifier; empty without a session of the provider. */
+    provider_subject: string;
+    /** Session of the identity provider, as JSON; else empty. */
+    provider_session: string;
   };
   /** Identity providers of organisations. */
   identity_profiles: { id: string; org_id: string; name: string; created_at: number; body: string };

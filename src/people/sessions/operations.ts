@@ -18,6 +18,8 @@ import type { StoredSession } from './store.ts';
 
 export interface SessionServices extends SignInServices {
   resolveActor: ResolveActor;
+  /** URL that continues the sign-out at the identity provider of a session; undefined where it has no single logout. */
+  beginProviderLogout: (session: StoredSession) => Promise<string | undefined>;
 }
 
 const declared = { surface: 'dashboard', noun: 'session' } as const;
@@ -118,16 +120,19 @@ export const signOut = operation({
   name: 'signOut',
   method: 'DELETE',
   path: '/api/session',
-  about: 'Ends the session of the request and removes its cookie.',
+  about:
+    'Ends the session of the request and removes its cookie. For a session of a SAML identity provider with single logout, the Meta of the response is a URL: the browser that opens it within a minute signs out of the provider too.',
   permission: 'any user',
   returns: statusResponse,
   problems: [problem.session_missing],
-  async handle({ actor, isSecure, audit, header }, { sessions, settings }: SessionServices) {
+  async handle({ actor, isSecure, audit, header }, services: SessionServices) {
+    const { sessions, settings, clock, beginProviderLogout } = services;
     if (!actor.sessionId) throw problem.session_missing();
     audit(actor.sessionId);
+    const session = (await sessions.list(actor.id, clock.now())).find(({ id }) => id === actor.sessionId);
     await sessions.remove(actor.id, actor.sessionId);
     header('set-cookie', formatExpiredCookie(usesTls(settings, isSecure)));
-    return toStatus('Signed out');
+    return toStatus('Signed out', session && (await beginProviderLogout(session)));
   },
 });
 

@@ -6,6 +6,7 @@ import type { PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import type { SessionIdentity } from '../users/identity.ts';
+import type { ProviderSession } from './provider-session.ts';
 
 /** Browser sessions. The token is in the cookie; the database has its keyed hash only. */
 export type SessionStore = ReturnType<typeof createSessionStore>;
@@ -26,6 +27,7 @@ export interface StoredSession {
   readonly creatorId: string;
   /** Identity of a single sign-on without an account. */
   readonly identity?: SessionIdentity | undefined;
+  readonly providerSession?: ProviderSession | undefined;
 }
 
 export interface NewSession {
@@ -38,10 +40,13 @@ export interface NewSession {
   /** User who created the nonce of a single sign-on: the session ends with its own. */
   readonly creatorId?: string;
   readonly identity?: SessionIdentity;
+  /** Session of the identity provider, for single logout. */
+  readonly providerSession?: ProviderSession | undefined;
 }
 
 const tokenPurpose = 'session token';
 const csrfPurpose = 'session csrf token';
+const providerPurpose = 'session provider subject';
 /** Longer tokens are rejected without hashing. */
 const maxTokenLength = 256;
 const maxUserAgentLength = 300;
@@ -55,6 +60,8 @@ const seenIntervalMs = 30_000;
 export function createSessionStore(records: Records, vault: Vault, settings: Settings) {
   const idleMs = settings['sessions.idle_timeout_seconds'] * 1000;
   const maxAgeMs = settings['sessions.max_age_seconds'] * 1000;
+  const digestSubject = (profileId: string, nameId: string) =>
+    vault.digest(JSON.stringify([profileId, nameId]), providerPurpose);
   const selectValid = (nowMs: number) =>
     records.db
       .selectFrom('sessions')
@@ -62,13 +69,17 @@ export function createSessionStore(records: Records, vault: Vault, settings: Set
       .where('seen_at', '>', nowMs - idleMs);
 
   return {
-    ...createSignOnReads(selectValid),
+    ...createSignOnReads(selectValid, digestSubject),
     ...createRemovals(records),
 
     /** Inserts a session with a new token, inside the transaction that locks the user; ends the oldest ones beyond the bound. */
     async insert(session: NewSession, nowMs: number): Promise<{ token: string; session: StoredSession }> {
       const token = createSecretText();
-      const row = toRow(session, vault.digest(token, tokenPurpose), nowMs, nowMs + maxAgeMs);
+      const { profileId = '', providerSession } = session;
+      const row = {
+        ...toRow(session, vault.digest(token, tokenPurpose), nowMs, nowMs + maxAgeMs),
+        provider_subject: providerSession ? digestSubject(profileId, providerSession.nameId) : '',
+      };
       await removeSurplus(records, session.userId, settings['sessions.max_per_user'] - 1);
       await sweep(records, nowMs, nowMs - idleMs);
       await records.db.insertInto('sessions').values(row).execute();
@@ -125,7 +136,19 @@ const isSignOn = (it: SessionConditions) =>
 
 type SelectSessions = (nowMs: number) => SelectQueryBuilder<Tables, 'sessions', object>;
 
-const createSignOnReads = (selectValid: SelectSessions) => ({
+type DigestSubject = (profileId: string, nameId: string) => string;
+
+const createSignOnReads = (selectValid: SelectSessions, digestSubject: DigestSubject) => ({
+  /** Valid sessions of one name identifier of an identity profile: those of one user, whose number is bounded. */
+  async listOfProvider(profileId: string, nameId: string, nowMs: number): Promise<StoredSession[]> {
+    const rows = await selectValid(nowMs)
+      .selectAll()
+      .where('profile_id', '=', profileId)
+      .where('provider_subject', '=', digestSubject(profileId, nameId))
+      .execute();
+    return rows.map(toStoredSession);
+  },
+
   /** Valid sessions that a single sign-on opened in an organisation, newest first. */
   async pageSignOns(orgId: string, { page, size }: PageRequest, nowMs: number) {
     const query = selectValid(nowMs).where('org_id', '=', orgId).where(isSignOn);
@@ -184,6 +207,8 @@ const toRow = (session: NewSession, digest: string, nowMs: number, expiresAtMs: 
   profile_id: session.profileId ?? '',
   creator_id: session.creatorId ?? '',
   body: session.identity ? JSON.stringify(session.identity) : '',
+  provider_subject: '',
+  provider_session: session.providerSession ? JSON.stringify(session.providerSession) : '',
 });
 
 const toStoredSession = (row: Tables['sessions']): StoredSession => ({
@@ -198,4 +223,5 @@ const toStoredSession = (row: Tables['sessions']): StoredSession => ({
   profileId: row.profile_id,
   creatorId: row.creator_id,
   identity: row.body === '' ? undefined : (JSON.parse(row.body) as SessionIdentity),
+  providerSession: row.provider_session === '' ? undefined : (JSON.parse(row.provider_session) as ProviderSession),
 });

@@ -6,9 +6,9 @@ import type { Tables } from '#storage/tables.ts';
 
 /** One-time tokens of sign-in, such as those in links to set a password. Only their keyed hash is stored. */
 export type SignInTokenStore = ReturnType<typeof createSignInTokenStore>;
-export type TokenPurpose = 'reset' | 'sso' | 'saml';
+export type TokenPurpose = 'reset' | 'sso' | 'saml' | 'saml-logout' | 'saml-logout-request';
 /** Replay protection: values that are accepted once. */
-export type UsedPurpose = 'sso-flow' | 'saml-assertion' | 'passkey-challenge';
+export type UsedPurpose = 'sso-flow' | 'saml-assertion' | 'saml-logout' | 'passkey-challenge';
 
 export interface UsedValue {
   readonly purpose: UsedPurpose;
@@ -36,7 +36,13 @@ export interface StoredSignInToken extends NewSignInToken {
 /** Longer tokens are rejected without hashing. */
 const maxTokenLength = 256;
 /** Unused tokens of one owner and purpose; a further one replaces the oldest. */
-const maxTokens: Readonly<Record<TokenPurpose, number>> = { reset: 5, sso: 1000, saml: 1000 };
+const maxTokens: Readonly<Record<TokenPurpose, number>> = {
+  reset: 5,
+  sso: 1000,
+  saml: 1000,
+  'saml-logout': 1000,
+  'saml-logout-request': 1000,
+};
 
 export function createSignInTokenStore(records: Records, vault: Vault) {
   const toDigest = (purpose: TokenPurpose, token: string) => vault.digest(token, `sign-in token ${purpose}`);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ProviderSession } from '../sessions/provider-session.ts';
 import type { SignOnIdentity } from '../users/identity.ts';
 import { problem } from './problems.ts';
 import type { IdentityProfile } from './profiles/schema.ts';
@@ -15,6 +16,8 @@ export interface AssertedUser {
   readonly displayName: string;
   /** Groups by the provider's names. */
   readonly groups: readonly string[];
+  /** Session of the provider, where it takes part in single logout. */
+  readonly providerSession?: ProviderSession | undefined;
 }
 
 const maxGroups = 1000;

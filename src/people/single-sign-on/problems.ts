@@ -53,6 +53,16 @@ export const problem = problems('sign_on', {
   credentials_refused: { status: 401, message: 'Wrong user name or password' },
   origin_foreign: { status: 403, message: 'The request comes from another site' },
   response_missing: { status: 400, message: 'SAMLResponse is required, once and within its size limit' },
+  logout_message_missing: {
+    status: 400,
+    message: 'SAMLRequest or SAMLResponse is required, once and within its size limit',
+  },
+  logout_unavailable: { status: 404, message: 'This identity profile has no single logout: it needs SPPrivateKey' },
+  logout_unknown: { status: 403, message: 'This sign-out has expired or was completed already' },
+  logout_incomplete: {
+    status: 502,
+    message: 'You are signed out here, and the identity provider reports that it did not sign you out',
+  },
   subject_missing: { status: 403, message: 'The identity provider sent no user id: {claim} is missing' },
   email_missing: { status: 403, message: 'The identity provider sent no usable e-mail address' },
   domain_refused: { status: 403, message: 'E-mail addresses of this domain may not sign on' },

@@ -43,6 +43,7 @@ export function openProfileSignOn(
     profileId: profile.ID,
     signsInAccounts: profile.SignsInAccounts,
     subject: toProviderSubject(profile, user),
+    providerSession: user.providerSession,
     async recheck() {
       if (!(await services.identityProfiles.lockUnchanged(profile))) throw problem.profile_changed();
     },

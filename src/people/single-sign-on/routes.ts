@@ -4,6 +4,7 @@ import { type NonceServices, redeemNonce } from './nonce.ts';
 import { addPasswordRoutes, type PasswordRouteServices } from './password-routes.ts';
 import { problem } from './problems.ts';
 import { addProfileRoutes, type ProfileRouteServices } from './profile-routes.ts';
+import { addLogoutRoutes } from './saml/logout-routes.ts';
 import { addSamlRoutes } from './saml/routes.ts';
 import { openSignOn, type SignOnServices } from './sign-on.ts';
 import { replyWithSession, type SignOnReplyServices, toSignOnClient } from './sign-on-reply.ts';
@@ -41,4 +42,5 @@ export function addSignOnRoutes(app: FastifyInstance, given: SignOnRouteServices
   addProfileRoutes(app, services);
   addPasswordRoutes(app, services);
   addSamlRoutes(app, services);
+  addLogoutRoutes(app, services);
 }

@@ -27,6 +27,8 @@ export interface SignOnAttempt {
   orgId: string;
   /** Identity profile, or `nonce`. */
   object: string;
+  /** Action of audit records; default `signOn`. */
+  readonly action?: 'signOn' | 'singleLogout';
   /** Account of the attempt, as soon as it is established, for the sampling of failures. */
   account?: string;
 }
@@ -53,7 +55,7 @@ export async function replyWithSession(
   reply.header('referrer-policy', 'no-referrer');
   try {
     const { opened, next } = await signOn(attempt);
-    await audit(services, request, opened.actor, 303, attempt);
+    await auditSignOn(services, request, opened.actor, 303, attempt);
     const { settings } = services;
     const isSecure = usesTls(settings, request.protocol === 'https');
     const cookie = formatSessionCookie(opened.token, settings['sessions.max_age_seconds'], isSecure);
@@ -81,10 +83,10 @@ export async function replyWithFailure(
   const isRecorded = orgId !== '' && !isUnrecorded && failureSampler.record(toFailedSignOn(request, attempt));
   const shown = toSignOnProblem(error, log, isRecorded ? 'warn' : 'debug', attempt);
   const { status, body, headers } = renderProblem(shown, surfaces.dashboard, log);
-  if (isRecorded) await audit(services, request, { ...unknownActor, orgId }, status, attempt);
+  if (isRecorded) await auditSignOn(services, request, { ...unknownActor, orgId }, status, attempt);
   reply.code(status).headers(headers);
   if (!request.headers.accept?.includes('text/html')) return reply.type('application/json').send(JSON.stringify(body));
-  return reply.type('text/html; charset=utf-8').send(renderFailure((body as { Message: string }).Message));
+  return reply.type('text/html; charset=utf-8').send(renderFailure((body as { Message: string }).Message, attempt));
 }
 
 const toFailedSignOn = ({ ip }: FastifyRequest, { orgId, object, account = '' }: SignOnAttempt): FailedSignOn => ({
@@ -94,28 +96,29 @@ const toFailedSignOn = ({ ip }: FastifyRequest, { orgId, object, account = '' }:
 });
 
 /** The log has the reason of a refusal, the response its reference. */
-function toSignOnProblem(error: unknown, log: Log, level: 'warn' | 'debug', { object }: SignOnAttempt): unknown {
+function toSignOnProblem(error: unknown, log: Log, level: 'warn' | 'debug', attempt: SignOnAttempt): unknown {
   const isRefusal = error instanceof SignOnRefusal;
   if (!isRefusal && !isProviderOutage(error)) return error;
   const reference = createPublicId();
-  const fields = { profile: object, reason: (error as Error).message, reference };
-  log[level](fields, isRefusal ? 'sign-on refused' : 'identity provider unavailable');
+  const fields = { profile: attempt.object, reason: (error as Error).message, reference };
+  const refused = attempt.action === 'singleLogout' ? 'single logout refused' : 'sign-on refused';
+  log[level](fields, isRefusal ? refused : 'identity provider unavailable');
   const createProblem = isRefusal ? problem.response_invalid : problem.provider_unavailable;
   return createProblem({ detail: { reference }, cause: error });
 }
 
-const audit = (
+export const auditSignOn = (
   { writeAudit }: SignOnReplyServices,
   { method, url, ip }: FastifyRequest,
   actor: Actor,
   status: number,
-  { orgId, object }: SignOnAttempt,
+  { orgId, object, action = 'signOn' }: SignOnAttempt,
 ) =>
   // Codes, nonces and assertions are credentials: the record has the path only.
   writeAudit({
     actor,
     orgId: orgId || actor.orgId,
-    action: 'signOn',
+    action,
     method,
     url: url.split('?')[0]!,
     status,
@@ -123,8 +126,10 @@ const audit = (
     object,
   });
 
-const renderFailure = (message: string) =>
-  [
-    '<!doctype html><html lang="en"><title>Sign-on failed</title><h1>Sign-on failed</h1>',
+function renderFailure(message: string, { action }: SignOnAttempt): string {
+  const title = action === 'singleLogout' ? 'Sign-out failed' : 'Sign-on failed';
+  return [
+    `<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1>`,
     `<p>${escapeMarkup(message)}</p><p><a href="/">Continue to the dashboard</a></p></html>`,
   ].join('\n');
+}

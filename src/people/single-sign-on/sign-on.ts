@@ -4,6 +4,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Actor } from '#operations/actor.ts';
 import type { Records } from '#storage/records.ts';
+import type { ProviderSession } from '../sessions/provider-session.ts';
 import { toAuditActor } from '../sessions/sign-in.ts';
 import type { SessionStore } from '../sessions/store.ts';
 import { toCredentialVersion } from '../users/credential-version.ts';
@@ -39,6 +40,8 @@ export interface SignOnSource {
   readonly creator?: NonceCreator | undefined;
   /** User of the provider to link the account to; undefined where the source gives no lasting identifier. */
   readonly subject?: ProviderSubject | undefined;
+  /** Session of the provider, for single logout. */
+  readonly providerSession?: ProviderSession | undefined;
   /** Rejects a source that was changed or removed since the sign-on began; locks it until the session is stored. */
   recheck?(): Promise<void>;
 }
@@ -136,7 +139,7 @@ async function linkAccount(
 
 async function openAccountSession(
   { users, sessions, clock }: SignOnServices,
-  { profileId, creator }: SignOnSource,
+  { profileId, creator, providerSession }: SignOnSource,
   { id, org_id }: StoredUser,
   client: SignOnClient,
 ): Promise<OpenedSignOn> {
@@ -145,7 +148,7 @@ async function openAccountSession(
     return { ...it, last_login_date: formatIsoTime(clock.now()) };
   });
   if (!user) throw problem.not_registered();
-  const session = { orgId: org_id, userId: id, profileId, creatorId: creator?.id ?? '', ...client };
+  const session = { orgId: org_id, userId: id, profileId, creatorId: creator?.id ?? '', providerSession, ...client };
   const { token } = await sessions.insert(session, clock.now());
   return { token, actor: toAuditActor(user) };
 }
@@ -165,11 +168,12 @@ async function openTemporarySession(
   identity: SignOnIdentity,
   client: SignOnClient,
 ): Promise<OpenedSignOn> {
-  const { orgId, profileId, creator } = source;
+  const { orgId, profileId, creator, providerSession } = source;
   const { email, displayName, groupIds } = identity;
   const userId = toTemporaryId(vault, source, identity);
   const carried = { email, displayName, groupIds, ...(creator && { createdBy: creator.name }) };
-  const session = { orgId, userId, profileId, creatorId: creator?.id ?? '', identity: carried, ...client };
+  const origin = { orgId, userId, profileId, creatorId: creator?.id ?? '', providerSession };
+  const session = { ...origin, identity: carried, ...client };
   const { token } = await sessions.insert(session, clock.now());
   return { token, actor: await temporaryActors.resolve(orgId, userId, carried) };
 }

@@ -27,6 +27,7 @@ import { apiVersions } from './0027-api-versions.ts';
 import { revisionSizes } from './0028-revision-sizes.ts';
 import { listFilters } from './0029-list-filters.ts';
 import { mcpUsage } from './0030-mcp-usage.ts';
+import { providerSessions } from './0031-provider-sessions.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   revisionSizes,
   listFilters,
   mcpUsage,
+  providerSessions,
 ];

@@ -1,3 +1,4 @@
+import type { ProviderSession } from '../../sessions/provider-session.ts';
 import { type AssertedUser, splitGroups } from '../asserted-user.ts';
 import { SignOnRefusal } from '../problems.ts';
 import type { SamlConfig } from '../profiles/provider-configs.ts';
@@ -8,6 +9,8 @@ import { listChildren, readAttribute, readElementText } from './elements.ts';
 const skewMs = 60_000;
 const maxAgeMs = 600_000;
 const transientFormat = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
+/** Of a name identifier and a session index, which are stored with each session. */
+const maxStoredCharacters = 1024;
 const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const emailFormat = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
 /** Names of the e-mail address in use. */
@@ -77,6 +80,23 @@ function checkConfirmation(assertion: unknown, { redirectUrl, nowMs }: ExpectedA
   return { inResponseTo, expiresAtMs: Date.parse(readAttribute(data, 'NotOnOrAfter')) + skewMs };
 }
 
+/** Name identifier as an assertion or a logout request has it. */
+export const readNameId = (nameId: unknown): Omit<ProviderSession, 'sessionIndex'> => ({
+  nameId: readElementText(nameId),
+  format: readAttribute(nameId, 'Format'),
+  nameQualifier: readAttribute(nameId, 'NameQualifier'),
+  spNameQualifier: readAttribute(nameId, 'SPNameQualifier'),
+});
+
+/** Session of the provider; undefined without a name identifier, by which logout requests find it. */
+function readProviderSession(nameId: unknown, assertion: unknown): ProviderSession | undefined {
+  const [statement] = listChildren(assertion, 'AuthnStatement');
+  const session = { ...readNameId(nameId), sessionIndex: readAttribute(statement, 'SessionIndex') };
+  if (Object.values(session).some(text => text.length > maxStoredCharacters))
+    throw new SignOnRefusal(`name identifier or session index exceeds ${maxStoredCharacters} characters`);
+  return session.nameId === '' ? undefined : session;
+}
+
 /** User of a checked assertion. */
 export function readAssertedUser(profile: IdentityProfile, config: SamlConfig, assertion: unknown): AssertedUser {
   const nameId = listChildren(listChildren(assertion, 'Subject')[0], 'NameID')[0];
@@ -103,5 +123,6 @@ export function readAssertedUser(profile: IdentityProfile, config: SamlConfig, a
       .filter(Boolean)
       .join(' '),
     groups: splitGroups(groups, UserGroupSeparator),
+    providerSession: readProviderSession(nameId, assertion),
   };
 }

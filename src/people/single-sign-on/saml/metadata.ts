@@ -15,6 +15,14 @@ export interface SamlProvider {
   readonly signOnUrl: string;
   /** Certificates of its signatures, PEM. */
   readonly certificates: readonly string[];
+  readonly logout: LogoutEndpoint | undefined;
+}
+
+/** Single logout service of a provider. */
+export interface LogoutEndpoint {
+  readonly binding: typeof redirectBinding | typeof postBinding;
+  readonly requestUrl: string;
+  readonly responseUrl: string;
 }
 
 export const redirectBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
@@ -82,7 +90,19 @@ export function parseMetadata(text: string): SamlProvider {
     .flatMap(it => listChildren(it, 'X509Certificate'))
     .map(it => toPem(readElementText(it)));
   if (certificates.length === 0) throw new ProviderFailure('the metadata has no signing certificate');
-  return { entityId, signOnUrl, certificates: certificates.slice(0, maxCertificates) };
+  const logout = findLogoutEndpoint(listChildren(descriptor, 'SingleLogoutService'));
+  return { entityId, signOnUrl, certificates: certificates.slice(0, maxCertificates), logout };
+}
+
+/** HTTP-Redirect before HTTP-POST; other bindings, and URLs that are not reached over TLS, are not used. */
+function findLogoutEndpoint(services: readonly unknown[]): LogoutEndpoint | undefined {
+  for (const binding of [redirectBinding, postBinding] as const) {
+    const service = services.find(it => readAttribute(it, 'Binding') === binding);
+    const requestUrl = readAttribute(service, 'Location');
+    const responseUrl = readAttribute(service, 'ResponseLocation') || requestUrl;
+    if (isProviderUrl(requestUrl) && isProviderUrl(responseUrl)) return { binding, requestUrl, responseUrl };
+  }
+  return undefined;
 }
 
 function parseDocument(text: string): Record<string, unknown> {

@@ -1,11 +1,13 @@
 import { escapeMarkup } from '#base/escape-markup.ts';
-import { postBinding } from './metadata.ts';
+import { postBinding, redirectBinding } from './metadata.ts';
 import type { ServiceKey } from './service-key.ts';
 
 export interface ServiceProvider {
   readonly entityId: string;
   /** Assertion consumer service. */
   readonly redirectUrl: string;
+  /** Single logout service, where there is a key. */
+  readonly logoutUrl: string;
   readonly key: ServiceKey | undefined;
 }
 
@@ -19,16 +21,20 @@ const encryptionMethods = [
 ];
 
 /** Service provider metadata, to register at the identity provider. Assertions must be signed. */
-export const formatMetadata = ({ entityId, redirectUrl, key }: ServiceProvider): string =>
+export const formatMetadata = ({ entityId, redirectUrl, logoutUrl, key }: ServiceProvider): string =>
   [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${escapeMarkup(entityId)}">`,
     '<SPSSODescriptor AuthnRequestsSigned="false" WantAssertionsSigned="true"',
     ' protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">',
-    ...(key ? [formatKey('encryption', key)] : []),
+    ...(key ? [formatKey('signing', key), formatKey('encryption', key)] : []),
+    ...(key ? [redirectBinding, postBinding].map(binding => formatLogoutService(binding, logoutUrl)) : []),
     `<AssertionConsumerService index="0" isDefault="true" Binding="${postBinding}" Location="${escapeMarkup(redirectUrl)}"/>`,
     '</SPSSODescriptor></EntityDescriptor>',
   ].join('\n');
+
+const formatLogoutService = (binding: string, url: string) =>
+  `<SingleLogoutService Binding="${binding}" Location="${escapeMarkup(url)}"/>`;
 
 function formatKey(use: 'signing' | 'encryption', { certificate }: ServiceKey): string {
   const methods = use === 'encryption' ? encryptionMethods : [];

@@ -31,6 +31,7 @@ const toEntityId = ({ ProviderConfig }: IdentityProfile, redirectUrl: string): s
 export const toServiceProvider = (profile: IdentityProfile, redirectUrl: string): ServiceProvider => ({
   entityId: toEntityId(profile, redirectUrl),
   redirectUrl,
+  logoutUrl: redirectUrl.replace(/\/callback$/, '/logout'),
   key: readSamlKey(readSaml(profile.ProviderConfig)),
 });
 

@@ -19,6 +19,11 @@ export interface XmlSignature {
   checkSignature(xml: string): boolean;
   /** Canonical text of what was verified. */
   getSignedReferences(): string[];
+  signatureAlgorithm: string;
+  canonicalizationAlgorithm: string;
+  addReference(reference: object): void;
+  computeSignature(xml: string, options: object): void;
+  getSignedXml(): string;
 }
 
 interface XmlLibraries {
