@@ -54,6 +54,7 @@ import { ownDebugOperations } from '#gateway/inspect/debug/dashboard-operations.
 import { debugOperations } from '#gateway/inspect/debug/operations.ts';
 import { explainedCallOperations } from '#gateway/inspect/explain/call-operations.ts';
 import { explainOperations } from '#gateway/inspect/explain/operations.ts';
+import { pluginTestOperations } from '#gateway/inspect/plugin-test/operations.ts';
 import { auditOperations } from '#people/audit/operations.ts';
 import { groupOperations } from '#people/groups/operations.ts';
 import { groupRevisionOperations } from '#people/groups/revision-operations.ts';
@@ -161,6 +162,7 @@ export const catalogue = [
   ...gatewayAccessOperations,
   ...configurationOperations,
   ...debugOperations,
+  ...pluginTestOperations,
   ...ownDebugOperations,
   ...explainOperations,
   ...explainedCallOperations,

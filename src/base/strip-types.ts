@@ -10,6 +10,32 @@ const maxWorkerMemoryMb = 128;
  * it runs on a worker of its own, and this thread waits.
  */
 export function stripTypes(sources: readonly string[]): StrippedTypes[] {
+  const { worker, port1, signal } = startStripping(sources);
+  Atomics.wait(signal, 0, 0, stripTimeoutMs);
+  const received = receiveMessageOnPort(port1) as { readonly message: StrippedTypes[] } | undefined;
+  port1.close();
+  void worker.terminate();
+  return received?.message ?? sources.map(() => unstripped);
+}
+
+/** The same without blocking the calling thread. */
+export async function stripTypesAsync(sources: readonly string[]): Promise<StrippedTypes[]> {
+  const { worker, port1 } = startStripping(sources);
+  const received = await new Promise<StrippedTypes[] | undefined>(resolve => {
+    const timer = setTimeout(resolve, stripTimeoutMs, undefined);
+    const finish = (result?: StrippedTypes[]) => {
+      clearTimeout(timer);
+      resolve(result);
+    };
+    port1.once('message', finish);
+    worker.once('error', () => finish());
+  });
+  port1.close();
+  void worker.terminate();
+  return received ?? sources.map(() => unstripped);
+}
+
+function startStripping(sources: readonly string[]) {
   const signal = new Int32Array(new SharedArrayBuffer(4));
   const { port1, port2 } = new MessageChannel();
   const workerData: StripJob = { sources, port: port2, signal };
@@ -18,14 +44,10 @@ export function stripTypes(sources: readonly string[]): StrippedTypes[] {
     transferList: [port2],
     resourceLimits: { maxOldGenerationSizeMb: maxWorkerMemoryMb },
   });
-  // An error of the worker leaves the signal unset, which is a fault below.
+  // An error of the worker leaves the signal unset, and no message: a fault.
   worker.on('error', () => undefined);
   worker.unref();
-  Atomics.wait(signal, 0, 0, stripTimeoutMs);
-  const received = receiveMessageOnPort(port1) as { readonly message: StrippedTypes[] } | undefined;
-  port1.close();
-  void worker.terminate();
-  return received?.message ?? sources.map(() => unstripped);
+  return { worker, port1, signal };
 }
 
 const unstripped: StrippedTypes = {

@@ -179,6 +179,8 @@ describe('Problems of calls of the gateway', () => {
       await expectProblem(app, name, proxy.too_many_calls, path, callOf(`${origin}/a/`));
     const body = { spec: openApi({ url: origin }), request: { method: 'GET', path: '/' } };
     await expectProblem(app, 'debugDefinition', proxy.too_many_calls, '/api/debug', { body });
+    const tested = { body: { code: 'function f() {}', hook_type: 'virtual' } };
+    await expectProblem(app, 'testPlugin', proxy.too_many_calls, '/api/plugins/test', tested);
     pending.resolve();
     await Promise.all(running);
   });

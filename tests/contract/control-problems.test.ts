@@ -332,5 +332,7 @@ describe('Problems of the control API and the portal', () => {
     let answer = await app.ask('POST', '/api/debug', asked);
     for (let run = 1; run < 200 && answer.status === 200; run++) answer = await app.ask('POST', '/api/debug', asked);
     await expectProblem(app, 'debugDefinition', debug.too_many_runs, '/api/debug', asked);
+    const tested = { body: { code: 'function f() {}', hook_type: 'virtual' }, credential };
+    await expectProblem(app, 'testPlugin', debug.too_many_runs, '/api/plugins/test', tested);
   });
 });

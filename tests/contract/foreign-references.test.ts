@@ -255,6 +255,13 @@ const references: readonly Reference[] = [
     members: ['ids'],
   })),
   {
+    title: 'testPlugin',
+    kind: 'apiId',
+    ...create('/api/plugins/test'),
+    body: id => ({ code: 'function f() {}', hook_type: 'virtual', api_id: id }),
+    members: ['api_id'],
+  },
+  {
     title: 'migrateApis',
     kind: 'apiId',
     ...create('/api/apis/migrate'),

@@ -92,6 +92,13 @@ describe('Problems of limits', () => {
 
   test('getExplanation: a process without traffic threads', () =>
     expectProblem(app, 'getExplanation', rpc.no_threads, '/gw/explain/unknown'));
+
+  for (const [name, path] of [
+    ['testPlugin', '/api/plugins/test'],
+    ['testPluginAsOperator', '/gw/plugins/test'],
+  ] as const)
+    test(`${name}: a process without traffic threads`, () =>
+      expectProblem(app, name, rpc.no_threads, path, { body: { code: 'function f() {}', hook_type: 'virtual' } }));
 });
 
 describe('Problems of numbers of rows', () => {

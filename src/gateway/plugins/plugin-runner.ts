@@ -36,6 +36,8 @@ export class PluginError extends Error {
   readonly logs: readonly string[];
   /** Refusal in place of that of the step. */
   readonly refusal: RefusalCode | undefined;
+  /** Of the type `load`: what the script failed with. */
+  loadType: GuestFault['type'] | undefined;
 
   constructor(type: PluginError['type'], message: string, logs: readonly string[] = [], refusal?: RefusalCode) {
     super(message);
@@ -197,5 +199,8 @@ async function callHost(host: HostCall, name: string, argument: string, timeoutM
   }
 }
 
-const toError = ({ type, message, at }: GuestFault, logs: readonly string[]): PluginError =>
-  new PluginError(type, at === '' ? message : `${at}: ${message}`, logs);
+function toError({ type, message, at, loadType }: GuestFault, logs: readonly string[]): PluginError {
+  const error = new PluginError(type, at === '' ? message : `${at}: ${message}`, logs);
+  error.loadType = loadType;
+  return error;
+}

@@ -23,6 +23,7 @@ import { createCache } from '../cache/create-cache.ts';
 import { runDebug } from '../inspect/debug/run.ts';
 import type { DebugRun, DebugTask } from '../inspect/debug/schema.ts';
 import { createExplanationStore } from '../inspect/explain/explanation-store.ts';
+import type { PluginTestReply, PluginTestTask } from '../inspect/plugin-test/schema.ts';
 import { createOrganisationLimitCache } from '../limits/organisation-limit-cache.ts';
 import { createTenantGrants } from '../pipeline/tenant-grants.ts';
 import { createRpcClient, createRpcServer, type RpcRequest, type RpcResponse } from '../pipeline/thread-rpc.ts';
@@ -109,6 +110,7 @@ export interface TrafficThreadRpc {
   /** Trace of an explained request; empty when unknown on this thread. */
   explanation(given: { readonly id: string }): Promise<string>;
   debug(given: DebugTask): Promise<DebugRun>;
+  testPlugin(given: PluginTestTask): Promise<PluginTestReply>;
   status(given: { readonly apiId: string }): Promise<ApiStatus>;
   threadStatus(given: Record<string, never>): Promise<ThreadStatus>;
   listUnavailable(given: { readonly orgId: string }): Promise<UnavailableApi[]>;
@@ -281,6 +283,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   const handlers: TrafficThreadRpc = {
     explanation: async ({ id }) => explanations.text(id) ?? '',
     debug: given => runDebug(given, { services, pools, snapshot: loader.snapshot }),
+    testPlugin: async given => (await import('../inspect/plugin-test/run-test.ts')).runPluginTest(given, services),
     async status({ apiId }) {
       // Status is usually read right after a change.
       await refresh(0);

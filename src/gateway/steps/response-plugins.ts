@@ -36,7 +36,7 @@ function buildResponsePlugins(context: StepContext<PluginServices, typeof reads>
   function runHook(call: Exchange, response: GatewayResponse, hook: PluginHook): void | Promise<void> {
     const apply = ({ members, logs }: HookReturn): void => {
       logMessages(services, call, logs);
-      applyResult(call, response, readResultObject(members.Response, 'Response'));
+      applyResponseResult(call, response, readResultObject(members.Response, 'Response'));
     };
     const fail = (error: PluginError): void => {
       replaceByError(call, response, failPlugin(services, call, error, 'response_plugin_failed'));
@@ -74,7 +74,8 @@ function buildResponsePlugins(context: StepContext<PluginServices, typeof reads>
 /** Streams and upgrades pass without a hook: their end may never come. */
 const isReadable = (response: GatewayResponse): boolean => response.status !== 101 && !isStreaming(response);
 
-function applyResult(call: Exchange, response: GatewayResponse, given: Record<string, unknown>): void {
+/** Applies the result of a response hook. */
+export function applyResponseResult(call: Exchange, response: GatewayResponse, given: Record<string, unknown>): void {
   applyHeaders(response.headers, given);
   const body = readResultBody(given.Body);
   if (body !== undefined) {

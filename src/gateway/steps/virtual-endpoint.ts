@@ -7,7 +7,13 @@ import { pluginReads } from '../plugins/driver.ts';
 import { createHostCall } from '../plugins/host-functions.ts';
 import { type HookResult, PluginError } from '../plugins/plugin-runner.ts';
 import { loadApiPlugins } from '../plugins/plugin-set.ts';
-import { createPluginResponse, encodeRequestCall, parseResult, readResultText } from '../plugins/request-hook.ts';
+import {
+  type ApplyRules,
+  createPluginResponse,
+  encodeRequestCall,
+  parseResult,
+  readResultText,
+} from '../plugins/request-hook.ts';
 import { failPlugin, logMessages, runPlugin } from '../plugins/run-hook.ts';
 import type { PluginServices } from '../plugins/services.ts';
 import { encodeSession } from '../plugins/session.ts';
@@ -39,9 +45,7 @@ function buildVirtualEndpoints(context: StepContext<PluginServices, typeof reads
       logMessages(services, call, result.logs);
       const given = parseResult(result.text);
       if (session !== '') updateMetadata(services, call, given.SessionMeta, { allowsAnyValue: true });
-      const status = given.Code === undefined || given.Code === 0 ? 200 : Number(given.Code);
-      const body = readResultText(given.Body, 'Body') ?? '';
-      return createPluginResponse(call, { status, headers: readHeaders(given.Headers), body, isRaw: true }, rules);
+      return toVirtualResponse(call, given, rules);
     };
     const fail = (error: PluginError): StepResult => {
       const refusal = failPlugin(services, call, error, 'virtual_endpoint_failed');
@@ -60,6 +64,13 @@ function buildVirtualEndpoints(context: StepContext<PluginServices, typeof reads
       return call.body.stream ? call.body.read(maxBytes).then(() => respond(call, entry)) : respond(call, entry);
     },
   };
+}
+
+/** Response that the function of a virtual endpoint returned. */
+export function toVirtualResponse(call: Exchange, given: Record<string, unknown>, rules: ApplyRules): StepResult {
+  const status = given.Code === undefined || given.Code === 0 ? 200 : Number(given.Code);
+  const body = readResultText(given.Body, 'Body') ?? '';
+  return createPluginResponse(call, { status, headers: readHeaders(given.Headers), body, isRaw: true }, rules);
 }
 
 /** Texts, or lists of which the first counts. */

@@ -32,6 +32,9 @@ export interface GuestModuleHook {
   readonly exportName: string;
 }
 
+/** Images that a worker keeps. */
+export const maxImages = 32;
+
 /** Loaded plugin set: state of the guest after all scripts ran. Every call starts from it. */
 export interface GuestImage {
   /** Organisation: images of two owners never share an instance. */
@@ -59,6 +62,8 @@ export interface GuestFault {
   readonly message: string;
   /** `file:line` where it is known. */
   readonly at: string;
+  /** What the script failed with while it loaded. */
+  readonly loadType?: GuestFault['type'];
 }
 
 /** One call of a guest. */

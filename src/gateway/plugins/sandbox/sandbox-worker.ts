@@ -6,6 +6,7 @@ import {
   GuestLoadError,
   type GuestOutcome,
   type GuestSet,
+  maxImages,
   type SandboxLimits,
 } from './guest.ts';
 import { createScriptSandbox } from './sandbox.ts';
@@ -27,8 +28,6 @@ export interface WorkerReply {
 
 /** Time in which the scripts of an API must have run. */
 const loadTimeoutMs = 1000;
-/** Images that a worker keeps. */
-const maxImages = 32;
 
 /** Runs plugins on a thread of their own, which can be ended from outside. */
 function serve(limits: SandboxLimits): void {
@@ -45,7 +44,7 @@ function serve(limits: SandboxLimits): void {
       return image && sandbox.run(image, call);
     } catch (error) {
       if (!(error instanceof GuestLoadError)) throw error;
-      return { kind: 'failed', fault: { ...error.fault, type: 'load' }, logs: [] };
+      return { kind: 'failed', fault: { ...error.fault, type: 'load', loadType: error.fault.type }, logs: [] };
     }
   }
 

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { createFairQueue } from '#base/fair-queue.ts';
-import type { GuestCall, GuestOutcome, GuestSet, SandboxLimits } from './guest.ts';
+import { Lru } from '#base/lru.ts';
+import { type GuestCall, type GuestOutcome, type GuestSet, maxImages, type SandboxLimits } from './guest.ts';
 import type { WorkerJob, WorkerReply } from './sandbox-worker.ts';
 
 export interface WorkerPool {
@@ -44,7 +45,8 @@ const startTimeoutMs = 30_000;
 
 interface PooledWorker {
   readonly worker: Worker;
-  readonly setIds: Set<number>;
+  /** Sets that it was sent; it keeps as many images. */
+  readonly setIds: Lru<number, true>;
   /** Resolves when it takes jobs, has ended, or did not start in time; undefined once it has taken one. */
   starting: Promise<void> | undefined;
 }
@@ -120,7 +122,7 @@ function createWorkers(limits: SandboxLimits) {
   function start(): PooledWorker {
     const worker = new Worker(new URL('./sandbox-worker.ts', import.meta.url), { workerData: limits });
     worker.unref();
-    const pooled: PooledWorker = { worker, setIds: new Set<number>(), starting: waitUntilStarted(worker) };
+    const pooled: PooledWorker = { worker, setIds: new Lru(maxImages), starting: waitUntilStarted(worker) };
     all.add(pooled);
     // Without a listener an error would end the process.
     worker.on('error', () => undefined);
@@ -140,14 +142,14 @@ function createWorkers(limits: SandboxLimits) {
         pooled.starting = undefined;
         onStarted(performance.now() - from);
       }
-      const isHeld = pooled.setIds.has(set.id);
+      const isHeld = pooled.setIds.get(set.id) === true;
       let reply = await request(pooled, { setId: set.id, set: isHeld ? undefined : set, call });
       if (reply && !reply.outcome) reply = await request(pooled, { setId: set.id, set, call });
       if (!reply?.outcome) {
         await pooled.worker.terminate();
         return { kind: 'interrupted' };
       }
-      pooled.setIds.add(set.id);
+      pooled.setIds.set(set.id, true);
       idle.push(pooled);
       return reply.outcome;
     },
