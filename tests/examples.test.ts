@@ -45,8 +45,8 @@ test('the page of examples is up to date', () => {
 
 /** Records the outcome of requests and takes no decision that could be explained. */
 const silentSteps = ['unsupported', 'named-policies', 'discovery', 'resource-challenge'];
-/** Native plugins; and checks against a document, of which the classic format has none. */
-const otherFeatures = ['classic.validateRequest', 'endpointPlugin'];
+/** Checks against a document, of which the classic format has none. */
+const otherFeatures = ['classic.validateRequest'];
 
 test('pages name only examples that exist', () => {
   const root = join(folder, '..');

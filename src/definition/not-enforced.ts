@@ -114,7 +114,6 @@ export const notEnforced: readonly NotEnforced[] = [
     fields: ['actOn'],
     why: 'Stored for older tools; has no effect.',
   })),
-  { facet: 'endpoints.endpointPlugin', why: describeUnsupported('plugins of endpoints') },
 ];
 
 export const isNotEnforced = (row: { readonly facet: string; readonly field: string }): boolean =>

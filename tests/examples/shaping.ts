@@ -212,6 +212,13 @@ export const shaping: Readonly<Record<string, Example>> = {
       { ask: 'GET /carts/7', status: 401, reaches: null },
     ],
   },
+  'endpoint-plugin': {
+    calls: [
+      { ask: 'PUT /parcels/7', status: 200, reaches: 'PUT /7', sees: { 'x-parcel': /^7$/ } },
+      { ask: 'PUT /parcels/none', status: 400, says: /a parcel has a number/, reaches: null },
+      { ask: 'GET /parcels/none', status: 200, reaches: 'GET /none' },
+    ],
+  },
   'virtual-endpoint': {
     calls: [
       { ask: 'POST /sums/total', body: '[1, 2, 3]', status: 200, says: /^\{"sum":6\}$/, reaches: null },

@@ -160,6 +160,7 @@ export const goPlugin = feature({
       oas: 'path',
       about: 'Path of the plugin file.',
     },
+    code: { rule: textRule, interpolation: 'nothing', about: 'Source in base64; takes precedence over the file.' },
   },
 });
 

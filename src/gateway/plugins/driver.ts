@@ -7,7 +7,7 @@ import type { PluginServices } from './services.ts';
 /** Parts of a definition that its plugins come from. */
 export const pluginReads = {
   api: ['plugins', 'pluginConfig', 'custom'],
-  endpoints: ['virtualEndpoint'],
+  endpoints: ['virtualEndpoint', 'endpointPlugin'],
 } as const satisfies StepReads;
 
 export type PluginContext = StepContext<PluginServices, { also: typeof pluginReads }>;
@@ -52,6 +52,10 @@ export interface DriverContext extends PluginContext {
   /** Directory of other files of the definition; empty without one. */
   readonly fileDirectory: string;
 }
+
+/** Directory of the file of a hook: bundles have none for endpoints. */
+export const findHookDirectory = ({ hooks, directory, fileDirectory }: DriverContext, hook: PluginHook): string =>
+  hooks.endpoint.includes(hook) ? fileDirectory : directory;
 
 /** Loads the hooks of an API; throws `ApiCompileError` where one cannot run. */
 export type CreateHookDriver = (context: DriverContext) => HookDriver;

@@ -3,6 +3,7 @@ import { ApiCompileError } from '../pipeline/step.ts';
 import {
   type DriverContext,
   describeApi,
+  findHookDirectory,
   type HookDriver,
   needsSession,
   type PluginHook,
@@ -27,7 +28,9 @@ interface Script extends PluginScript {
 /** Drivers `otto` and `javascript`: the hooks and virtual endpoints of an API are one set of scripts in the sandbox. */
 export function createJavascriptDriver(context: DriverContext): HookDriver & { readonly set: PluginSet } {
   const { hooks, model, services } = context;
-  const set = loadScripts(context, [...readHooks(context), ...readVirtualScripts(context)]);
+  const listed = Object.values(hooks).flat();
+  const scripts = listed.map(hook => readScript(hook, findHookDirectory(context, hook)));
+  const set = loadScripts(context, [...scripts, ...readVirtualScripts(context)]);
   const host = createHostCall(services, model.identity);
   return {
     set,
@@ -44,10 +47,6 @@ export function createJavascriptDriver(context: DriverContext): HookDriver & { r
       return result instanceof Promise ? result.then(toChangedResponse) : toChangedResponse(result);
     },
   };
-
-  function readHooks({ directory }: DriverContext): Script[] {
-    return Object.values(hooks).flatMap(list => list.map(hook => readScript(hook, directory)));
-  }
 }
 
 /** Scripts of virtual endpoints for an API whose hooks another driver runs. */

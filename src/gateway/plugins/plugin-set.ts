@@ -73,7 +73,7 @@ function createApiPlugins(context: PluginContext): ApiPlugins | undefined {
   return { hooks, ...load({ ...context, hooks, directory: bundleDirectory ?? fileDirectory, fileDirectory }) };
 }
 
-function collectHooks({ model }: PluginContext, directory: string): ApiHooks {
+function collectHooks({ model, version }: PluginContext, directory: string): ApiHooks {
   const extension = folderExtensions[model.pluginConfig.driver];
   const collect = (list: 'pre' | 'postAuth' | 'post' | 'response'): PluginHook[] => {
     const folder = folders[list];
@@ -90,11 +90,22 @@ function collectHooks({ model }: PluginContext, directory: string): ApiHooks {
     pre: collect('pre'),
     postAuth: collect('postAuth'),
     post: collect('post'),
-    endpoint: [],
+    endpoint: version.endpoints.endpointPlugin.filter(({ enabled }) => enabled).map(toEndpointHook),
     response: collect('response'),
     auth: model.custom.enabled ? [requireAuthHook(model.custom)] : [],
   };
 }
+
+type EndpointPlugin = PluginContext['version']['endpoints']['endpointPlugin'][number];
+
+/** Hook of an endpoint: it gets the session where the request has one. */
+const toEndpointHook = ({ functionName, file: path, code }: EndpointPlugin): PluginHook => ({
+  functionName,
+  path,
+  code,
+  requireSession: true,
+  rawBodyOnly: false,
+});
 
 /** Hook of authentication by plugin. */
 function requireAuthHook(custom: PluginContext['model']['custom']): PluginHook {
@@ -126,11 +137,14 @@ function findDirectory(root: string, orgId: string, { grants }: Pick<PluginServi
 
 /** Paths of trusted modules that a definition uses. */
 export function listTrustedPaths(
-  { identity, pluginConfig, plugins, custom }: Model,
+  { identity, pluginConfig, plugins, custom, versions }: Model,
   services: PluginServices,
 ): string[] {
   if (pluginConfig.driver !== 'typescript' || !services.grants.isOperator(identity.orgId)) return [];
-  return [...plugins.pre, ...plugins.postAuth, ...plugins.post, ...plugins.response, custom]
+  const ofEndpoints = versions.flatMap(({ endpoints }) =>
+    endpoints.endpointPlugin.map(({ file: path, code }) => ({ path, code })),
+  );
+  return [...plugins.pre, ...plugins.postAuth, ...plugins.post, ...plugins.response, ...ofEndpoints, custom]
     .filter(({ path, code }) => code === '' && services.trustedModules.isTrusted(path))
     .map(({ path }) => path);
 }

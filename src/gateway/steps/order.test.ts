@@ -53,6 +53,7 @@ const pinned = [
   'request-headers',
   'url-rewrite',
   'method-transform',
+  'endpoint-plugins',
   'post-plugins',
   'graphql-headers',
   'virtual-endpoint',

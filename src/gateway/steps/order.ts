@@ -44,7 +44,7 @@ import { mockResponseStep } from './mock-response.ts';
 import { pathParametersStep } from './path-parameters.ts';
 import { persistGraphqlStep } from './persist-graphql.ts';
 import { pluginAuthStep } from './plugin-auth.ts';
-import { postAuthPluginsStep, postPluginsStep, prePluginsStep } from './plugins.ts';
+import { endpointPluginsStep, postAuthPluginsStep, postPluginsStep, prePluginsStep } from './plugins.ts';
 import { rateLimitsEndpointStep } from './rate-limits-endpoint.ts';
 import { requestHeadersStep } from './request-headers.ts';
 import { requestSigningStep } from './request-signing.ts';
@@ -159,6 +159,10 @@ export const order: readonly StepPlacement[] = [
   { step: requestHeadersStep, why: 'After all steps that read headers of the client.' },
   { step: urlRewriteStep, why: 'Sees the transformed body and context; applied after all steps.' },
   { step: methodTransformStep, why: 'After the rewrite, whose endpoints match the original method.' },
+  {
+    step: endpointPluginsStep,
+    why: 'Sees the result of all transforms; before the plugins of all endpoints, which see its result.',
+  },
   { step: postPluginsStep, why: 'Last change of the request by the definition: sees the result of all transforms.' },
   { step: graphqlHeadersStep, why: 'Final headers of GraphQL requests: no transform or plugin changes them.' },
   { step: virtualEndpointStep, why: 'Responds in place of the upstream: requires access, and sees the final request.' },

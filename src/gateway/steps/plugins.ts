@@ -1,4 +1,6 @@
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { noBytes } from '../http/body.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { type HookReturn, needsSession, type PluginHook, pluginReads } from '../plugins/driver.ts';
@@ -33,11 +35,40 @@ export const postPluginsStep: Step<PluginServices, typeof reads> = {
   build: context => buildRequestHooks(context, 'post'),
 };
 
+/** Plugins of single endpoints. */
+export const endpointPluginsStep: Step<PluginServices, typeof reads> = {
+  name: 'endpoint-plugins',
+  reads,
+  build(context) {
+    const { version, services } = context;
+    const entries = version.endpoints.endpointPlugin.filter(({ enabled }) => enabled);
+    const endpoints = createEndpointMatcher(
+      entries.map(({ path, method }, index) => ({ path, method, index })),
+      { ...context, settings: services.settings },
+    );
+    const hooks = (endpoints && loadApiPlugins(context)?.hooks.endpoint) ?? [];
+    const runners = hooks.map(hook => createHookRunner(context, 'endpoint', [hook]));
+    return endpoints && { request: call => runners[endpoints.find(call)?.index ?? -1]?.(call) };
+  },
+};
+
 function buildRequestHooks(context: Context, list: 'pre' | 'postAuth' | 'post'): StepHooks | undefined {
-  const plugins = loadApiPlugins(context);
-  const hooks = plugins?.hooks[list] ?? [];
-  if (!plugins || hooks.length === 0) return undefined;
-  const { driver } = plugins;
+  const hooks = loadApiPlugins(context)?.hooks[list] ?? [];
+  if (hooks.length === 0) return undefined;
+  const run = createHookRunner(context, list, hooks);
+  if (list !== 'postAuth') return { request: run };
+  return { request: call => (call.session === undefined ? undefined : run(call)) };
+}
+
+type RunHooks = (call: Exchange) => MaybePromise<StepResult>;
+
+/** Runs hooks in order, until one responds. */
+function createHookRunner(
+  context: Context,
+  list: 'pre' | 'postAuth' | 'post' | 'endpoint',
+  hooks: readonly PluginHook[],
+): RunHooks {
+  const { driver } = loadApiPlugins(context)!;
   const { model, services } = context;
   const { settings } = services;
   const rules = { stripsListenPath: model.listen.strip, skipsResponseSteps: list === 'pre' };
@@ -65,11 +96,6 @@ function buildRequestHooks(context: Context, list: 'pre' | 'postAuth' | 'post'):
     return undefined;
   }
 
-  return {
-    request(call) {
-      if (list === 'postAuth' && call.session === undefined) return undefined;
-      if (call.upgrade === '' && call.body.stream) return call.body.read(maxBytes).then(() => runFrom(call, 0));
-      return runFrom(call, 0);
-    },
-  };
+  return call =>
+    call.upgrade === '' && call.body.stream ? call.body.read(maxBytes).then(() => runFrom(call, 0)) : runFrom(call, 0);
 }

@@ -19,7 +19,6 @@ const reads = {
 } as const satisfies StepReads;
 
 type Context = StepContext<unknown, typeof reads>;
-type UnsupportedList = (typeof reads.also.endpoints)[number];
 
 /**
  * Unsupported features. Serving the API without one could admit clients it excludes or reveal what it hides, so the API
@@ -30,11 +29,7 @@ interface UnsupportedFeature {
   isUsed(model: Context['model'], version: Context['version']): boolean;
 }
 
-const lists: Record<UnsupportedList, string> = {
-  endpointPlugin: 'plugins of endpoints',
-};
-
-const { keys, entries } = Object;
+const { keys } = Object;
 const anyEnabled = (list: readonly { readonly enabled: boolean }[]) => list.some(({ enabled }) => enabled);
 
 const unsupportedFeatures: readonly UnsupportedFeature[] = [
@@ -42,16 +37,12 @@ const unsupportedFeatures: readonly UnsupportedFeature[] = [
     feature: 'authentication by plugin among alternatives',
     isUsed: ({ securityRequirements: it }) => it.some(({ methods }) => methods.some(({ mode }) => mode === 'custom')),
   },
-  ...entries(lists).map(([name, feature]) => ({
-    feature,
-    isUsed: (_model: Context['model'], { endpoints }: Context['version']) =>
-      anyEnabled(endpoints[name as UnsupportedList]),
-  })),
   ...['python', 'lua', 'goplugin'].map(driver => ({
     feature: `plugins of the driver ${driver}`,
-    isUsed: ({ authMethods, pluginConfig, plugins: it }: Context['model']) =>
+    isUsed: ({ authMethods, pluginConfig, plugins: it }: Context['model'], { endpoints }: Context['version']) =>
       pluginConfig.driver === driver &&
-      (authMethods.includes('custom') || [it.pre, it.postAuth, it.post, it.response].some(anyEnabled)),
+      (authMethods.includes('custom') ||
+        [it.pre, it.postAuth, it.post, it.response, endpoints.endpointPlugin].some(anyEnabled)),
   })),
   { feature: 'plugins for analytics records', isUsed: it => it.trafficLogs.pluginEnabled },
   {

@@ -282,6 +282,61 @@ const virtual: readonly Effect[] = [
   },
 ];
 
+const ofEndpoint = (hook: JsonObject): Pick<Effect, 'classic' | 'oas'> => ({
+  classic: () => ({
+    ...requireKeyClassic(),
+    custom_middleware: { driver: 'otto' },
+    ...lists({ go_plugin: [{ path: '/thing', method: 'POST', disabled: false, func_name: 'mw', ...hook }] }),
+  }),
+  oas: () => ({
+    paths: { '/thing': { post: { operationId: 'postThing', responses: {} } } },
+    ...requireKeyOas({
+      x: {
+        middleware: {
+          global: { pluginConfig: { driver: 'otto' } },
+          operations: {
+            postThing: {
+              postPlugins: [
+                {
+                  enabled: true,
+                  functionName: 'mw',
+                  ...('code' in hook ? { code: hook.code } : { path: hook.plugin_path }),
+                },
+              ],
+            },
+          },
+        },
+      },
+    }),
+  }),
+});
+
+async function observeEndpoint(at: Served, value: string): Promise<void> {
+  const seen = () => at.upstream.requests.at(-1)!.headers['x-plugin'];
+  assert.equal((await post(at)).status, 200);
+  assert.equal(seen(), value);
+  await at.call('/thing', { headers: { authorization: await at.key({}) } });
+  assert.equal(seen(), undefined);
+}
+
+const endpointScript = script(pre, `'endpoint ' + session.meta_data.level`);
+
+const endpointPlugins: readonly Effect[] = [
+  {
+    rows: 'endpoints.endpointPlugin.path,method,enabled,functionName,code',
+    promise: 'a plugin of an endpoint runs for its requests only, with the session',
+    ...ofEndpoint({ code: encode(endpointScript) }),
+    observe: at => observeEndpoint(at, 'endpoint gold'),
+  },
+  {
+    rows: 'endpoints.endpointPlugin.file',
+    promise: 'a plugin of an endpoint can be a file',
+    settings: { 'plugins.directory': pluginDirectory },
+    ...ofEndpoint({ plugin_path: writeScript('endpoint.js', endpointScript) }),
+    observe: at => observeEndpoint(at, 'endpoint gold'),
+  },
+];
+
 const authScript = `var auth = new GwJS.GwMiddleware.NewMiddleware({}); auth.NewProcessRequest(function (request, session, config) {
   var found = (request.Headers['X-Pass'] || request.Params.pass || [request.Headers.Cookie && 'cookie'])[0];
   if (!found) return auth.ReturnData(request, {});
@@ -453,5 +508,5 @@ const idExtractors: readonly Effect[] = [
 ];
 
 export const pluginEffects: readonly Effect[] = [
-  ...[...hooks, ...files, ...data, ...bundles, ...virtual, ...authentication, ...idExtractors],
+  ...[...hooks, ...files, ...data, ...bundles, ...virtual, ...endpointPlugins, ...authentication, ...idExtractors],
 ];

@@ -2,6 +2,7 @@ import { ApiCompileError } from '../../pipeline/step.ts';
 import {
   type DriverContext,
   describeApi,
+  findHookDirectory,
   type HookDriver,
   type HookReturn,
   needsSession,
@@ -52,11 +53,11 @@ function refuseSession(result: HookReturn): HookReturn {
 
 /** Loads the modules of an API into the sandbox as one set. */
 function loadSandboxed(hooks: readonly PluginHook[], context: DriverContext): Map<PluginHook, TypedHook> {
-  const { model, services, directory } = context;
+  const { model, services } = context;
   const modules = new Map<string, PluginScript>();
   const entries = new Map<PluginHook, GuestModuleHook>();
   for (const [index, hook] of hooks.entries()) {
-    const files = readHookFiles(hook, index, directory);
+    const files = readHookFiles(hook, index, findHookDirectory(context, hook));
     for (const file of files) if (!modules.has(file.name)) modules.set(file.name, file);
     const [{ name: module }] = files as [PluginScript];
     entries.set(hook, { hook: `${module}#${hook.functionName}`, module, exportName: hook.functionName });
