@@ -18,7 +18,7 @@ export function stripTypes(sources: readonly string[]): StrippedTypes[] {
   return received?.message ?? sources.map(() => unstripped);
 }
 
-/** The same without blocking the calling thread. */
+/** Strips types as `stripTypes` does, without blocking the calling thread. */
 export async function stripTypesAsync(sources: readonly string[]): Promise<StrippedTypes[]> {
   const { worker, port1 } = startStripping(sources);
   const received = await new Promise<StrippedTypes[] | undefined>(resolve => {

@@ -36,7 +36,7 @@ export class PluginError extends Error {
   readonly logs: readonly string[];
   /** Refusal in place of that of the step. */
   readonly refusal: RefusalCode | undefined;
-  /** Of the type `load`: what the script failed with. */
+  /** Type of the failure where the script did not load. */
   loadType: GuestFault['type'] | undefined;
 
   constructor(type: PluginError['type'], message: string, logs: readonly string[] = [], refusal?: RefusalCode) {

@@ -1,6 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Key } from '#access/keys/schema.ts';
 import { isRecord } from '#access/keys/session.ts';
+import { type Body, noBytes } from '../../http/body.ts';
+import type { GatewayResponse } from '../../http/response.ts';
 import type { Exchange, StepResult } from '../../pipeline/exchange.ts';
 import { ApiCompileError } from '../../pipeline/step.ts';
 import { createHostCall } from '../../plugins/host-functions.ts';
@@ -35,7 +36,7 @@ export async function runPluginTest(task: PluginTestTask, services: StepServices
     if (fault !== undefined) return { fault, part: 'session' };
   }
   if (write.driver === 'typescript') await stripAhead(write.code);
-  return { result: await createTestRun(task, call, restrictServices(task, services)).run() };
+  return { result: await runTest(task, call, restrictServices(task, services)) };
 }
 
 const keyFunctions = new Set(['GwGetKeyData', 'GwSetKeyData']);
@@ -55,86 +56,95 @@ const lists = { pre: 'pre', post: 'post', post_key_auth: 'postAuth', auth_check:
 type RequestType = keyof typeof lists;
 const isRequestType = (type: HookType): type is RequestType => type in lists;
 
-function createTestRun(task: PluginTestTask, call: Exchange, services: StepServices) {
-  const { write, name } = task;
-  const { hook_type: type } = write;
-  const rules = { stripsListenPath: false, skipsResponseSteps: false };
-  const response = type === 'response' ? buildTestedResponse(write.response ?? {}) : undefined;
-  const before = { request: describeRequest(call), response: response ? describeResponse(response) : null };
-  const sessionBefore = call.session;
+/** A test in progress: the exchange, and what the hook did to it. */
+interface TestState {
+  readonly task: PluginTestTask;
+  readonly call: Exchange;
+  readonly services: StepServices;
+  /** Response of the upstream, for a response hook. */
+  readonly response: GatewayResponse | undefined;
+  /** Session that a hook of authentication returned. */
+  authSession: unknown;
+}
+
+interface HookOutcome {
+  readonly sent: StepResult;
+  readonly logs: readonly string[];
+}
+
+const rules = { stripsListenPath: false, skipsResponseSteps: false };
+const readBytes = ({ bytes }: Body) => bytes ?? noBytes;
+
+function updateSession(call: Exchange, meta: unknown): void {
+  if (!call.session || !isRecord(meta) || Object.keys(meta).length === 0) return;
+  call.session = { ...call.session, metaData: meta };
+}
+
+async function runResponseHook({ call }: TestState, response: GatewayResponse, { hooks, driver }: ApiPlugins) {
+  const { members, logs } = await driver.runResponseHook(hooks.response[0]!, call, response, readBytes(response.body));
+  applyResponseResult(call, response, readResultObject(members.Response, 'Response'));
+  return { sent: response, logs };
+}
+
+async function runVirtualHook({ task, call, services }: TestState, { virtualScripts }: ApiPlugins) {
+  const head = encodeRequestCall('virtual', task.name, call, encodeSession(call));
+  const host = createHostCall(services, { id: task.apiId, orgId: task.orgId });
+  const { text, logs } = await virtualScripts!.run({ head, body: readBytes(call.body).toString() }, host);
+  const given = parseResult(text);
+  updateSession(call, given.SessionMeta);
+  return { sent: toVirtualResponse(call, given, rules), logs };
+}
+
+/** Result of the hook applied to the exchange, with the lines that it logged. */
+async function runHook(state: TestState, plugins: ApiPlugins): Promise<HookOutcome> {
+  const { call, response, task } = state;
+  const { hook_type: type } = task.write;
+  if (response) return runResponseHook(state, response, plugins);
+  if (!isRequestType(type)) return runVirtualHook(state, plugins);
+  const list = lists[type];
+  const { members, logs } = await plugins.driver.runRequestHook(
+    plugins.hooks[list][0]!,
+    list,
+    call,
+    readBytes(call.body),
+  );
+  const sent = applyRequestResult(call, readResultObject(members.Request, 'Request'), rules);
+  if (list === 'auth') state.authSession = members.Session;
+  else updateSession(call, members.SessionMeta);
+  return { sent, logs };
+}
+
+async function runTest(task: PluginTestTask, call: Exchange, services: StepServices): Promise<PluginTestOutcome> {
+  const response = task.write.hook_type === 'response' ? buildTestedResponse(task.write.response ?? {}) : undefined;
+  const state: TestState = { task, call, services, response, authSession: undefined };
+  const before = {
+    request_before: describeRequest(call),
+    response_before: response ? describeResponse(response) : null,
+  };
   let startedAt = performance.now();
-  let session: unknown = null;
-
-  function updateSession(meta: unknown): void {
-    if (!call.session || !isRecord(meta) || isDeepStrictEqual(meta, sessionBefore?.metaData)) return;
-    if (Object.keys(meta).length > 0) call.session = { ...call.session, metaData: meta };
-  }
-
-  /** Result of the hook applied to the exchange, with the lines it logged. */
-  async function runHook(
-    plugins: ApiPlugins,
-  ): Promise<{ readonly sent: StepResult; readonly logs: readonly string[] }> {
-    const body = call.body.bytes ?? Buffer.alloc(0);
-    if (response) {
-      const [hook] = plugins.hooks.response;
-      const { members, logs } = await plugins.driver.runResponseHook(
-        hook!,
-        call,
-        response,
-        response.body.bytes ?? body,
-      );
-      applyResponseResult(call, response, readResultObject(members.Response, 'Response'));
-      return { sent: response, logs };
-    }
-    if (!isRequestType(type)) {
-      const head = encodeRequestCall('virtual', name, call, encodeSession(call));
-      const host = createHostCall(services, { id: task.apiId, orgId: task.orgId });
-      const { text, logs } = await plugins.virtualScripts!.run({ head, body: body.toString() }, host);
-      const given = parseResult(text);
-      updateSession(given.SessionMeta);
-      return { sent: toVirtualResponse(call, given, rules), logs };
-    }
-    const [hook] = plugins.hooks[lists[type]];
-    const { members, logs } = await plugins.driver.runRequestHook(hook!, lists[type], call, body);
-    const sent = applyRequestResult(call, readResultObject(members.Request, 'Request'), rules);
-    if (type === 'auth_check') session = members.Session ?? null;
-    else updateSession(members.SessionMeta);
-    return { sent, logs };
-  }
-
   const describe = (logs: readonly string[]) => {
     const time = new Date(services.clock.now()).toISOString();
+    const execution_ms = Math.round((performance.now() - startedAt) * 1000) / 1000;
+    return { logs: logs.map(message => ({ level: 'info', message, time })), ...before, execution_ms };
+  };
+  try {
+    const model = buildTestedModel(task);
+    const plugins = loadApiPlugins({ model, version: model.versions[0]!, services })!;
+    startedAt = performance.now();
+    const { sent, logs } = await runHook(state, plugins);
+    const session = call.session ? JSON.parse(encodeSession(call)) : null;
     return {
-      logs: logs.map(message => ({ level: 'info', message, time })),
-      request_before: before.request,
-      response_before: before.response,
-      execution_ms: Math.round((performance.now() - startedAt) * 1000) / 1000,
+      ...describe(logs),
+      request_after: describeRequest(call),
+      response_after: sent ? describeResponse(sent) : null,
+      session_after: state.authSession ?? session,
+      error: null,
     };
-  };
-
-  return {
-    async run(): Promise<PluginTestOutcome> {
-      try {
-        const model = buildTestedModel(task);
-        const plugins = loadApiPlugins({ model, version: model.versions[0]!, services })!;
-        startedAt = performance.now();
-        const { sent, logs } = await runHook(plugins);
-        if (session === null && call.session) session = JSON.parse(encodeSession(call));
-        return {
-          ...describe(logs),
-          request_after: describeRequest(call),
-          response_after: sent ? describeResponse(sent) : null,
-          session_after: session,
-          error: null,
-        };
-      } catch (error) {
-        if (!(error instanceof PluginError || error instanceof ApiCompileError)) throw error;
-        const logs = error instanceof PluginError ? error.logs : [];
-        const failed = { request_after: null, response_after: null, session_after: null };
-        return { ...describe(logs), ...failed, error: describeError(error) };
-      }
-    },
-  };
+  } catch (error) {
+    if (!(error instanceof PluginError || error instanceof ApiCompileError)) throw error;
+    const failed = { request_after: null, response_after: null, session_after: null };
+    return { ...describe(error instanceof PluginError ? error.logs : []), ...failed, error: describeError(error) };
+  }
 }
 
 /** Error of a plugin with its place, which is the front of its message. */

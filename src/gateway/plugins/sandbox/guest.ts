@@ -62,7 +62,7 @@ export interface GuestFault {
   readonly message: string;
   /** `file:line` where it is known. */
   readonly at: string;
-  /** What the script failed with while it loaded. */
+  /** Type of the failure where the script did not load. */
   readonly loadType?: GuestFault['type'];
 }
 
