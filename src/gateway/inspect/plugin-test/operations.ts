@@ -14,9 +14,9 @@ import { findHookName } from './hook-name.ts';
 import { problem } from './problems.ts';
 import {
   ControlTestWrite,
+  PluginTestAnswer,
   type PluginTestOutcome,
   type PluginTestReply,
-  PluginTestResult,
   type PluginTestTask,
   PluginTestWrite,
 } from './schema.ts';
@@ -63,7 +63,7 @@ export const testPluginAsOperator = operation({
   permission: 'secret',
   body: ControlTestWrite,
   example,
-  returns: PluginTestResult,
+  returns: PluginTestAnswer,
   problems: shared,
   async handle({ body, audit }, services: TestServices & { defaultOrgId: () => Promise<string> }) {
     const { org_id, ...write } = body;
@@ -80,7 +80,7 @@ interface OwnTestServices extends TestServices {
   debugRuns: DebugRuns;
 }
 
-export const testPlugin = operation({
+export const testOwnPlugin = operation({
   name: 'testPlugin',
   surface: 'dashboard',
   noun: 'plugins',
@@ -91,7 +91,7 @@ export const testPlugin = operation({
   permission: 'apis:write',
   body: PluginTestWrite,
   example,
-  returns: PluginTestResult,
+  returns: PluginTestAnswer,
   problems: [...shared, debugProblem.too_many_runs, proxyProblem.too_many_calls],
   async handle({ actor, body, audit }, services: OwnTestServices) {
     const hidden = await services.ownership.hiddenApis(actor);
@@ -128,4 +128,4 @@ async function runOnThread(
   throw refuse({ detail: { fault: reply.fault } });
 }
 
-export const pluginTestOperations = [testPluginAsOperator, testPlugin];
+export const pluginTestOperations = [testPluginAsOperator, testOwnPlugin];

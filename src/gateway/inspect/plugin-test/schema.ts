@@ -14,8 +14,8 @@ const headers = z
 const body = z.string().max(maxBodyCharacters).nullish();
 const target = z.string().regex(/^\/\S*$/, { error: 'must start with / and hold no space' });
 
-export const hookTypes = ['pre', 'post', 'post_key_auth', 'auth_check', 'response', 'virtual'] as const;
-export type HookType = (typeof hookTypes)[number];
+export const testedHookTypes = ['pre', 'post', 'post_key_auth', 'auth_check', 'response', 'virtual'] as const;
+export type HookType = (typeof testedHookTypes)[number];
 
 const TestedRequest = z.object({
   Method: z
@@ -47,7 +47,7 @@ export const PluginTestWrite = z.object({
     .enum(['javascript', 'otto', 'typescript'])
     .nullish()
     .describe('Driver that runs it; defaults to javascript'),
-  hook_type: z.enum(hookTypes).describe('List of hooks it would be in, or virtual for a virtual endpoint'),
+  hook_type: z.enum(testedHookTypes).describe('List of hooks it would be in, or virtual for a virtual endpoint'),
   name: z
     .string()
     .regex(/^[A-Za-z_$][\w$]{0,254}$/, { error: 'must be the name of a variable' })
@@ -77,7 +77,7 @@ const RequestState = z.object({
 });
 const ResponseState = z.object({ StatusCode: z.int(), Headers: multiple, Body: z.string() });
 
-export const PluginTestResult = z.object({
+export const PluginTestAnswer = z.object({
   logs: z
     .array(z.object({ level: z.string(), message: z.string(), time: z.string() }))
     .describe('Lines that the hook logged'),
@@ -98,7 +98,7 @@ export const PluginTestResult = z.object({
   execution_ms: z.number().describe('Time of the call, without loading'),
 });
 
-export type PluginTestOutcome = z.output<typeof PluginTestResult>;
+export type PluginTestOutcome = z.output<typeof PluginTestAnswer>;
 
 /** A test as sent to a traffic thread. */
 export interface PluginTestTask {
