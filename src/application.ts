@@ -43,6 +43,7 @@ import { addManagementMcpRoute, type ManagementMcpOptions } from '#operations/mc
 import type { ServicesOf } from '#operations/operation.ts';
 import { addPageRoutes } from '#operations/pages.ts';
 import { createAppliedWaits, type WaitUntilApplied } from '#operations/wait-applied.ts';
+import type { WebApp } from '#operations/web-app/web-app.ts';
 import { createAuditWriter, createRejectionReport } from '#people/audit/audit-writer.ts';
 import { createAuthenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type InstallationCredentials } from '#people/installation/bootstrap.ts';
@@ -71,6 +72,8 @@ export interface AppEnvironment {
   readonly threadProgram?: URL | undefined;
   /** Preloaded traffic threads. */
   readonly preloadedThreads?: ThreadsOptions['preloadedThreads'];
+  /** Web app of the dashboard listener; without it browsers get the landing page. */
+  readonly webApp?: WebApp | undefined;
   /** Receives log lines of traffic threads; standard error by default. */
   readonly writeLog?: ((lines: string) => void) | undefined;
   /** Awaited after the database is seeded, before a listener opens. */
@@ -304,10 +307,11 @@ async function openListeners(
   closers.push(metrics.close);
   for (const listener of selectManagementListeners(settings)) {
     const tls = createListenerTls(settings, listener.name === 'control', environment.log);
-    const app = createManagementListener({ ...shared, surfaces: listener.surfaces, tls });
+    const webApp = listener.name === 'dashboard' ? environment.webApp : undefined;
+    const app = createManagementListener({ ...shared, surfaces: listener.surfaces, tls, webApp });
     addHealthRoutes(app, health);
     const listUrls = () => listPublicUrls(settings, urls);
-    addLandingRoutes(app, { surfaces: listener.surfaces, health, listUrls });
+    addLandingRoutes(app, { surfaces: listener.surfaces, health, listUrls, webApp });
     if (listener.name !== 'portal') addMetricsRoute(app, { ...shared, settings, ...metrics });
     if (listener.name === 'dashboard') addDashboardRoutes(app, { ...shared, settings, listUrls }, environment);
     stops.push(() => app.close());
@@ -321,11 +325,12 @@ async function openListeners(
     urls.gateway = formatListenerUrl(settings['gateway.host'], address, scheme);
   }
   state.isReady = true;
-  const drain = () => {
-    state.isReady = false;
-    dataPlane.drain();
-  };
-  return { urls, dataPlane, drain, describeNode };
+  return { urls, dataPlane, drain: () => startDraining(state, dataPlane), describeNode };
+}
+
+function startDraining(state: { isReady: boolean }, dataPlane: DataPlane): void {
+  state.isReady = false;
+  dataPlane.drain();
 }
 
 /** Services of operations that inspect requests and definitions. */

@@ -37,6 +37,7 @@ import {
 } from '#people/installation/credentials-file.ts';
 import { createMasterKeys, hasDatabase, readDataDirectory, replaceMasterKey } from '#storage/data-directory.ts';
 import { createMetaStore, rewrapDataKey } from '#storage/meta.ts';
+import { createSelfBuildingApp } from '#ui/build/self-building-app.ts';
 import type { Installation } from './application.ts';
 import { version } from './version.ts';
 
@@ -181,8 +182,10 @@ const preloadThreads = (settings: Settings) =>
 async function start({ settings, flags }: CommandInput): Promise<void> {
   const environment = createEnvironment(settings);
   const demoRun = flags.has('demo') ? (await import('#demo/demo.ts')).createDemoRun(settings, environment) : undefined;
+  const web = hasWebApp(settings) ? createSelfBuildingApp(settings.data_dir, environment.log) : undefined;
   const preloadedThreads = preloadThreads(settings);
-  const appEnvironment = { ...environment, preloadedThreads, onDatabaseOpen: demoRun?.prepare };
+  const onDatabaseOpen = demoRun?.prepare;
+  const appEnvironment = { ...environment, preloadedThreads, onDatabaseOpen, webApp: web?.webApp };
   const { startApplication } = await loadApplication();
   const application = await startApplication(settings, appEnvironment);
   const delayMs = settings['shutdown.delay_seconds'] * 1000;
@@ -190,6 +193,7 @@ async function start({ settings, flags }: CommandInput): Promise<void> {
   onShutdownSignal(
     async signal => {
       appEnvironment.log.info({ signal }, 'stopping');
+      web?.stop();
       application.drain();
       if (delayMs > 0) await wait(delayMs);
       await demoRun?.close();
@@ -208,8 +212,11 @@ async function start({ settings, flags }: CommandInput): Promise<void> {
   const demoText = demoRun ? demoNotice : await describeStoppedDemo(installation);
   print(`${ready}\n\n${lines.join('\n')}\n\n${describeCredentials(installation, created)}${demoText}`);
   markDisplayed(installation.directory);
+  await web?.ensureBuilt();
   releaseMemory();
 }
+
+const hasWebApp = ({ role }: Settings) => role === 'all' || role === 'dashboard';
 
 const offlineNotice = 'without its database: traffic is served from the config backup.';
 

@@ -32,7 +32,12 @@ const wiring = new Set(
 );
 
 /** Modules that reach a running product over HTTP: of the server they take types, never its code. */
-const clients: Readonly<Record<string, readonly string[]>> = { cli: ['base', 'operations', 'catalogue.ts'] };
+const clients: Readonly<Record<string, readonly string[]>> = {
+  cli: ['base', 'operations', 'catalogue.ts'],
+  ui: ['base', 'operations', 'catalogue.ts'],
+};
+/** Code that runs in browsers; `ui/build` runs in Node. */
+const isBrowserCode = (path: string) => /^ui\/(?!build\/)/.test(relative(sourceRoot, path));
 
 /** A module may import only modules to its left; the gateway imports neither the portal nor the demo. */
 const order = [
@@ -184,6 +189,15 @@ test('clients take types of the server, never its code', () => {
     );
 });
 
+test('browser code takes types of the server, never its code', () => {
+  for (const path of sources.filter(isBrowserCode))
+    for (const [, clause, specifier] of read(path).matchAll(/(?:^|\n)import\b([^'"`;]*?)from\s*'([^']+)'/g)) {
+      const target = targetOf(path, specifier!);
+      if (!target || (moduleOf(target) === 'ui' && isBrowserCode(target))) continue;
+      assert.match(clause!, /^ type\b/, `${toRelativePath(path)} imports the code of ${specifier}`);
+    }
+});
+
 test('other modules are imported by name, files of the same module by path', () => {
   for (const path of sources) {
     for (const specifier of importsOf(path)) {
@@ -201,7 +215,9 @@ test('no file is an orphan', () => {
       importsOf(path).map(it => targetOf(path, it)),
     ),
   );
-  const orphans = sources.filter(path => !used.has(path) && !path.endsWith('/main.ts'));
+  // Programs, and scripts that documents of the web apps name.
+  const isEntry = (path: string) => /\/(main\.tsx?|theme-start\.ts)$/.test(path);
+  const orphans = sources.filter(path => !used.has(path) && !isEntry(path));
   assert.deepEqual(orphans.map(toRelativePath), []);
 });
 
@@ -230,7 +246,8 @@ test('files are kebab-case nouns', () => {
 
 test('time, randomness, environment and console stay in base', () => {
   const forbidden = /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b|\bconsole\.|\bnew Date\(\)/;
-  for (const path of sources.filter(it => moduleOf(it) !== 'base')) {
+  const browserClock = join(sourceRoot, 'ui/kit/browser-clock.ts');
+  for (const path of sources.filter(it => moduleOf(it) !== 'base' && it !== browserClock)) {
     for (const [index, line] of read(path).split('\n').entries()) {
       if (!/^\s*(\*|\/\/)/.test(line)) assert.doesNotMatch(line, forbidden, `${toRelativePath(path)}:${index + 1}`);
     }
@@ -329,7 +346,9 @@ test('secrets are compared in constant time', () => {
 });
 
 test('no untrusted code runs in our own context', () => {
-  for (const path of sources)
+  // The build of the web apps: our own program, with an empty environment.
+  const buildStart = join(sourceRoot, 'ui/build/start-build.ts');
+  for (const path of sources.filter(it => it !== buildStart))
     assert.doesNotMatch(read(path), /node:vm|child_process|\beval\(|new Function\(/, toRelativePath(path));
 });
 
@@ -388,7 +407,12 @@ test('every dependency is imported and has a row in decision 1, and every row is
   const resolved = sources.flatMap(path =>
     [...read(path).matchAll(/import\.meta\.resolve\('([^'/]+)\//g)].map(([, name]) => name!),
   );
-  const imported = new Set([...sources.flatMap(importsOf), ...loaded, ...resolved]);
+  const styles = filesBelow(sourceRoot, /\.css$/).flatMap(path =>
+    [...read(path).matchAll(/^@import ["']([^"'.][^"']*)/gm)].map(([, name]) => name!),
+  );
+  const toPackage = (specifier: string) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)![0];
+  const specifiers = [...sources.flatMap(importsOf), ...styles];
+  const imported = new Set([...specifiers, ...specifiers.map(toPackage), ...loaded, ...resolved]);
   const runtime = 'node';
   const unused = Object.keys(dependencies).filter(name => name !== runtime && !imported.has(name));
   assert.deepEqual(unused, [], 'these dependencies are imported nowhere in src');

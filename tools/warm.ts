@@ -9,7 +9,8 @@ import { loadGoTemplate, loadJq, loadRego } from '../src/languages/lazy-language
 /**
  * Run once after `npm ci`. Removes the C++ headers that come with Node (67 MB: nothing here is compiled natively) and
  * the translations of zod (50 files that every thread would load, 4 MB of an idle process; English has its own import),
- * and fills the compile cache under the flags of a start, so that the first start is as quick as the next.
+ * fills the compile cache under the flags of a start, so that the first start is as quick as the next, and builds the web
+ * apps.
  */
 const root = join(import.meta.dirname, '..');
 for (const headers of globSync('node_modules/node/node_modules/node-*/include', { cwd: root }))
@@ -29,5 +30,9 @@ await import('../src/application.ts');
 await import('../src/gateway/runtime/thread.ts');
 for (const load of [loadUndici, loadJose, loadRe2, loadYaml, loadGoTemplate, loadJq, loadRego]) load();
 writeCompileCache();
+// The web apps, so that the first start has them.
+spawnSync(process.execPath, ['--no-warnings', join(root, 'src/ui/build/main.ts')], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
 // The command itself, which cannot be imported without running.
 spawnSync(join(root, 'bin/gw'), ['--version'], { stdio: 'ignore' });

@@ -26,6 +26,8 @@ import { type AuditTarget, type OperationRunOptions, runOperation } from './run-
 import { readPreconditions, renderSuccess, sendSuccess } from './success-response.ts';
 import { type Surface, type SurfaceName, surfaces } from './surfaces.ts';
 import { type AppliedWaits, isWaitRequested } from './wait-applied.ts';
+import { sendWebApp } from './web-app/routes.ts';
+import type { WebApp } from './web-app/web-app.ts';
 
 /** A management listener: some surfaces of the catalogue on one port. */
 export interface ManagementListenerOptions extends RequestAuthentication, OperationRunOptions {
@@ -43,6 +45,8 @@ export interface ManagementListenerOptions extends RequestAuthentication, Operat
   /** `max-age` of HTTP Strict Transport Security; 0 for none. */
   readonly hstsSeconds: number;
   readonly bulkBodies: BulkBodyLimit;
+  /** Answers browsers at paths outside of the surfaces, where there is one. */
+  readonly webApp?: WebApp | undefined;
 }
 
 const maxParamLength = 1024;
@@ -299,15 +303,21 @@ function addNotFoundHandlers(
   });
 }
 
-/** 404 outside of the surfaces: a page for browsers, the error format of the listener for other clients. */
-function sendUnknownPath(request: FastifyRequest, reply: FastifyReply, options: ManagementListenerOptions) {
+/** Outside of the surfaces: the web app or a 404 page for browsers, the error format of the listener for other clients. */
+async function sendUnknownPath(request: FastifyRequest, reply: FastifyReply, options: ManagementListenerOptions) {
   const path = pathOf(request);
+  const sent = isServerPath(path) ? undefined : await sendWebApp(options.webApp, 'dashboard', request, reply);
+  if (sent) return sent;
   reply.header('vary', 'Accept');
   if (acceptsHtml(request)) return sendNotFoundPage(reply, path);
   const surface = surfaces[options.surfaces[0]!];
   const unknown = problem.unknown_route({ detail: { method: request.method, path } });
   return send(reply, surface, renderProblem(unknown, surface, options.log));
 }
+
+/** Below these the listener has pages and files of its own: what they do not have, the web app has neither. */
+const serverPaths = ['/ui', '/docs', '/guides', '/pages', '/tib', '/mcp', '/login/reset'];
+const isServerPath = (path: string) => serverPaths.some(it => path === it || path.startsWith(`${it}/`));
 
 const surfaceOf = (path: string, names: readonly SurfaceName[]) =>
   names.find(name => path === surfaces[name].prefix || path.startsWith(`${surfaces[name].prefix}/`));

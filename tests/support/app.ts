@@ -9,6 +9,7 @@ import { readSettings, type SettingName } from '#base/settings.ts';
 import type { Actor } from '#operations/actor.ts';
 import type { SurfaceName } from '#operations/surfaces.ts';
 import { surfaces } from '#operations/surfaces.ts';
+import type { WebApp } from '#operations/web-app/web-app.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { type Application, startApplication } from '../../src/application.ts';
 import { recordChange, recordProblems } from './reached-problems.ts';
@@ -51,6 +52,8 @@ export interface AppOptions {
   settings?: Partial<Record<SettingName, string>>;
   clock?: Clock;
   threadProgram?: URL;
+  /** Web app of the dashboard; by default browsers get the landing page. */
+  webApp?: WebApp;
   /** Receives every log line of the main thread. */
   onLog?: (line: string) => void;
   /** Receives the log of the traffic threads, one or more lines at a time. */
@@ -95,6 +98,7 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
     log,
     clock: options.clock ?? systemClock,
     threadProgram: options.threadProgram,
+    webApp: options.webApp,
     writeLog(lines) {
       write(lines);
       options.onTrafficLog?.(lines);

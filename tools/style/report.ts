@@ -24,7 +24,7 @@ export interface StyleCounts {
 
 /** Counts what the naming rules limit, in every file of `src/` that is not a test. */
 export function countStyle(root: string): StyleCounts {
-  const files = globSync('src/**/*.ts', { cwd: root }).filter(file => !file.endsWith('.test.ts'));
+  const files = globSync('src/**/*.{ts,tsx}', { cwd: root }).filter(file => !file.endsWith('.test.ts'));
   const texts = files.sort().map(file => ({ file, text: readFileSync(join(root, file), 'utf8') }));
   const functions = texts.flatMap(({ file, text }) => functionsOf(text).map(it => ({ ...it, file })));
   const comments = texts.flatMap(({ file, text }) => commentsOf(text).map(comment => ({ file, comment })));
@@ -36,7 +36,10 @@ export function countStyle(root: string): StyleCounts {
   return {
     functions: functions.length,
     comments: comments.length,
-    participles: functions.filter(it => startsWithParticiple(it.name)).map(it => `${it.file} ${it.name}`),
+    // Components are nouns: `FailedPage` is a page.
+    participles: functions
+      .filter(it => /^[^A-Z]/.test(it.name) && startsWithParticiple(it.name))
+      .map(it => `${it.file} ${it.name}`),
     pronounOpenings: comments.filter(it => pronounOpening.test(it.comment)).map(quote),
     peopleWords: comments.filter(it => peopleWords.test(it.comment)).map(quote),
     longFunctions: functions.filter(it => it.lines > maxFunctionLines).map(it => `${it.file} ${it.name}`),
@@ -48,7 +51,7 @@ const importPattern = /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*'([^']+)'|i
 
 /** Import circles of `src/`, types included: the strongly connected components of more than one file. */
 export function findImportCircles(root: string): string[][] {
-  const files = globSync('src/**/*.ts', { cwd: root }).filter(file => !file.endsWith('.test.ts'));
+  const files = globSync('src/**/*.{ts,tsx}', { cwd: root }).filter(file => !file.endsWith('.test.ts'));
   const graph = new Map(files.map(file => [file, listImports(root, file)]));
   const indexOf = new Map<string, number>();
   const lowest = new Map<string, number>();

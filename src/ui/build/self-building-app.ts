@@ -1,0 +1,28 @@
+import type { Log } from '#base/log.ts';
+import { hashWebAppSources, listBuildDirectories } from '#operations/web-app/location.ts';
+import { createWebApp, type WebApp } from '#operations/web-app/web-app.ts';
+import { type RunningBuild, startBuild } from './start-build.ts';
+
+/** Web app of an installation, which builds itself where no build of its sources is there. */
+export interface SelfBuildingApp {
+  readonly webApp: WebApp;
+  /** Starts a build where one is missing; called when the listeners are open, which do not wait for it. */
+  ensureBuilt(): Promise<void>;
+  stop(): void;
+}
+
+export function createSelfBuildingApp(dataDirectory: string, log: Log): SelfBuildingApp {
+  const directories = listBuildDirectories(dataDirectory);
+  let build: RunningBuild | undefined;
+  let isChecked = false;
+  const isBuilding = () => !isChecked || build?.isRunning() === true;
+  const webApp = createWebApp({ directories, hashSources: hashWebAppSources, isBuilding });
+  return {
+    webApp,
+    async ensureBuilt() {
+      if ((await webApp.find()) === undefined) build = startBuild({ directories, log });
+      isChecked = true;
+    },
+    stop: () => build?.stop(),
+  };
+}

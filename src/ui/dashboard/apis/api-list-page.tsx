@@ -1,0 +1,156 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import { Boxes, Plus } from 'lucide-react';
+import { Badge, StatusPill } from '../../kit/badge.tsx';
+import { buttonClass } from '../../kit/button.tsx';
+import type { ArgumentsOf } from '../../kit/calls.ts';
+import { type Column, DataTable } from '../../kit/data-table.tsx';
+import { FilterSelect } from '../../kit/field.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation } from '../../kit/queries.ts';
+import { Notice, QueryState } from '../../kit/states.tsx';
+import { TimeText } from '../../kit/time-text.tsx';
+import { texts } from '../../texts/texts.ts';
+import { useListChange } from '../list-search.ts';
+import { ListToolbar } from '../list-toolbar.tsx';
+import { usePermission } from '../session/session.ts';
+import { ApiConfirmation, useApiActions } from './api-actions.tsx';
+import { type ApiOutline, toApiOutline } from './api-outline.ts';
+
+const own = texts.apis;
+const newestFirst = '-updated_at';
+type ListQuery = NonNullable<ArgumentsOf<'GET /api/apis'>['query']>;
+
+const columns: readonly Column<ApiOutline>[] = [
+  {
+    id: 'name',
+    title: own.columns.name,
+    sort: 'name',
+    cell: ({ id, name }) => (
+      <Link to="/apis/$apiId" params={{ apiId: id }} className="font-medium text-accent-ink hover:underline">
+        {name || id}
+      </Link>
+    ),
+  },
+  { id: 'format', title: own.columns.format, cell: ({ format }) => <Badge>{own.formats[format]}</Badge> },
+  {
+    id: 'path',
+    title: own.columns.path,
+    cell: ({ listenPath }) => <code className="font-mono text-small break-all">{listenPath}</code>,
+  },
+  {
+    id: 'authentication',
+    title: own.columns.authentication,
+    cell: ({ authentication }) => authentication.map(it => own.authentication[it] ?? it).join(', '),
+  },
+  {
+    id: 'state',
+    title: own.columns.state,
+    cell: ({ isActive }) =>
+      isActive ? (
+        <StatusPill tone="success">{own.states.active}</StatusPill>
+      ) : (
+        <StatusPill tone="neutral">{own.states.inactive}</StatusPill>
+      ),
+  },
+  {
+    id: 'updated',
+    title: own.columns.updated,
+    sort: 'updated_at',
+    cell: ({ updatedAt }) => <TimeText time={updatedAt} />,
+  },
+];
+
+export function ApiListPage() {
+  const canWrite = usePermission('apis:write');
+  return (
+    <PageFrame
+      title={own.title}
+      actions={
+        canWrite && (
+          <Link to="/apis/new" data-new className={buttonClass('primary')}>
+            <Plus size={16} aria-hidden />
+            {own.create}
+          </Link>
+        )
+      }
+    >
+      <ApiList />
+    </PageFrame>
+  );
+}
+
+function ApiList() {
+  const search = useSearch({ from: '/shell/apis' });
+  const { change, onSearch, clear } = useListChange();
+  const canWrite = usePermission('apis:write');
+  const actions = useApiActions();
+  const { sort = newestFirst, p = 1, ...filters } = search;
+  const query = { ...filters, sort, p } as ListQuery;
+  const list = useOperation('GET /api/apis', { query }, { keepPrevious: true });
+  if (!list.data) return <QueryState query={list} />;
+  const rows = list.data.value.apis.map(toApiOutline);
+  const isFiltered = Object.keys(filters).length > 0;
+  if (rows.length === 0 && !isFiltered && p === 1) return <EmptyList />;
+  return (
+    <>
+      <DataTable
+        label={own.list}
+        rows={rows}
+        columns={columns}
+        idOf={({ id }) => id}
+        nameOf={({ name, id }) => name || id}
+        sort={sort}
+        onSort={next => change({ sort: next })}
+        page={p}
+        pages={list.data.value.pages}
+        onPage={next => change({ p: next })}
+        isRefreshing={list.isFetching}
+        onClearFilters={clear}
+        {...(canWrite ? { actions: actions.menuOf } : {})}
+        toolbar={
+          <ListToolbar label={own.searchLabel} placeholder={own.search} value={search.q ?? ''} onSearch={onSearch}>
+            <Filters search={search} onChange={change} />
+          </ListToolbar>
+        }
+      />
+      <ApiConfirmation actions={actions} />
+    </>
+  );
+}
+
+interface FiltersProps {
+  readonly search: { readonly auth_type?: string; readonly state?: string; readonly format?: string };
+  onChange(next: Readonly<Record<string, string>>): void;
+}
+
+function Filters({ search, onChange }: FiltersProps) {
+  const select = (name: keyof typeof search, label: string, values: Readonly<Record<string, string>>) => (
+    <FilterSelect
+      label={label}
+      value={search[name] ?? ''}
+      onChange={event => onChange({ [name]: event.target.value })}
+      options={[{ value: '', label }, ...Object.entries(values).map(([value, text]) => ({ value, label: text }))]}
+    />
+  );
+  return (
+    <>
+      {select('auth_type', own.anyAuthentication, own.authentication)}
+      {select('state', own.anyState, own.states)}
+      {select('format', own.anyFormat, own.formats)}
+    </>
+  );
+}
+
+const EmptyList = () => (
+  <Notice
+    icon={Boxes}
+    title={own.emptyTitle}
+    action={
+      <Link to="/apis/new" className={buttonClass('primary')}>
+        {own.create}
+      </Link>
+    }
+  >
+    {own.emptyAbout}
+  </Notice>
+);

@@ -1,0 +1,51 @@
+import type { ResultOf } from '../../kit/calls.ts';
+
+/** Facts of an API for lists and pages, from either format. */
+export interface ApiOutline {
+  readonly id: string;
+  readonly name: string;
+  readonly format: 'classic' | 'oas' | 'streams';
+  readonly listenPath: string;
+  readonly authentication: readonly string[];
+  readonly isActive: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+type ApiItem = ResultOf<'GET /api/apis'>['apis'][number];
+interface Loose {
+  readonly [name: string]: unknown;
+}
+
+const asObject = (value: unknown): Loose => (typeof value === 'object' && value !== null ? (value as Loose) : {});
+
+export function toApiOutline(item: ApiItem): ApiOutline {
+  const definition = asObject(item.api_definition);
+  const gateway = asObject(asObject(item.oas)['x-gw-api-gateway']);
+  const info = asObject(gateway.info);
+  const isOas = definition.is_oas === true || item.oas !== undefined;
+  const listen = asObject(asObject(gateway.server).listenPath);
+  return {
+    id: item.api_definition.api_id,
+    name: String(definition.name ?? info.name ?? ''),
+    format: item.is_streams ? 'streams' : isOas ? 'oas' : 'classic',
+    listenPath: String(listen.value ?? asObject(definition.proxy).listen_path ?? ''),
+    authentication: listAuthentication(definition),
+    isActive: definition.active !== false,
+    createdAt: item.created_at,
+    updatedAt: item.updated_at,
+  };
+}
+
+const flags: readonly (readonly [member: string, name: string])[] = [
+  ['use_keyless', 'keyless'],
+  ['use_standard_auth', 'authToken'],
+  ['enable_jwt', 'jwt'],
+  ['use_oauth2', 'oauth'],
+  ['use_basic_auth', 'ba'],
+];
+
+function listAuthentication(definition: Loose): readonly string[] {
+  const found = flags.filter(([member]) => definition[member] === true).map(([, name]) => name);
+  return found.includes('keyless') ? ['keyless'] : found.length > 0 ? found : ['other'];
+}

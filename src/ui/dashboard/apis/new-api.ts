@@ -1,0 +1,43 @@
+/** Definition of a new API in the OpenAPI format, from what the form asks for. */
+export interface ApiDraft {
+  readonly name: string;
+  readonly upstream: string;
+  readonly listenPath: string;
+  readonly isProtected: boolean;
+}
+
+const schemeName = 'authToken';
+
+export function buildDocument({ name, upstream, listenPath, isProtected }: ApiDraft) {
+  const scheme = { [schemeName]: { type: 'apiKey', in: 'header', name: 'Authorization' } };
+  const authentication = {
+    enabled: true,
+    securitySchemes: { [schemeName]: { enabled: true, header: { enabled: true, name: 'Authorization' } } },
+  };
+  return {
+    openapi: '3.0.3',
+    info: { title: name, version: '1.0.0' },
+    paths: {},
+    ...(isProtected ? { components: { securitySchemes: scheme }, security: [{ [schemeName]: [] }] } : {}),
+    'x-gw-api-gateway': {
+      info: { name, state: { active: true } },
+      server: { listenPath: { value: listenPath, strip: true }, ...(isProtected ? { authentication } : {}) },
+      upstream: { url: upstream },
+    },
+  };
+}
+
+/** Listen path of a name: `Orders v2` becomes `/orders-v2/`. */
+export const toListenPath = (name: string): string => {
+  const words =
+    name
+      .toLowerCase()
+      .normalize('NFKD')
+      .match(/[a-z0-9]+/g) ?? [];
+  return words.length === 0 ? '' : `/${words.join('-')}/`;
+};
+
+export const isUpstreamUrl = (text: string): boolean => {
+  const url = URL.parse(text);
+  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.hostname !== '';
+};

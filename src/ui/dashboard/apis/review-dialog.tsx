@@ -1,0 +1,53 @@
+import { Button } from '../../kit/button.tsx';
+import { CodeDiff } from '../../kit/code-editor.tsx';
+import { Dialog } from '../../kit/dialog.tsx';
+import { ErrorText } from '../../kit/states.tsx';
+import { texts } from '../../texts/texts.ts';
+
+const own = texts.apis;
+
+export interface ReviewDialogProps {
+  readonly isOpen: boolean;
+  readonly before: string;
+  readonly after: string;
+  readonly save: { readonly isConflict: boolean; readonly isPending: boolean; readonly error: Error | null };
+  /** With `force` the write ignores changes of others. */
+  onSave(force: boolean): void;
+  onTakeStored(): void;
+  onClose(): void;
+}
+
+/** Differences before a save; after a conflict the choice between both states. */
+export function ReviewDialog({ isOpen, before, after, save, onSave, onTakeStored, onClose }: ReviewDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      width="wide"
+      title={save.isConflict ? own.conflictTitle : own.reviewTitle}
+      about={save.isConflict ? own.conflictAbout : own.reviewAbout}
+      footer={
+        save.isConflict ? (
+          <>
+            <Button onClick={onTakeStored}>{own.takeTheirs}</Button>
+            <Button kind="danger" isBusy={save.isPending} onClick={() => onSave(true)}>
+              {own.overwrite}
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button onClick={onClose}>{texts.kit.cancel}</Button>
+            <Button kind="primary" isBusy={save.isPending} onClick={() => onSave(false)}>
+              {own.save}
+            </Button>
+          </>
+        )
+      }
+    >
+      <div className="flex flex-col gap-3">
+        <ErrorText error={save.error} />
+        <CodeDiff label={own.diffLabel} before={before} after={after} />
+      </div>
+    </Dialog>
+  );
+}

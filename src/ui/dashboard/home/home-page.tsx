@@ -1,0 +1,78 @@
+import { Link } from '@tanstack/react-router';
+import { Boxes } from 'lucide-react';
+import { buttonClass } from '../../kit/button.tsx';
+import { Card } from '../../kit/card.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation } from '../../kit/queries.ts';
+import { Notice, QueryState } from '../../kit/states.tsx';
+import { TimeText } from '../../kit/time-text.tsx';
+import { texts } from '../../texts/texts.ts';
+import { usePermission } from '../session/session.ts';
+import { TrafficCards } from './traffic-cards.tsx';
+
+const own = texts.home;
+
+/** Traffic and changes of the last day; cards whose permission is missing are absent. */
+export function HomePage() {
+  const canReadApis = usePermission('apis');
+  const canReadUsage = usePermission('analytics');
+  const canReadAudit = usePermission('audit_logs');
+  return (
+    <PageFrame title={own.title}>
+      <div className="flex flex-col gap-4">
+        {canReadApis && <FirstApi />}
+        {canReadUsage && <TrafficCards />}
+        {canReadAudit && <RecentChanges />}
+      </div>
+    </PageFrame>
+  );
+}
+
+/** Leads to the first API as long as there is none. */
+function FirstApi() {
+  const canWrite = usePermission('apis:write');
+  const { data } = useOperation('GET /api/apis', { query: {} });
+  if (!data || data.value.apis.length > 0 || !canWrite) return null;
+  return (
+    <Card>
+      <Notice
+        icon={Boxes}
+        title={own.start}
+        action={
+          <Link to="/apis/new" className={buttonClass('primary')}>
+            {own.startAction}
+          </Link>
+        }
+      >
+        {own.startAbout}
+      </Notice>
+    </Card>
+  );
+}
+
+const maxChanges = 10;
+
+function RecentChanges() {
+  const query = useOperation('GET /api/audit-logs', { query: {} });
+  const items = query.data?.value.audit_logs.slice(0, maxChanges) ?? [];
+  return (
+    <Card title={own.changes}>
+      {query.data ? (
+        <ul className="flex flex-col">
+          {items.length === 0 && <li className="text-dim">{own.noChanges}</li>}
+          {items.map(({ _id, action, user, object, timestamp }) => (
+            <li key={_id} className="flex flex-wrap gap-x-3 border-b border-line py-1.5 last:border-0">
+              <span className="font-medium">{action}</span>
+              <code className="font-mono text-small break-all text-dim">{object}</code>
+              <span className="ml-auto break-all text-dim">
+                {user}, <TimeText time={timestamp} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <QueryState query={query} lines={4} />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,174 @@
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { nowMs } from '../../kit/browser-clock.ts';
+import { Button, buttonClass } from '../../kit/button.tsx';
+import { Card } from '../../kit/card.tsx';
+import { Checkbox, SelectField, TextField } from '../../kit/field.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation, useWrite } from '../../kit/queries.ts';
+import { ErrorText, QueryState } from '../../kit/states.tsx';
+import { texts } from '../../texts/texts.ts';
+import { toApiOutline } from '../apis/api-outline.ts';
+import { KeyDoneDialog } from './key-done-dialog.tsx';
+import { buildKey, type GrantedApi } from './new-key.ts';
+
+const own = texts.keys;
+const daySeconds = 86_400;
+const lifetimes = { never: 0, day: daySeconds, month: 30 * daySeconds, year: 365 * daySeconds } as const;
+type Lifetime = keyof typeof lifetimes;
+
+export function NewKeyPage() {
+  const navigate = useNavigate();
+  const [settings, setSettings] = useState<Settings>({ alias: '', rate: '', per: '60', lifetime: 'never' });
+  const [policies, setPolicies] = useState<readonly string[]>([]);
+  const [apis, setApis] = useState<readonly GrantedApi[]>([]);
+  const [fault, setFault] = useState<Error>();
+  const { mutate, data, error, isPending } = useWrite('POST /api/keys', ['GET /api/apis/{apiId}/keys/search']);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const hasAccess = policies.length > 0 || apis.length > 0;
+    setFault(hasAccess ? undefined : new Error(own.chooseAccess));
+    if (!hasAccess) return;
+    const seconds = lifetimes[settings.lifetime];
+    const expires = seconds === 0 ? 0 : Math.floor(nowMs() / 1000) + seconds;
+    const limit = settings.rate === '' ? {} : { rate: Number(settings.rate), per: Number(settings.per) };
+    const body = buildKey({ alias: settings.alias, policies, apis, expires, ...limit });
+    mutate({ given: { body }, options: { wait: 'applied' } });
+  };
+  return (
+    <PageFrame title={own.newTitle} width="form">
+      <form onSubmit={submit} className="flex max-w-[720px] flex-col gap-4">
+        <ErrorText error={fault ?? error} />
+        <Card title={own.access}>
+          <div className="grid gap-6 min-[700px]:grid-cols-2">
+            <PolicyChoice chosen={policies} onChange={setPolicies} />
+            <ApiChoice chosen={apis} onChange={setApis} />
+          </div>
+        </Card>
+        <KeySettings settings={settings} onChange={some => setSettings({ ...settings, ...some })} />
+        <div className="flex justify-end gap-2">
+          <Link to="/keys" className={buttonClass()}>
+            {texts.kit.cancel}
+          </Link>
+          <Button kind="primary" type="submit" isBusy={isPending}>
+            {own.createAction}
+          </Button>
+        </div>
+      </form>
+      <KeyDoneDialog keyId={data?.value.key_id} onClose={() => void navigate({ to: '/keys' })} />
+    </PageFrame>
+  );
+}
+
+interface Settings {
+  readonly alias: string;
+  readonly rate: string;
+  readonly per: string;
+  readonly lifetime: Lifetime;
+}
+
+interface KeySettingsProps {
+  readonly settings: Settings;
+  onChange(some: Partial<Settings>): void;
+}
+
+function KeySettings({ settings: { alias, rate, per, lifetime }, onChange }: KeySettingsProps) {
+  return (
+    <Card>
+      <div className="flex flex-col gap-4">
+        <TextField
+          label={own.aliasField}
+          help={own.aliasHelp}
+          value={alias}
+          onChange={event => onChange({ alias: event.target.value })}
+        />
+        <div className="grid grid-cols-2 gap-4">
+          <TextField
+            label={own.rateField}
+            type="number"
+            min={1}
+            help={own.rateHelp}
+            value={rate}
+            onChange={event => onChange({ rate: event.target.value })}
+          />
+          <TextField
+            label={own.perField}
+            type="number"
+            min={1}
+            unit={own.seconds}
+            value={per}
+            onChange={event => onChange({ per: event.target.value })}
+          />
+        </div>
+        <SelectField
+          label={own.expiryField}
+          value={lifetime}
+          onChange={event => onChange({ lifetime: event.target.value as Lifetime })}
+          options={Object.entries(own.expiries).map(([value, label]) => ({ value, label }))}
+        />
+      </div>
+    </Card>
+  );
+}
+
+function PolicyChoice({ chosen, onChange }: { chosen: readonly string[]; onChange(ids: readonly string[]): void }) {
+  const query = useOperation('GET /api/portal/policies', { query: {} });
+  if (!query.data) return <QueryState query={query} lines={3} />;
+  const items = (query.data.value.Data ?? []).map(it => ({ id: it.id || it._id || '', name: it.name ?? '' }));
+  return (
+    <Choice
+      title={own.byPolicy}
+      empty={own.noPolicies}
+      items={items}
+      chosen={new Set(chosen)}
+      onToggle={({ id }) => onChange(toggle(chosen, id))}
+    />
+  );
+}
+
+function ApiChoice({
+  chosen,
+  onChange,
+}: {
+  chosen: readonly GrantedApi[];
+  onChange(apis: readonly GrantedApi[]): void;
+}) {
+  const query = useOperation('GET /api/apis', { query: { sort: 'name' } });
+  if (!query.data) return <QueryState query={query} lines={3} />;
+  const items = query.data.value.apis.map(toApiOutline).map(({ id, name }) => ({ id, name }));
+  const isChosen = (id: string) => chosen.some(it => it.id === id);
+  return (
+    <Choice
+      title={own.byApis}
+      empty={own.noApis}
+      items={items}
+      chosen={new Set(chosen.map(({ id }) => id))}
+      onToggle={api => onChange(isChosen(api.id) ? chosen.filter(it => it.id !== api.id) : [...chosen, api])}
+    />
+  );
+}
+
+const toggle = (ids: readonly string[], id: string) => (ids.includes(id) ? ids.filter(it => it !== id) : [...ids, id]);
+
+interface ChoiceProps {
+  readonly title: string;
+  readonly empty: string;
+  readonly items: readonly GrantedApi[];
+  readonly chosen: ReadonlySet<string>;
+  onToggle(item: GrantedApi): void;
+}
+
+const Choice = ({ title, empty, items, chosen, onToggle }: ChoiceProps) => (
+  <fieldset className="flex flex-col gap-1">
+    <legend className="mb-1 font-medium">{title}</legend>
+    {items.length === 0 && <p className="text-dim">{empty}</p>}
+    {items.map(item => (
+      <Checkbox
+        key={item.id}
+        label={item.name || item.id}
+        checked={chosen.has(item.id)}
+        onChange={() => onToggle(item)}
+      />
+    ))}
+  </fieldset>
+);

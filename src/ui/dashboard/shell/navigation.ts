@@ -1,0 +1,43 @@
+import { Boxes, House, KeyRound, type LucideIcon, ScrollText } from 'lucide-react';
+import { texts } from '../../texts/texts.ts';
+
+export interface NavigationEntry {
+  readonly to: string;
+  readonly label: string;
+  readonly icon: LucideIcon;
+  /** Absent: every user sees it. */
+  readonly permission?: string;
+  /** Second key of the shortcut after `g`. */
+  readonly key?: string;
+}
+
+export interface NavigationGroup {
+  /** Absent for entries above the groups. */
+  readonly label?: string;
+  readonly entries: readonly NavigationEntry[];
+}
+
+const { groups, pages } = texts.shell;
+
+/** Navigation by groups; entries without their permission are absent. */
+export const navigation: readonly NavigationGroup[] = [
+  { entries: [{ to: '/', label: pages.home, icon: House, key: 'h' }] },
+  {
+    label: groups.apis,
+    entries: [{ to: '/apis', label: pages.apis, icon: Boxes, permission: 'apis', key: 'a' }],
+  },
+  {
+    label: groups.access,
+    entries: [
+      { to: '/policies', label: pages.policies, icon: ScrollText, permission: 'policies', key: 'p' },
+      { to: '/keys', label: pages.keys, icon: KeyRound, permission: 'keys', key: 'k' },
+    ],
+  },
+];
+
+/** Page of an object that the search found, by its kind; kinds without a page are not offered. */
+export const objectPages: Readonly<Record<string, (id: string) => string>> = {
+  apis: id => `/apis/${encodeURIComponent(id)}`,
+  policies: id => `/policies?q=${encodeURIComponent(id)}`,
+  keys: () => '/keys',
+};

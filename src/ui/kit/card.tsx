@@ -1,0 +1,25 @@
+import { Fragment, type ReactNode } from 'react';
+
+/** Facts of an object: label and value. */
+export const FactList = ({ rows }: { rows: readonly (readonly [label: string, value: ReactNode])[] }) => (
+  <dl className="grid grid-cols-[minmax(96px,max-content)_1fr] gap-x-6 gap-y-2">
+    {rows.map(([label, value]) => (
+      <Fragment key={label}>
+        <dt className="text-dim">{label}</dt>
+        <dd className="min-w-0 break-words">{value}</dd>
+      </Fragment>
+    ))}
+  </dl>
+);
+
+export const Card = ({ title, action, children }: { title?: string; action?: ReactNode; children: ReactNode }) => (
+  <section className="rounded-card border border-line bg-surface">
+    {title && (
+      <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-2.5">
+        <h2 className="text-body">{title}</h2>
+        {action}
+      </header>
+    )}
+    <div className="p-4">{children}</div>
+  </section>
+);

@@ -1,0 +1,17 @@
+export interface ChartSeries {
+  readonly label: string;
+  /** One value for each time; null is a gap. */
+  readonly values: readonly (number | null)[];
+  /** Errors are red and client errors amber everywhere; others have the colour of their place. */
+  readonly tone?: 'danger' | 'warning';
+}
+
+export interface ChartProps {
+  /** One sentence that says what the chart shows. */
+  readonly summary: string;
+  /** Unix seconds, ascending. */
+  readonly times: readonly number[];
+  readonly series: readonly ChartSeries[];
+  readonly unit?: string;
+  readonly height?: number;
+}

@@ -1,0 +1,65 @@
+import { lazy, Suspense, useState } from 'react';
+import { texts } from '../texts/texts.ts';
+import { Button } from './button.tsx';
+import type { ChartProps } from './chart-types.ts';
+import { formatNumber, formatTime } from './format.ts';
+import { Skeleton } from './states.tsx';
+
+const Plot = lazy(() => import('./line-plot.tsx'));
+
+/** Lines over time, with a table of the same values behind a button. */
+export function Chart(props: ChartProps) {
+  const [isTable, setTable] = useState(false);
+  return (
+    <figure className="flex flex-col gap-2">
+      <figcaption className="flex items-center justify-between gap-3 text-small text-dim">
+        <span>{props.summary}</span>
+        <Button kind="quiet" onClick={() => setTable(!isTable)}>
+          {isTable ? texts.kit.chartLines : texts.kit.chartTable}
+        </Button>
+      </figcaption>
+      {isTable ? (
+        <ChartTable {...props} />
+      ) : (
+        <div aria-hidden>
+          <Suspense fallback={<Skeleton lines={4} />}>
+            <Plot {...props} />
+          </Suspense>
+        </div>
+      )}
+    </figure>
+  );
+}
+
+const ChartTable = ({ summary, times, series, unit = '' }: ChartProps) => (
+  <section aria-label={summary} className="max-h-60 overflow-auto rounded-card border border-line">
+    <table className="w-full">
+      <thead>
+        <tr className="text-left text-small text-dim">
+          <th scope="col" className="px-2">
+            {texts.kit.time}
+          </th>
+          {series.map(({ label }) => (
+            <th key={label} scope="col" className="px-2 text-right">
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {times.map((time, index) => (
+          <tr key={time}>
+            <td className="px-2">{formatTime(time * 1000)}</td>
+            {series.map(({ label, values }) => (
+              <td key={label} className="px-2 text-right">
+                {values[index] === null || values[index] === undefined
+                  ? '–'
+                  : `${formatNumber(values[index], 1)} ${unit}`}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);

@@ -1,0 +1,37 @@
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { EditorView } from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import { texts } from '../texts/texts.ts';
+import { createSetup } from './code-setup.ts';
+import type { CodeEditorProps, CodeMark } from './code-types.ts';
+import { findPointerRange } from './json-pointer-range.ts';
+
+/** CodeMirror behind `CodeEditor`: one view for the life of the component; text and marks are set from outside. */
+export default function CodeMirrorEditor({ label, value, onChange, isReadOnly = false, marks = [] }: CodeEditorProps) {
+  const parent = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+  const change = useRef(onChange);
+  change.current = onChange;
+  useEffect(() => {
+    const listener = EditorView.updateListener.of(update => {
+      if (update.docChanged) change.current?.(update.state.doc.toString());
+    });
+    const extensions = [createSetup(`${label}. ${texts.kit.editorHelp}`, isReadOnly), lintGutter(), listener];
+    view.current = new EditorView({ extensions, parent: parent.current! });
+    return () => view.current?.destroy();
+  }, [label, isReadOnly]);
+  useEffect(() => {
+    const current = view.current?.state.doc.toString();
+    if (current !== undefined && current !== value)
+      view.current?.dispatch({ changes: { from: 0, to: current.length, insert: value } });
+  }, [value]);
+  useEffect(() => {
+    if (view.current) view.current.dispatch(setDiagnostics(view.current.state, toDiagnostics(value, marks)));
+  }, [marks, value]);
+  return (
+    <div ref={parent} className="max-h-[70dvh] overflow-auto rounded-card border border-edge [&_.cm-editor]:min-h-60" />
+  );
+}
+
+const toDiagnostics = (text: string, marks: readonly CodeMark[]): Diagnostic[] =>
+  marks.map(({ pointer, message, level }) => ({ ...findPointerRange(text, pointer), message, severity: level }));

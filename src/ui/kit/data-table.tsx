@@ -1,0 +1,213 @@
+import { ArrowDown, ArrowUp, ChevronLeft, ChevronRight, Ellipsis, SearchX } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { texts } from '../texts/texts.ts';
+import { Button, IconButton } from './button.tsx';
+import { classNames } from './class-names.ts';
+import { Menu, type MenuItem } from './menu.tsx';
+import { Notice } from './states.tsx';
+
+/** Column of a list. The server sorts, filters and pages: a column only names what it sorts by. */
+export interface Column<Row> {
+  readonly id: string;
+  readonly title: string;
+  cell(row: Row): ReactNode;
+  /** Value of `sort`; descending with a leading `-`. */
+  readonly sort?: string;
+  readonly align?: 'right';
+}
+
+export interface Selection {
+  readonly ids: ReadonlySet<string>;
+  onChange(ids: ReadonlySet<string>): void;
+  /** Actions on the selected rows; they take the place of the toolbar. */
+  readonly actions: ReactNode;
+}
+
+export interface DataTableProps<Row> {
+  /** Accessible name of the table. */
+  readonly label: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  idOf(row: Row): string;
+  /** Name of the object, for labels of its controls. */
+  nameOf(row: Row): string;
+  readonly toolbar?: ReactNode;
+  readonly sort?: string;
+  onSort?(sort: string): void;
+  readonly page?: number;
+  readonly pages?: number;
+  onPage?(page: number): void;
+  actions?(row: Row): readonly (MenuItem | 'line')[];
+  readonly selection?: Selection;
+  /** Filters that exclude all rows can be cleared. */
+  onClearFilters?(): void;
+  /** Another request is running; the rows stay. */
+  readonly isRefreshing?: boolean;
+}
+
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { rows, toolbar, selection, isRefreshing, onClearFilters } = props;
+  const hasSelection = selection !== undefined && selection.ids.size > 0;
+  return (
+    <div className="flex flex-col gap-3">
+      {hasSelection ? <SelectionBar selection={selection} /> : toolbar}
+      <div className={classNames('h-0.5', isRefreshing && 'animate-pulse bg-accent')} />
+      <div className="overflow-x-auto rounded-card border border-line bg-surface">
+        <table aria-label={props.label} className="w-full border-collapse max-[900px]:block">
+          <Head {...props} />
+          <tbody className="max-[900px]:block">
+            {rows.map(row => (
+              <BodyRow key={props.idOf(row)} row={row} {...props} />
+            ))}
+          </tbody>
+        </table>
+        {rows.length === 0 && (
+          <Notice
+            icon={SearchX}
+            title={texts.kit.noMatch}
+            action={onClearFilters && <Button onClick={onClearFilters}>{texts.kit.clearFilters}</Button>}
+          />
+        )}
+      </div>
+      <Paging {...props} />
+    </div>
+  );
+}
+
+const SelectionBar = ({ selection: { ids, onChange, actions } }: { selection: Selection }) => (
+  <div className="flex min-h-(--control) flex-wrap items-center gap-2 rounded-card bg-accent-soft px-3 py-1">
+    <span className="grow font-medium">{texts.kit.selected(ids.size)}</span>
+    {actions}
+    <Button kind="quiet" onClick={() => onChange(new Set())}>
+      {texts.kit.clearSelection}
+    </Button>
+  </div>
+);
+
+const headCell = 'border-b border-line px-3 py-2 text-left text-small font-medium text-dim whitespace-nowrap';
+
+function Head<Row>({ columns, rows, idOf, sort = '', onSort, selection, actions }: DataTableProps<Row>) {
+  const isAllSelected = selection !== undefined && rows.length > 0 && rows.every(row => selection.ids.has(idOf(row)));
+  const selectAll = () => selection?.onChange(new Set(isAllSelected ? [] : rows.map(idOf)));
+  return (
+    <thead className="max-[900px]:sr-only">
+      <tr>
+        {selection && (
+          <th scope="col" className={classNames(headCell, 'w-10')}>
+            <input
+              type="checkbox"
+              className="size-4 accent-accent"
+              aria-label={texts.kit.selectAll}
+              checked={isAllSelected}
+              onChange={selectAll}
+            />
+          </th>
+        )}
+        {columns.map(column => (
+          <HeadCell key={column.id} column={column} sort={sort} onSort={onSort} />
+        ))}
+        {actions && (
+          <th scope="col" className={headCell}>
+            <span className="sr-only">{texts.kit.actionsOf('')}</span>
+          </th>
+        )}
+      </tr>
+    </thead>
+  );
+}
+
+interface HeadCellProps<Row> {
+  readonly column: Column<Row>;
+  readonly sort: string;
+  readonly onSort: ((sort: string) => void) | undefined;
+}
+
+function HeadCell<Row>({ column: { title, sort: own, align }, sort, onSort }: HeadCellProps<Row>) {
+  const isAscending = own !== undefined && sort === own;
+  const isDescending = own !== undefined && sort === `-${own}`;
+  const order = isAscending ? 'ascending' : isDescending ? 'descending' : undefined;
+  const Arrow = isAscending ? ArrowUp : ArrowDown;
+  return (
+    <th scope="col" aria-sort={order} className={classNames(headCell, align === 'right' && 'text-right')}>
+      {own && onSort ? (
+        <button
+          type="button"
+          className="inline-flex min-h-6 items-center gap-1 rounded-control"
+          onClick={() => onSort(isAscending ? `-${own}` : own)}
+        >
+          {title}
+          {order && <Arrow size={12} aria-hidden />}
+        </button>
+      ) : (
+        title
+      )}
+    </th>
+  );
+}
+
+/** A row of the table; a card of labels and values on narrow screens. */
+function BodyRow<Row>({ row, columns, idOf, nameOf, selection, actions }: DataTableProps<Row> & { readonly row: Row }) {
+  const id = idOf(row);
+  const toggle = () => {
+    const ids = new Set(selection?.ids);
+    if (!ids.delete(id)) ids.add(id);
+    selection?.onChange(ids);
+  };
+  const cell =
+    'h-(--row) border-b border-line px-3 py-1 align-middle max-[900px]:flex max-[900px]:h-auto max-[900px]:gap-3 ' +
+    'max-[900px]:border-0';
+  return (
+    <tr className="hover:bg-hover max-[900px]:block max-[900px]:border-b max-[900px]:border-line max-[900px]:py-2">
+      {selection && (
+        <td className={cell}>
+          <input
+            type="checkbox"
+            className="size-4 accent-accent"
+            aria-label={texts.kit.selectRow(nameOf(row))}
+            checked={selection.ids.has(id)}
+            onChange={toggle}
+          />
+        </td>
+      )}
+      {columns.map(column => (
+        <td key={column.id} className={classNames(cell, column.align === 'right' && 'min-[901px]:text-right')}>
+          <span aria-hidden className="w-28 shrink-0 text-dim min-[901px]:hidden">
+            {column.title}
+          </span>
+          <div className="min-w-0">{column.cell(row)}</div>
+        </td>
+      ))}
+      {actions && (
+        <td className={classNames(cell, 'w-10 min-[901px]:text-right')}>
+          <Menu
+            trigger={<IconButton icon={Ellipsis} label={texts.kit.actionsOf(nameOf(row))} />}
+            items={actions(row)}
+          />
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function Paging<Row>({ page = 1, pages = 1, onPage }: DataTableProps<Row>) {
+  if (pages <= 1 || !onPage) return null;
+  return (
+    <nav aria-label={texts.kit.pageOf(page, pages)} className="flex items-center justify-end gap-2">
+      <span className="text-dim">{texts.kit.pageOf(page, pages)}</span>
+      <IconButton
+        icon={ChevronLeft}
+        label={texts.kit.previousPage}
+        kind="secondary"
+        disabled={page <= 1}
+        onClick={() => onPage(page - 1)}
+      />
+      <IconButton
+        icon={ChevronRight}
+        label={texts.kit.nextPage}
+        kind="secondary"
+        disabled={page >= pages}
+        onClick={() => onPage(page + 1)}
+      />
+    </nav>
+  );
+}

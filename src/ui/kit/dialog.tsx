@@ -1,0 +1,120 @@
+import { X } from 'lucide-react';
+import { AlertDialog, Dialog as Primitive } from 'radix-ui';
+import { type ReactNode, useState } from 'react';
+import { texts } from '../texts/texts.ts';
+import { Button, IconButton } from './button.tsx';
+import { classNames } from './class-names.ts';
+import { Checkbox, TextField } from './field.tsx';
+
+const overlay = 'fixed inset-0 z-40 bg-scrim';
+const panel =
+  'opens fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-32px)] -translate-x-1/2 -translate-y-1/2 flex-col ' +
+  'w-[calc(100vw-32px)] rounded-dialog border border-line bg-raised shadow-layer';
+
+export interface DialogProps {
+  readonly isOpen: boolean;
+  onClose(): void;
+  readonly title: string;
+  readonly about?: ReactNode;
+  readonly children: ReactNode;
+  readonly footer?: ReactNode;
+  readonly width?: 'narrow' | 'wide';
+  /** Closed by its buttons only: for a secret that is shown once. */
+  readonly isModalOnly?: boolean;
+}
+
+export function Dialog({ isOpen, onClose, title, about, children, footer, width, isModalOnly = false }: DialogProps) {
+  const keepOpen = (event: Event) => isModalOnly && event.preventDefault();
+  return (
+    <Primitive.Root open={isOpen} onOpenChange={open => !open && onClose()}>
+      <Primitive.Portal>
+        <Primitive.Overlay className={overlay} />
+        <Primitive.Content
+          className={classNames(panel, width === 'wide' ? 'max-w-[1100px]' : 'max-w-[520px]')}
+          onEscapeKeyDown={keepOpen}
+          onPointerDownOutside={keepOpen}
+          {...(about === undefined ? { 'aria-describedby': undefined } : {})}
+        >
+          <header className="flex items-start gap-4 border-b border-line px-5 py-4">
+            <div className="grow">
+              <Primitive.Title className="text-large">{title}</Primitive.Title>
+              {about !== undefined && <Primitive.Description className="text-dim">{about}</Primitive.Description>}
+            </div>
+            {!isModalOnly && <IconButton icon={X} label={texts.kit.close} onClick={onClose} />}
+          </header>
+          <div className="overflow-auto px-5 py-4">{children}</div>
+          {footer && <footer className="flex justify-end gap-2 border-t border-line px-5 py-3">{footer}</footer>}
+        </Primitive.Content>
+      </Primitive.Portal>
+    </Primitive.Root>
+  );
+}
+
+/** Tier of a confirmation: 2 a dialog, 3 with a tick, 4 with the name of the object. Tier 1 asks nothing. */
+export type ConfirmTier = 2 | 3 | 4;
+
+export interface ConfirmProps {
+  readonly isOpen: boolean;
+  readonly tier: ConfirmTier;
+  readonly title: string;
+  /** Consequence of the action. */
+  readonly consequence: ReactNode;
+  /** Verb and object: "Delete API Orders". */
+  readonly action: string;
+  /** Typed to confirm tier 4. */
+  readonly name?: string;
+  readonly isBusy?: boolean;
+  onConfirm(): void;
+  onClose(): void;
+}
+
+export function ConfirmDialog({ isOpen, onClose, ...rest }: ConfirmProps) {
+  return (
+    <AlertDialog.Root open={isOpen} onOpenChange={open => !open && onClose()}>
+      <AlertDialog.Portal>
+        <AlertDialog.Overlay className={overlay} />
+        <AlertDialog.Content className={classNames(panel, 'max-w-[480px]')}>
+          <Confirmation {...rest} />
+        </AlertDialog.Content>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}
+
+function Confirmation({
+  tier,
+  title,
+  consequence,
+  action,
+  name = '',
+  isBusy = false,
+  onConfirm,
+}: Omit<ConfirmProps, 'isOpen' | 'onClose'>) {
+  const [isTicked, setTicked] = useState(false);
+  const [typed, setTyped] = useState('');
+  const isConfirmed = tier === 2 || (tier === 3 ? isTicked : typed === name);
+  return (
+    <>
+      <div className="flex flex-col gap-3 overflow-auto p-5">
+        <AlertDialog.Title className="text-large">{title}</AlertDialog.Title>
+        <AlertDialog.Description asChild>
+          <div className="text-dim">{consequence}</div>
+        </AlertDialog.Description>
+        {tier === 3 && (
+          <Checkbox label={texts.kit.understand} checked={isTicked} onChange={it => setTicked(it.target.checked)} />
+        )}
+        {tier === 4 && (
+          <TextField label={texts.kit.typeName(name)} value={typed} onChange={it => setTyped(it.target.value)} />
+        )}
+      </div>
+      <footer className="flex justify-end gap-2 border-t border-line px-5 py-3">
+        <AlertDialog.Cancel asChild>
+          <Button>{texts.kit.cancel}</Button>
+        </AlertDialog.Cancel>
+        <Button kind="danger" disabled={!isConfirmed} isBusy={isBusy} onClick={onConfirm}>
+          {action}
+        </Button>
+      </footer>
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+import { texts } from '../texts/texts.ts';
+import { nowMs } from './browser-clock.ts';
+
+/** Formats of numbers and times, in the language and zone of the user. */
+
+let zone: string | undefined;
+let language: string | undefined;
+
+/** Empty texts follow the browser. */
+export function setFormats(formats: { readonly timeZone: string; readonly language: string }): void {
+  zone = formats.timeZone || undefined;
+  language = formats.language || undefined;
+}
+
+export const formatNumber = (value: number, maxDigits = 0): string =>
+  new Intl.NumberFormat(language, { maximumFractionDigits: maxDigits }).format(value);
+
+export const formatPercent = (share: number): string =>
+  new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share);
+
+/** Duration as people say it: `340 ms`, `1.2 s`, `3 min`. */
+export function formatMs(ms: number): string {
+  if (ms < 1000) return `${formatNumber(ms, ms < 10 ? 1 : 0)} ms`;
+  if (ms < 60_000) return `${formatNumber(ms / 1000, 1)} s`;
+  if (ms < 3_600_000) return `${formatNumber(ms / 60_000, 1)} min`;
+  return `${formatNumber(ms / 3_600_000, 1)} h`;
+}
+
+const second = 1;
+const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', second],
+];
+
+/** `3 hours ago`, `in 6 days`. */
+export function formatRelative(timeMs: number, now = nowMs()): string {
+  const seconds = Math.round((timeMs - now) / 1000);
+  const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', second];
+  if (unit === 'second' && Math.abs(seconds) < 10) return texts.kit.justNow;
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(seconds / length), unit);
+}
+
+/** Date and time with the name of the zone. */
+export const formatTime = (timeMs: number): string =>
+  new Intl.DateTimeFormat(language, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+    ...(zone ? { timeZone: zone } : {}),
+  }).format(timeMs);

@@ -1,0 +1,57 @@
+import { jsonLanguage } from '@codemirror/lang-json';
+
+type Tree = ReturnType<typeof jsonLanguage.parser.parse>;
+type Node = Tree['topNode'];
+
+export interface TextRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Range of the value at a JSON pointer (RFC 6901); of the deepest member on its way that exists. */
+export function findPointerRange(text: string, pointer: string): TextRange {
+  const names = pointer
+    .split('/')
+    .slice(1)
+    .map(name => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  let node = jsonLanguage.parser.parse(text).topNode.firstChild;
+  let range: TextRange = { from: 0, to: Math.min(1, text.length) };
+  for (const name of names) {
+    const next = node && findMember(text, node, name);
+    if (!next) break;
+    range = next.range;
+    node = next.value;
+  }
+  return range;
+}
+
+function findMember(text: string, node: Node, name: string): { range: TextRange; value: Node | null } | undefined {
+  if (node.name === 'Array') {
+    const items = node.getChildren('Value');
+    const list = items.length > 0 ? items : listValues(node);
+    const value = list[Number(name)];
+    return value && { range: { from: value.from, to: value.to }, value };
+  }
+  for (const property of node.getChildren('Property')) {
+    const key = property.getChild('PropertyName');
+    if (!key || parseKey(text.slice(key.from, key.to)) !== name) continue;
+    return { range: { from: key.from, to: key.to }, value: property.lastChild };
+  }
+  return undefined;
+}
+
+function listValues(node: Node): Node[] {
+  const found: Node[] = [];
+  for (let child = node.firstChild; child; child = child.nextSibling)
+    if (!['[', ']', ',', '⚠'].includes(child.name)) found.push(child);
+  return found;
+}
+
+/** The text of a property name; an incomplete one matches nothing. */
+function parseKey(text: string): string | undefined {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import {
+  type ArgumentsOf,
+  CallError,
+  type CallOptions,
+  type CallResponse,
+  callServer,
+  type ReadRoute,
+  type ResultOf,
+  type WriteRoute,
+} from './calls.ts';
+
+const maxRetries = 2;
+/** Younger results are shown without another request. */
+const freshMs = 2000;
+
+/** Retries what may pass: no response, or an error of the server. */
+const canRetry = (failures: number, error: Error) =>
+  failures < maxRetries && error instanceof CallError && (error.status === 0 || error.status >= 502);
+
+export const createQueryClient = (): QueryClient =>
+  new QueryClient({ defaultOptions: { queries: { retry: canRetry, staleTime: freshMs, refetchOnWindowFocus: true } } });
+
+export interface QueryOptions {
+  readonly enabled?: boolean;
+  /** Shows the result of the previous arguments until the next one is there: pages and filters of a list. */
+  readonly keepPrevious?: boolean;
+  readonly refetchIntervalMs?: number;
+}
+
+/** Reads an operation: `useOperation('GET /api/apis', { query: { q } })`. Equal reads share one request. */
+export const useOperation = <R extends ReadRoute>(
+  route: R,
+  given: ArgumentsOf<R>,
+  { enabled = true, keepPrevious = false, refetchIntervalMs }: QueryOptions = {},
+): UseQueryResult<CallResponse<ResultOf<R>>, CallError> =>
+  useQuery({
+    queryKey: [route, given],
+    queryFn: ({ signal }) => callServer(route, given, { signal }),
+    enabled,
+    ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
+    ...(refetchIntervalMs === undefined ? {} : { refetchInterval: refetchIntervalMs }),
+  });
+
+export interface WriteVariables<R extends WriteRoute> {
+  readonly given: ArgumentsOf<R>;
+  readonly options?: CallOptions;
+}
+
+/** Writes an operation; afterwards every read of the named routes is repeated. */
+export function useWrite<R extends WriteRoute>(
+  route: R,
+  refreshes: readonly ReadRoute[] = [],
+): UseMutationResult<CallResponse<ResultOf<R>>, CallError, WriteVariables<R>> {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ given, options }: WriteVariables<R>) => callServer(route, given, options),
+    onSuccess: async () => {
+      await Promise.all(refreshes.map(it => client.invalidateQueries({ queryKey: [it] })));
+    },
+  });
+}

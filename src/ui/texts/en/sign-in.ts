@@ -1,0 +1,23 @@
+/** Texts of sign-in and forgotten passwords. */
+export const signInTexts = {
+  title: 'Sign in',
+  username: 'E-mail address',
+  password: 'Password',
+  code: 'Code of the authenticator app, or a recovery code',
+  organisation: 'Organisation',
+  organisationHelp: 'This address has an account in several organisations.',
+  submit: 'Sign in',
+  passkey: 'Sign in with a passkey',
+  passkeyFailed: 'The passkey was not used.',
+  forgotten: 'Forgotten password',
+  firstStart: 'First start: gw credentials says where e-mail address and password are.',
+  usernameMissing: 'Enter the e-mail address',
+  retryIn: (seconds: number) => `Try again in ${seconds} s`,
+  forgottenTitle: 'Set a new password',
+  forgottenAbout: 'A mail with a link is sent to the address, if it has an account.',
+  sendLink: 'Send the link',
+  backToSignIn: 'Back to sign-in',
+  expired: 'The password has expired. Choose a new one.',
+  newPassword: 'New password',
+  setPassword: 'Set password',
+} as const;

@@ -1,0 +1,18 @@
+import { apiTexts } from './en/apis.ts';
+import { homeTexts } from './en/home.ts';
+import { keyTexts } from './en/keys.ts';
+import { kitTexts } from './en/kit.ts';
+import { policyTexts } from './en/policies.ts';
+import { shellTexts } from './en/shell.ts';
+import { signInTexts } from './en/sign-in.ts';
+
+/** Texts of the web apps, one file for each area. A translation is another object of this type. */
+export const texts = {
+  kit: kitTexts,
+  shell: shellTexts,
+  signIn: signInTexts,
+  home: homeTexts,
+  apis: apiTexts,
+  keys: keyTexts,
+  policies: policyTexts,
+} as const;

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { type BrowserContext, type Browser as Chromium, chromium, type Page } from 'playwright-core';
+import { hashWebAppSources, installedBuilds } from '#operations/web-app/location.ts';
+import { createWebApp } from '#operations/web-app/web-app.ts';
+import { buildApps } from '#ui/build/build-apps.ts';
+import { chromiumProgram } from '../../tools/services.ts';
+import { type AppOptions, startApp, type TestApp } from './app.ts';
+import { addPerson, type Person } from './browser.ts';
+
+/**
+ * The dashboard in Chromium, against the whole product. Every page that a test opens fails it for an error of the
+ * console or of a script, a violation of the content policy, or a request to another host.
+ */
+export interface DashboardTest {
+  app(): TestApp;
+  /** A page of a user who signed in on the server: pages open without the form. */
+  openAs(person: Person, path: string, options?: { width?: number; dark?: boolean }): Promise<Page>;
+  openAnonymous(path: string): Promise<Page>;
+  addPerson(more?: Record<string, unknown>): Promise<Person>;
+}
+
+/** Statuses that Chromium reports by itself: what the page does about them is tested. */
+const isStatusNotice = (text: string) =>
+  /^Failed to load resource: the server responded with a status of 4\d\d/.test(text);
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export function testDashboard(options: AppOptions = {}): DashboardTest {
+  let app: TestApp;
+  let browser: Chromium;
+  const errors: string[] = [];
+  before(async () => {
+    await buildApps(join(installedBuilds, hashWebAppSources()));
+    const webApp = createWebApp({ directories: [installedBuilds], hashSources: hashWebAppSources });
+    [app, browser] = await Promise.all([
+      startApp('sqlite', { webApp, ...options }),
+      chromium.launch({ executablePath: chromiumProgram(), args: ['--no-sandbox'] }),
+    ]);
+  });
+  after(async () => {
+    await browser?.close();
+    await app?.close();
+    assert.deepEqual(errors, [], 'errors of pages');
+  });
+
+  async function openPage(context: BrowserContext, path: string): Promise<Page> {
+    const page = await context.newPage();
+    const report = (text: string) => void (isStatusNotice(text) || errors.push(`${page.url()}: ${text}`));
+    page.on('console', message => message.type() === 'error' && report(message.text()));
+    page.on('pageerror', error => report(error.message));
+    await context.route(
+      url => url.origin !== app.url.dashboard && url.protocol.startsWith('http'),
+      (route, request) => {
+        report(`request to another host: ${request.url()}`);
+        return route.abort();
+      },
+    );
+    await page.goto(app.url.dashboard + path);
+    return page;
+  }
+  const newContext = ({ width = 1280, dark = false } = {}) =>
+    browser.newContext({
+      viewport: { width, height: 900 },
+      colorScheme: dark ? 'dark' : 'light',
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+
+  return {
+    app: () => app,
+    async openAs({ username, password }, path, more = {}) {
+      const context = await newContext(more);
+      const response = await context.request.post(`${app.url.dashboard}/api/session`, { data: { username, password } });
+      assert.equal(response.status(), 200, await response.text());
+      return openPage(context, path);
+    },
+    openAnonymous: async path => openPage(await newContext(), path),
+    addPerson: more => addPerson(app, more),
+  };
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+  }[];
+}
+
+/** No serious or critical finding of axe (WCAG 2.2 AA and best practices). The script is injected by the debugger. */
+export async function assertAccessible(page: Page, name: string): Promise<void> {
+  await page.evaluate(axeSource);
+  const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as AxeResult;
+  const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
+  const lines = serious.flatMap(({ id, nodes }) => nodes.map(it => `${id}: ${it.html}\n  ${it.failureSummary}`));
+  assert.deepEqual(lines, [], name);
+}
