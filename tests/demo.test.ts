@@ -134,6 +134,11 @@ describe('a running demo', () => {
     const rows = body.data as { id: { api_id: string }; hits: number }[];
     const hits = new Map(rows.map(it => [it.id.api_id, it.hits]));
     for (const id of demo.apiIds.filter(it => it !== 'demo-order-tools')) assert.ok(hits.get(id)! > 5, id);
+    const logged = await child.ask('GET', `/api/logs?p=1&${range}&tags=demo-history`);
+    const times = (logged.body.data as { timestamp: string }[]).map(({ timestamp }) => Date.parse(timestamp));
+    assert.ok(times.length > 0);
+    const started = statSync(join(directory, 'demo.json')).mtimeMs;
+    for (const time of times) assert.ok(time < started && time > started - 90_000_000, new Date(time).toISOString());
   });
 
   test('the log has calls of every API, and sample calls that were refused', async () => {
@@ -211,7 +216,12 @@ describe('gw start --demo', () => {
     const plain = await startChild({ directory });
     assert.match(plain.out(), /has the demo, whose upstream does not run.*gw start --demo starts it/s);
     assert.equal((await call(plain, '/shop/orders', before.keys[0]!.key)).status, 502);
+    assert.match((await runChild(['demo'], { directory })).out, /^The demo in .* has no upstream/);
     await plain.stop();
+    assert.match(
+      (await runChild(['demo'], { directory })).out,
+      /^The demo in .* does not run: gw start --demo starts it/,
+    );
 
     const other = createServer(socket => socket.destroy()).listen(before.port, '127.0.0.1');
     await once(other, 'listening');
@@ -262,17 +272,21 @@ describe('gw start --demo', () => {
       assert.equal(existsSync(join(directory, 'demo.json')), false);
     });
 
-  test('a process that is killed while it creates the demo leaves nothing of it, and the next start creates it', async () => {
+  test('a process that is killed while it creates the demo leaves all of it or nothing, and the next start creates it', async () => {
     const directory = fresh();
     const first = startCommand(['start', '--demo'], { directory });
     await eventually(() => existsSync(join(directory, 'credentials.json')), 'the database is seeded');
     first.child.kill('SIGKILL');
     await first.ended;
-    assert.equal(readMarker(directory), undefined, 'killed before the commit');
     const { apis, keys, policies, usage } = countRows(directory);
-    assert.deepEqual([apis, keys, policies, usage], [0, 0, 0, 0]);
-    const nothing = await removeDemo(directory);
-    assert.deepEqual([nothing.code, nothing.out], [0, 'There is no demo in this installation.\n']);
+    const hasCommitted = readMarker(directory) !== undefined;
+    assert.deepEqual(
+      [apis, keys, policies, usage].map(count => count! > 0),
+      Array(4).fill(hasCommitted),
+    );
+    const { code, out } = await removeDemo(directory);
+    assert.equal(code, 0);
+    assert.match(out, hasCommitted ? /^The demo is removed/ : /^There is no demo in this installation\.$/m);
     const child = await startDemo(directory);
     await callAll(directory);
     await child.stop();

@@ -52,7 +52,7 @@ describe('gw completion', () => {
   test('gw completion prints the script for its own commands and settings', async () => {
     const { code, out } = await runChild(['completion', 'bash'], { directory: folder });
     assert.equal(code, 0);
-    for (const word of ['migrate-from', '--gateway.port', '--rotate-master', 'swagger'])
+    for (const word of ['migrate-from', '--gateway.port', '--rotate-master', '--demo', '--remove', 'swagger'])
       assert.ok(out.includes(word), word);
   });
 });

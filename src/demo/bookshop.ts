@@ -1,4 +1,11 @@
-import { buildSchema, graphql } from 'graphql';
+import { execute } from 'graphql';
+import { objectOrEmpty } from '#base/json-tree.ts';
+import {
+  checkGraphqlDocument,
+  compileGraphqlSchema,
+  computeCost,
+  selectOperation,
+} from '#languages/graphql/graphql.ts';
 import { bookshopSchema } from './apis/bookshop-schema.ts';
 
 /** GraphQL server of the upstream: operations are executed against three books. */
@@ -33,21 +40,51 @@ const rootValue = {
   reserve: ({ book }: { book: string }) => findBook(book),
 };
 
-const schema = buildSchema(bookshopSchema);
+const compiled = compileGraphqlSchema(bookshopSchema);
 
-export async function runBookshopQuery(body: string): Promise<{ status: number; value: unknown }> {
-  let sent: { query?: unknown; variables?: unknown; operationName?: unknown };
+/** Other programs of this machine can send operations to the upstream: their execution is bounded too. */
+const bounds = { maxTokens: 2000, maxNesting: 30, maxFields: 500, maxAliases: 50, maxDirectives: 10 };
+const listSize = rows.length;
+const maxCost = 5000;
+
+interface BookshopResponse {
+  readonly status: number;
+  readonly value: unknown;
+}
+
+const createFault = (...errors: readonly { readonly message: string }[]): BookshopResponse => ({
+  status: 400,
+  value: { errors },
+});
+
+function parseRequest(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    sent = JSON.parse(body);
+    return objectOrEmpty(JSON.parse(body));
   } catch {
-    return { status: 400, value: { errors: [{ message: 'the body is not JSON' }] } };
+    return undefined;
   }
-  if (typeof sent?.query !== 'string') return { status: 400, value: { errors: [{ message: 'query is missing' }] } };
-  const { query: source, variables, operationName } = sent;
-  const variableValues = typeof variables === 'object' ? (variables as Record<string, unknown>) : null;
-  const name = typeof operationName === 'string' ? operationName : null;
-  return {
-    status: 200,
-    value: await graphql({ schema, source, rootValue, variableValues, operationName: name }),
-  };
+}
+
+export async function runBookshopQuery(body: string): Promise<BookshopResponse> {
+  const sent = parseRequest(body);
+  if (typeof sent?.query !== 'string') return createFault({ message: 'the body is not JSON with a query' });
+  const document = checkGraphqlDocument(compiled, sent.query, bounds, false);
+  if ('errors' in document) return createFault(...document.errors);
+  const operationName = typeof sent.operationName === 'string' ? sent.operationName : undefined;
+  const operation = selectOperation(document, operationName);
+  if ('errors' in operation) return createFault(...operation.errors);
+  const variableValues = { ...objectOrEmpty(sent.variables) };
+  const cost = computeCost(compiled.schema, document.document, operation, {
+    defaultListSize: listSize,
+    variables: variableValues,
+  });
+  if (cost > maxCost) return createFault({ message: `the operation has the cost ${cost}, the limit is ${maxCost}` });
+  const value = await execute({
+    schema: compiled.schema,
+    document: document.document,
+    rootValue,
+    variableValues,
+    ...(operationName !== undefined && { operationName }),
+  });
+  return { status: 200, value };
 }

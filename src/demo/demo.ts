@@ -37,7 +37,7 @@ export function createDemoRun(settings: Settings, { log }: { readonly log: Log }
     if (pendingDatabase) throw problem.database_unavailable();
     const stored = await createDemoStates(services).read();
     if (stored?.phase === 'removing') throw problem.removal_unfinished();
-    upstream = await startDemoUpstream(stored?.port ?? 0, random);
+    upstream = await startDemoUpstream(stored?.port ?? 0, { random, log });
     if (services.addressPolicies.operator.refuse(upstreamHost, upstream.port))
       throw problem.address_refused({ detail: { host: upstreamHost } });
     const found = stored ?? (await createDemo(services, upstream.port, random));

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import type { ReadableDirectory } from '#storage/data-directory.ts';
 import { type DemoState, demoFile } from './state.ts';
+import { toOrigin } from './upstream.ts';
 
 /** Text of `gw demo`. */
 
@@ -61,20 +62,25 @@ function isListening(url: string): Promise<boolean> {
   });
 }
 
+async function describeRun(path: string, { port }: DemoState, urls: Readonly<Record<string, string | undefined>>) {
+  if (urls.gateway === undefined || !(await isListening(urls.gateway)))
+    return `The demo in ${path} does not run: gw start --demo starts it`;
+  if (!(await isListening(toOrigin(port))))
+    return `The demo in ${path} has no upstream, and most of its APIs respond with 502: stop gw, then gw start --demo`;
+  return `The demo in ${path} runs; its dashboard is ${urls.dashboard}, its portal ${urls.portal}`;
+}
+
 /** Reads the copy of the state, without the lock of the data directory. */
 export async function describeDemo(directory: ReadableDirectory, gatewayPort: number): Promise<string> {
   const text = directory.read(demoFile);
   if (text === undefined) return `There is no demo in ${directory.path}: gw start --demo creates one\n`;
   const state = JSON.parse(text) as DemoState;
   const urls = readUrls(directory);
-  const isRunning = urls.gateway !== undefined && (await isListening(urls.gateway));
   const commands = listSampleCommands(state, urls.gateway ?? `http://127.0.0.1:${gatewayPort}`);
   const width = Math.max(...state.keys.map(({ alias }) => alias.length));
   const keys = state.keys.map(({ alias, policy, key }) => `  ${alias.padEnd(width)}  ${policy.padEnd(11)}  ${key}`);
   return [
-    isRunning
-      ? `The demo in ${directory.path} runs; its dashboard is ${urls.dashboard}, its portal ${urls.portal}`
-      : `The demo in ${directory.path} does not run: gw start --demo starts it`,
+    await describeRun(directory.path, state, urls),
     'Its APIs:',
     ...commands.map(([about, command]) => `  # ${about}\n  ${command}`),
     `Keys:\n${keys.join('\n')}`,

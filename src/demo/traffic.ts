@@ -36,14 +36,20 @@ function createAuthorization({ credential, policy }: SampleCall, { state, random
   return state.keys.find(it => it.alias === alias)!.key;
 }
 
+interface SendOptions extends TrafficOptions {
+  /** Ends a call in progress when the process stops. */
+  readonly signal: AbortSignal;
+}
+
 /** Sends one call; resolves when its response has ended, or it has failed, which is a sample too. */
-function send(call: SampleCall, authorization: string, { gatewayUrl, random }: TrafficOptions): Promise<void> {
+function send(call: SampleCall, authorization: string, { gatewayUrl, random, signal }: SendOptions): Promise<void> {
   return new Promise(resolve => {
     const sent = request(
       new URL(`${call.listenPath}${call.path}`, gatewayUrl),
       {
         method: call.method,
         timeout: callTimeoutMs,
+        signal,
         headers: {
           'user-agent': agents[Math.floor(random() * agents.length)]!,
           ...(authorization && { authorization }),
@@ -64,6 +70,8 @@ function send(call: SampleCall, authorization: string, { gatewayUrl, random }: T
 
 export function startTraffic(options: TrafficOptions) {
   const { random, log, isStillThere } = options;
+  const controller = new AbortController();
+  const { signal } = controller;
   let calls = 0;
   const loop = repeat(
     () => minPauseMs + random() * (maxPauseMs - minPauseMs),
@@ -74,9 +82,15 @@ export function startTraffic(options: TrafficOptions) {
       }
       const call = pickWeighted(sampleCalls, random);
       const authorization = createAuthorization(call, options);
-      for (let sent = 0; sent < (call.burst ?? 1); sent++) await send(call, authorization, options);
+      for (let sent = 0; sent < (call.burst ?? 1) && !signal.aborted; sent++)
+        await send(call, authorization, { ...options, signal });
     },
     { onError: error => log.warn({ reason: error.message }, 'sample call failed'), unref: true },
   );
-  return loop;
+  return {
+    close(): Promise<void> {
+      controller.abort();
+      return loop.close();
+    },
+  };
 }

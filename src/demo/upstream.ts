@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Log } from '#base/log.ts';
 import { createServer } from '#base/node-http.ts';
 import type { Random } from './random.ts';
 import { createUpstreamRoutes } from './upstream-routes.ts';
@@ -16,9 +17,17 @@ const maxBodyBytes = 65_536;
 const maxConnections = 500;
 
 /** Listens on the preferred port, which the definitions name already, or on a free one. */
-export async function startDemoUpstream(preferredPort: number, random: Random): Promise<DemoUpstream> {
+export async function startDemoUpstream(
+  preferredPort: number,
+  { random, log }: { readonly random: Random; readonly log: Log },
+): Promise<DemoUpstream> {
   const respond = createUpstreamRoutes(random);
-  const server = createServer((request, response) => void receive(request, response, respond));
+  const server = createServer((request, response) => {
+    receive(request, response, respond).catch((error: unknown) => {
+      log.error({ err: error }, 'demo upstream failed');
+      response.destroy();
+    });
+  });
   server.maxConnections = maxConnections;
   // A start that fails later ends the process all the same.
   server.unref();

@@ -36,7 +36,7 @@ for (const [thread, file, notNeeded] of [
   [
     'the main thread',
     'src/application.ts',
-    /\/gateway\/steps\/order\.ts$|\/languages\/(jq\/jq|go-template\/template|rego\/rego)/,
+    /\/src\/demo\/|\/gateway\/steps\/order\.ts$|\/languages\/(jq\/jq|go-template\/template|rego\/rego)/,
   ],
   ['a traffic thread', 'src/gateway/runtime/thread.ts', /\/languages\/(jq\/jq|go-template\/template|rego)/],
 ] as const)
