@@ -20,6 +20,8 @@ export interface Records {
    * caught.
    */
   write<T>(work: () => Promise<T>): Promise<T>;
+  /** Dry run: runs `work` as `write` does, with all of its checks, and undoes its changes. */
+  rehearse<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Records a change of an object, or of a whole topic: the revision and the change log are written in the same
    * transaction; listeners of this process are notified after the commit.
@@ -149,6 +151,7 @@ function createRecords(
       return db();
     },
     write,
+    rehearse: work => write(() => runAndUndo(currentTransaction()!, work)),
     markChanged(topic, id = '') {
       const own = currentTransaction();
       if (!own) throw new Error(`markChanged(${topic}) outside of a write`);
@@ -193,6 +196,19 @@ async function runInOpenTransaction<T>(transaction: TransactionState, work: () =
     transaction.error = error;
     throw error;
   }
+}
+
+/** Undoes the work by a savepoint: a transaction around it goes on. */
+async function runAndUndo<T>(transaction: TransactionState, work: () => Promise<T>): Promise<T> {
+  const { topics, tx } = transaction;
+  const before = new Map([...topics].map(([topic, ids]) => [topic, new Set(ids)]));
+  await sql`savepoint rehearsal`.execute(tx!);
+  const value = await work();
+  if (transaction.error !== undefined) throw transaction.error;
+  await sql`rollback to savepoint rehearsal`.execute(tx!);
+  topics.clear();
+  for (const [topic, ids] of before) topics.set(topic, ids);
+  return value;
 }
 
 /**

@@ -5,7 +5,6 @@ import { modifiedResponse, toModified, toWarningsMember } from '#operations/shap
 import { checkDefinition, putApi } from '../api/changes.ts';
 import { mcpExample } from '../api/examples.ts';
 import { toDocumentedSchema } from '../api/schema.ts';
-import { versionQuery } from '../api/versions.ts';
 import {
   addBaseHeader,
   type GwApiServices,
@@ -19,7 +18,7 @@ import { problem as gwProblem } from '../gw/problems.ts';
 import { createProblems, declared, defineDelete, params, updateProblems } from '../gw/shared-operations.ts';
 import { problem, routeProblems } from '../problems.ts';
 import { ensureMcp, type McpApi, requireExtension } from './documents.ts';
-import { expandQuery, expandTools } from './expand-tools.ts';
+import { createdDocument, expandQuery, expandTools, mcpCreationQuery, runCreation } from './expand-tools.ts';
 
 const body = toDocumentedSchema(mcpSchema);
 const documentView = z.looseObject({});
@@ -37,9 +36,13 @@ export const listGatewayMcps = operation({
   method: 'GET',
   path: '/gw/mcps',
   about: 'Lists the documents of the MCP proxies of all organisations, oldest first.',
+  query: expandQuery,
   returns: z.array(documentView),
-  async handle(_call, { apis }: Pick<ReadServices, 'apis'>) {
-    return (await apis.all()).filter(({ kind }) => kind === 'mcp').map(api => (api as McpApi).definition);
+  async handle({ query: { expand } }, { apis }: Pick<ReadServices, 'apis'>) {
+    const documents: McpApi['definition'][] = [];
+    for (const api of await apis.all())
+      if (api.kind === 'mcp') documents.push(expand ? await expandTools(apis, api, api.definition) : api.definition);
+    return documents;
   },
 });
 
@@ -52,19 +55,21 @@ export const createGatewayMcp = operation({
   path: '/gw/mcps',
   about:
     'Creates an MCP proxy from an OpenAPI document with x-gw-api-gateway. Replaces an MCP proxy with the same id in the same organisation; the action of the response is then modified.',
-  query: versionQuery,
+  query: mcpCreationQuery,
   body,
   example: mcpExample,
   accepts: 'document',
-  returns: modifiedResponse,
+  returns: modifiedResponse.extend({ document: createdDocument }),
   problems: [gwProblem.extension_missing, ...createProblems],
   async handle({ actor, query, body: given, audit }, services: GwApiServices) {
     rejectSwagger(given);
     const written = checkDefinition('mcp', requireExtension(given), services);
     const orgId = await resolveDefinitionOwner(services, written);
-    const { api, action } = await putApi(services, { actor, orgId, written, version: query });
+    const put = () => putApi(services, { actor, orgId, written, version: query });
+    const { result, document } = await runCreation(services, query, put, ({ api }) => api);
+    const { api, action } = result;
     audit(api.api_id, orgId);
-    return { ...toModified(api.api_id, action), ...toWarningsMember(written) };
+    return { ...toModified(api.api_id, action), ...toWarningsMember(written), ...document };
   },
 });
 

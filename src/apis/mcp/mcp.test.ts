@@ -59,6 +59,62 @@ onEveryEngine('MCP proxies', app => {
     assert.deepEqual([stored.application_protocol, stored.json_rpc_version, stored.is_oas], ['mcp', '2.0', true]);
   });
 
+  const restDocument = (id: string) => ({
+    openapi: '3.0.3',
+    info: { title: id, version: '1' },
+    paths: { '/items': { get: { operationId: 'listItems', responses: { 200: { description: 'OK' } } } } },
+    'x-gw-api-gateway': {
+      info: { id, name: id, state: { active: true } },
+      server: { listenPath: { value: `/${id}/`, strip: true } },
+      upstream: { url: 'http://127.0.0.1:9' },
+    },
+  });
+  const toolNames = (document: Record<string, { primitives: { name: string }[] }>) =>
+    document['x-gw-mcp-server']?.primitives.map(({ name }) => name);
+
+  test('a dry run checks and returns the document, and stores nothing', async () => {
+    const source = await app().ask('POST', '/api/apis/oas', { body: restDocument('rehearsed-items') });
+    assert.equal(source.status, 200, source.text);
+    const document = createDocument('rehearsed', { info: { id: 'rehearsed' } });
+    const tools = createDocument('rehearsed', { info: { id: 'rehearsed' } });
+    tools['x-gw-api-gateway'].upstream.url = 'gw://rehearsed-items/mcp';
+    const revision = async () => (await app().application.installation.records.revision()) as number;
+    for (const path of ['/api/mcps', '/gw/mcps']) {
+      const before = await revision();
+      const plain = await app().ask('POST', `${path}?dryRun=true`, { body: document });
+      assert.equal(plain.status, 200, plain.text);
+      assert.deepEqual([plain.body.ID ?? plain.body.key, plain.body.action ?? 'added'], ['rehearsed', 'added']);
+      assert.equal(plain.body.document['x-gw-api-gateway'].info.applicationProtocol, 'mcp');
+      const expanded = await app().ask('POST', `${path}?dryRun=true&expand=true`, { body: tools });
+      assert.deepEqual(toolNames(expanded.body.document), ['listItems'], expanded.text);
+      const repeated = await app().ask('POST', `${path}?dryRun=true`, {
+        body: document,
+        headers: { 'idempotency-key': crypto.randomUUID() },
+      });
+      assert.equal(repeated.status, 200, repeated.text);
+      assert.equal(await revision(), before);
+      assert.equal((await app().ask('GET', '/api/mcps/rehearsed')).status, 404);
+      const missing = createDocument('rehearsed');
+      missing['x-gw-api-gateway'].upstream.url = 'gw://unknown-items/mcp';
+      assert.equal((await app().ask('POST', `${path}?dryRun=true`, { body: missing })).status, 400);
+      const wrong = await app().ask('POST', `${path}?dryRun=yes`, { body: document });
+      assert.match(wrong.text, /invalid dryRun query parameter/);
+    }
+    assert.equal((await app().ask('POST', '/gw/mcps?expand=true', { body: tools })).body.action, 'added');
+    const rehearsed = await app().ask('POST', '/gw/mcps?dryRun=true', { body: document });
+    assert.equal(rehearsed.body.action, 'modified');
+    const stored = await app().ask('GET', '/gw/mcps/rehearsed');
+    assert.equal(stored.body['x-gw-api-gateway'].upstream.url, 'gw://rehearsed-items/mcp');
+  });
+
+  test('the list of the gateway adds tools with expand=true', async () => {
+    const list = async (query: string) =>
+      ((await app().ask('GET', `/gw/mcps${query}`)).body as Parameters<typeof toolNames>[0][]).map(toolNames);
+    assert.ok((await list('?expand=true')).some(names => names?.includes('listItems')));
+    assert.ok((await list('')).every(names => names === undefined));
+    assert.match((await app().ask('GET', '/gw/mcps?expand=1')).text, /invalid expand query parameter/);
+  });
+
   test('an MCP proxy is updated, listed and deleted', async () => {
     const id = await create('managed');
     const updated = await app().ask('PUT', `/api/mcps/${id}`, {

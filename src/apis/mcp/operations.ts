@@ -26,14 +26,13 @@ import { type StoredApi, toDocumentedSchema } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import { type ApiOrder, type ApiStore, apiOrders } from '../api/store.ts';
 import { listVersions, versionListQuery, versionListResponse } from '../api/version-list.ts';
-import { versionQuery } from '../api/versions.ts';
 import { addBaseHeader } from '../gw/changes.ts';
 import { rejectSwagger } from '../gw/documents.ts';
 import { problem as gwProblem } from '../gw/problems.ts';
 import type { Ownership } from '../owners/store.ts';
 import { creationProblems, ownershipProblems, problem, routeProblems, versionProblems } from '../problems.ts';
 import { ensureMcp, type McpApi, requireExtension } from './documents.ts';
-import { expandQuery, expandTools } from './expand-tools.ts';
+import { createdDocument, expandQuery, expandTools, mcpCreationQuery, runCreation } from './expand-tools.ts';
 
 const params = z.object({ apiId: z.string().describe('Public or database id of the MCP proxy') });
 const declared = { surface: 'dashboard', noun: 'mcps' } as const;
@@ -87,18 +86,20 @@ export const createMcp = operation({
   about:
     'Creates an MCP proxy from an OpenAPI document with x-gw-api-gateway, by itself or as a version of another MCP proxy.',
   permission: 'mcp:write',
-  query: versionQuery,
+  query: mcpCreationQuery,
   body,
   example: mcpExample,
   accepts: 'document',
-  returns: createdResponse,
+  returns: createdResponse.extend({ document: createdDocument }),
   problems: [gwProblem.extension_missing, ...creationProblems, ...ownershipProblems, ...versionProblems],
   async handle({ actor, query, body: document, audit }, services: ApiServices) {
     rejectSwagger(document);
     const written = checkDefinition('mcp', requireExtension(document), services);
-    const api = await addApi(services, { actor, orgId: actor.orgId, written, version: query });
+    const add = () => addApi(services, { actor, orgId: actor.orgId, written, version: query });
+    const { result: api, document: view } = await runCreation(services, query, add, it => maskSecretsFor(actor, it));
     audit(api.api_id);
-    return { ...toCreated('MCP Proxy definition created', api.id, api.api_id), ...toWarningsMember(written) };
+    const said = query.dryRun ? 'MCP Proxy definition is valid' : 'MCP Proxy definition created';
+    return { ...toCreated(said, api.id, api.api_id), ...toWarningsMember(written), ...view };
   },
 });
 
