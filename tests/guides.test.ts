@@ -12,6 +12,7 @@ import { startApp, type TestApp } from './support/app.ts';
 import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
 import { walkOf } from './support/doc-commands.ts';
 import { answerGraphql } from './support/graphql-upstream.ts';
+import { startMcpServer } from './support/mcp-server.ts';
 import { dashboardUrl, type OidcProvider, oidcClient, startOidcProvider, walkToCallback } from './support/oidc.ts';
 import { freePort } from './support/services/server.ts';
 import { startUpstream } from './support/upstream.ts';
@@ -89,6 +90,15 @@ describe('Guides to authentication and protocols', () => {
       await runGuide('graphql', 14, { UPSTREAM: upstream.url });
     } finally {
       await upstream.close();
+    }
+  });
+
+  test('mcp.md works as documented, with the server of the MCP SDK', async () => {
+    const server = await startMcpServer();
+    try {
+      await runGuide('mcp', 8, { UPSTREAM: server.url });
+    } finally {
+      await server.close();
     }
   });
 

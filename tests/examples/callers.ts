@@ -20,6 +20,17 @@ function publishKeys({ partner, issuer }: Place): void {
 }
 const token = ({ issuer }: Place, claims: object) =>
   mint({ sub: 'ann', exp: 4_000_000_000, ...claims }, issuer.privateKey, { header: { kid: 'one' } });
+const rpcJson = { 'Content-Type': 'application/json' };
+const toolList = {
+  jsonrpc: '2.0',
+  id: 1,
+  result: { tools: ['find_order', 'add_order', 'delete_order'].map(name => ({ name })) },
+};
+const rpc = (method: string, params: object = {}) => ({
+  ask: 'POST /tools/',
+  headers: { ...rpcJson, Authorization: '$KEY' },
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+});
 const bearer = { Authorization: 'Bearer $TOKEN' };
 
 /** Signs address and date as callers do. */
@@ -268,6 +279,26 @@ export const callers: Readonly<Record<string, Example>> = {
       { ask: 'GET /intranet/news', headers: { 'X-Forwarded-For': '10.0.0.7' }, status: 200 },
       { ask: 'GET /intranet/news', headers: { 'X-Forwarded-For': '10.0.0.66' }, status: 403, reaches: null },
       { ask: 'GET /intranet/news', headers: { 'X-Forwarded-For': '192.0.2.1' }, status: 403, reaches: null },
+    ],
+  },
+  mcp: {
+    surface: '/gw/mcps',
+    answer: (_request, response) => void response.writeHead(200, rpcJson).end(JSON.stringify(toolList)),
+    async after(at, id) {
+      const rights = { api_id: id, mcp_access_rights: { tools: { blocked: ['add_.*'] } } };
+      return { KEY: await at.key(id, { access_rights: { [id]: rights } }) };
+    },
+    calls: [
+      {
+        ...rpc('tools/list'),
+        status: 200,
+        reaches: 'POST /mcp',
+        says: /^\{[^{]*\{"tools":\[\{"name":"find_order"\}\]\}\}$/,
+      },
+      { ...rpc('tools/call', { name: 'find_order' }), status: 200, gets: /"name":"find_order"/ },
+      { ...rpc('tools/call', { name: 'add_order' }), status: 403, says: /-32002/, reaches: null },
+      { ...rpc('tools/call', { name: 'delete_order' }), status: 403, says: /-32002/, reaches: null },
+      { ...rpc('tools/list'), headers: rpcJson, status: 401, says: /-32001/, reaches: null },
     ],
   },
   expiry: {

@@ -13,6 +13,8 @@ export interface Example {
   readonly shows?: string;
   /** Examples it does not work without. */
   readonly needs?: readonly string[];
+  /** Where it is published; by default at the operations of its format. */
+  readonly surface?: string;
   /** Settings of a gateway of its own. */
   readonly settings?: Partial<Record<SettingName, string>>;
   /** What is written into the file in place of its placeholders. */

@@ -24,12 +24,22 @@ export function replacePlaceholders(text: string, values: Iterable<readonly [str
   return result;
 }
 
-async function publish(at: Place, name: string, format: DefinitionFormat, values: Values): Promise<string> {
+interface Published {
+  readonly name: string;
+  readonly surface: string;
+  readonly values?: Values;
+}
+
+async function publish(
+  at: Place,
+  format: DefinitionFormat,
+  { name, surface, values = {} }: Published,
+): Promise<string> {
   const file = fileOf(name, format);
   assert.ok(file, `there is no ${name}${endings[format]}`);
   const body = replacePlaceholders(textOf(file), [...Object.entries(values), ...at.addresses]);
   const headers = { 'content-type': types[format] };
-  const { status, text } = await at.app.ask('POST', surfaces[format], { body, headers });
+  const { status, text } = await at.app.ask('POST', surface, { body, headers });
   assert.equal(status, 200, text);
   return idOf(readExample(file), format);
 }
@@ -43,9 +53,11 @@ export async function run(at: Place, name: string, format: DefinitionFormat, exa
   at.upstream.answer = example.answer;
   const values = (await example.before?.(at)) ?? {};
   const ids: string[] = [];
+  const surface = example.surface ?? surfaces[format];
   try {
-    for (const other of example.needs ?? []) ids.push(await publish(at, other, format, {}));
-    const id = await publish(at, name, format, values);
+    for (const other of example.needs ?? [])
+      ids.push(await publish(at, format, { name: other, surface: surfaces[format] }));
+    const id = await publish(at, format, { name, surface, values });
     ids.push(id);
     await at.app.application.waitForDataPlane();
     const named = (await example.after?.(at, id)) ?? {};
@@ -54,7 +66,7 @@ export async function run(at: Place, name: string, format: DefinitionFormat, exa
     await example.afterwards?.(at, id);
     return await stepsOf(at, example, named);
   } finally {
-    for (const id of ids) await at.app.ask('DELETE', `${surfaces[format]}/${id}`);
+    for (const id of ids) await at.app.ask('DELETE', `${id === ids.at(-1) ? surface : surfaces[format]}/${id}`);
     await at.app.application.waitForDataPlane();
   }
 }
