@@ -55,9 +55,9 @@ const createToolProxy = (id: string, url: string, more: Json = {}) => ({
   ...more,
   'x-gw-api-gateway': {
     info: { id, name: `Tools ${id}`, state: { active: true } },
-    server: { listenPath: { value: `/${id}/`, strip: true } },
     upstream: { url },
     ...more['x-gw-api-gateway'],
+    server: { listenPath: { value: `/${id}/`, strip: true }, ...more['x-gw-api-gateway']?.server },
   },
 });
 
@@ -146,6 +146,42 @@ withSettings('REST API as MCP tools', {}, (app, upstream) => {
     }
     for (let at = 0; at < 3; at++) assert.equal(statusOf(await callTool(url, '', 'listPets')), 'HTTP 401');
     assert.equal(statusOf(await callTool(url, await createKey(app(), [petId]), 'listPets')), 'HTTP 200');
+  });
+
+  /** Guards the proxy by the same keys as the API. */
+  const guardedProxy = {
+    components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Pet-Key' } } },
+    security: [{ key: [] }],
+    'x-gw-api-gateway': {
+      server: { authentication: { enabled: true, securitySchemes: { key: { enabled: true } } } },
+    },
+  };
+
+  test('a call of a tool counts once against the rate and the quota of a key that proxy and API share', async () => {
+    const { url, petId, toolId } = await publishTools(guardedProxy);
+    for (const [limits, code] of [
+      [{ rate: 2, per: 1000 }, -32003],
+      [{ quota_max: 2, quota_renewal_rate: 1000 }, -32002],
+    ] as const) {
+      const key = await createKey(app(), [petId, toolId], limits);
+      for (let at = 0; at < 2; at++) assert.equal(statusOf(await callTool(url, key, 'listPets')), 'HTTP 200');
+      assert.equal((await callTool(url, key, 'listPets')).code, code);
+    }
+  });
+
+  test('limits of a key for each API count a call of a tool each, the one of the API too', async () => {
+    const { url, petId, toolId } = await publishTools(guardedProxy);
+    const right = (id: string, rate: number) => ({ api_id: id, versions: ['Default'], limit: { rate, per: 1000 } });
+    const { body } = await app().ask('POST', '/api/keys', {
+      body: { access_rights: { [petId]: right(petId, 1), [toolId]: right(toolId, 2) } },
+    });
+    await waitUntilApplied(app());
+    const seen: unknown[] = [];
+    for (let at = 0; at < 3; at++) {
+      const result = await callTool(url, body.key_id, 'listPets');
+      seen.push(result.code ?? statusOf(result));
+    }
+    assert.deepEqual(seen, ['HTTP 200', 'HTTP 429', -32003]);
   });
 
   test('calls of tools count against the limits of an operation of the API, over all keys', async () => {

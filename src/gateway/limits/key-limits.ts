@@ -6,6 +6,7 @@ import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { skipsLimits } from '../pipeline/loops.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
+import { isAlreadyCounted } from './counted-once.ts';
 import { resolveCounterOwner } from './counter-owner.ts';
 import { createLimitPlans, type LimitPlan } from './limit-plan.ts';
 import { createQuotaMonitor } from './quota-monitor.ts';
@@ -32,8 +33,9 @@ export const keyLimitsStep: Step<Services, typeof reads> = {
     const takeQuota = createQuotaCheck(context);
 
     function checkQuota(call: Exchange, session: Session, owner: string, { quota: window, scope }: LimitPlan) {
-      if (noQuotas || !window) return setLimitVariables(call);
-      return takeQuota(call, session, quotaCounter(owner, scope), window);
+      const name = quotaCounter(owner, scope);
+      if (noQuotas || !window || isAlreadyCounted(call, name)) return setLimitVariables(call);
+      return takeQuota(call, session, name, window);
     }
 
     return {
@@ -45,7 +47,7 @@ export const keyLimitsStep: Step<Services, typeof reads> = {
         const limits = limitPlans.get(right);
         const owner = resolveCounterOwner(call, session);
         const rate = noRates ? undefined : limitPlans.rateFor(call, owner, limits);
-        const refused = rate && guard(call, rate.name, rate.plan);
+        const refused = rate && !isAlreadyCounted(call, rate.name) ? guard(call, rate.name, rate.plan) : undefined;
         if (refused instanceof Promise) return refused.then(it => it ?? checkQuota(call, session, owner, limits));
         return refused ?? checkQuota(call, session, owner, limits);
       },

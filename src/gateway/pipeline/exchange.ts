@@ -96,6 +96,8 @@ export class Exchange {
   keyId = '';
   /** Owner of the rate limit and quota counters. */
   counterOwner = '';
+  /** Counters of the request so far, where a second chain counts it too; undefined for other requests. */
+  countedNames: Set<string> | undefined = undefined;
   /** Hash of the key, safe for logs and records. */
   keyHash = '';
   session: Session | undefined = undefined;

@@ -1,4 +1,5 @@
 import { isUtf8ContentType, parseMediaType } from '#base/media-type.ts';
+import { findToolSource } from '#definition/rest-tools/tool-source.ts';
 import { createMcpAccessLists } from '../mcp/access-lists.ts';
 import { type EnvelopeError, parseEnvelope } from '../mcp/envelope.ts';
 import { createPrimitiveResolver, toRpcMessage } from '../mcp/primitive-names.ts';
@@ -20,6 +21,7 @@ export const mcpMessageStep: Step<Services, typeof reads> = {
   build({ model, version, services }) {
     if (!model.mcp) return undefined;
     const maxBytes = services.settings['gateway.max_buffered_body_bytes'];
+    const isToolProxy = findToolSource(model.upstream.url) !== '';
     const resolve = createPrimitiveResolver(model.mcp.paths);
     const { hasRules } = createMcpAccessLists(version.endpoints, model.mcp.paths, resolve);
 
@@ -33,6 +35,7 @@ export const mcpMessageStep: Step<Services, typeof reads> = {
     return {
       request(call) {
         call.rpcMessage = undefined;
+        if (isToolProxy) call.countedNames = new Set();
         if (isVirtualPath(decodePath(call.innerPath))) return refuse(call, 'mcp_virtual_path');
         // Messages in a tunnel would pass unread; the protocol has no WebSocket transport.
         if (call.upgrade !== '') return refuse(call, 'mcp_websockets_disallowed');

@@ -83,7 +83,8 @@ function enterLoop(call: Exchange, whole: Exchange, source: ApiInfo): void {
   call.loopCount = whole.loopCount + 1;
   call.entryLoopCount = call.loopCount;
   call.maxLoops = whole.maxLoops;
-  // The proxy counts messages, with keys and limits of its own; a call of a tool is a request to the API as any other.
+  // A call of a tool is a request to the API as any other; counters that the message took already are not taken again.
+  call.countedNames = whole.countedNames;
   call.checkLimitsInLoop = true;
   call.traceId = whole.traceId;
   call.innerPath = call.path;
