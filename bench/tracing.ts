@@ -4,7 +4,8 @@ import { noBody } from '../src/gateway/http/body.ts';
 import { HeaderList } from '../src/gateway/http/headers.ts';
 import { Exchange } from '../src/gateway/pipeline/exchange.ts';
 import type { Api } from '../src/gateway/routing/api.ts';
-import { createTracer, type SpanReport } from '../src/gateway/tracing/tracer.ts';
+import type { SpanReport } from '../src/gateway/tracing/request-tracer.ts';
+import { createTracer } from '../src/gateway/tracing/tracer.ts';
 
 /*
  * Processor time of tracing per request: start of the trace, attempt, end with encoding, and the transfer of reports. The

@@ -14,9 +14,9 @@ import { rejectWeakSecrets } from '#base/weak-secrets.ts';
 import { startConfigurationFiles } from '#configuration/directory-source.ts';
 import { rejectConfigurationWrite, selectDatabase } from '#configuration/files-database.ts';
 import { startSending } from '#events/events.ts';
+import { createLazyTokenVerifier } from '#gateway/auth/lazy-token-verifier.ts';
 import { createConsent } from '#gateway/auth/oauth/consent.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
-import { createSignedTokenVerifier } from '#gateway/auth/signed-token-verifier.ts';
 import { createDebugRuns } from '#gateway/inspect/debug/run-limit.ts';
 import { createPluginHost } from '#gateway/plugins/plugin-host.ts';
 import type { PluginRpc } from '#gateway/plugins/plugin-rpc.ts';
@@ -39,7 +39,8 @@ import { formatListenerUrl, openManagementListener } from '#operations/listen-at
 import { createManagementListener } from '#operations/listener.ts';
 import { createListenerTls, describeListening, validateTlsSettings } from '#operations/listener-tls.ts';
 import { selectManagementListeners } from '#operations/management-listeners.ts';
-import { addManagementMcpRoute, type ManagementMcpOptions } from '#operations/mcp/route.ts';
+import { loadManagementMcp } from '#operations/mcp/lazy-route.ts';
+import type { ManagementMcpOptions } from '#operations/mcp/route.ts';
 import type { ServicesOf } from '#operations/operation.ts';
 import { addPageRoutes } from '#operations/pages.ts';
 import { createAppliedWaits, type WaitUntilApplied } from '#operations/wait-applied.ts';
@@ -50,9 +51,7 @@ import { bootstrap, type InstallationCredentials } from '#people/installation/bo
 import { writeFirstCredentials } from '#people/installation/credentials-file.ts';
 import { createSessionAuthenticator } from '#people/sessions/authenticate-session.ts';
 import { resetPage } from '#people/sessions/reset-page.ts';
-import { createDiscovery } from '#people/single-sign-on/oidc/discovery.ts';
 import { addSignOnRoutes } from '#people/single-sign-on/routes.ts';
-import { createSamlProviders } from '#people/single-sign-on/saml/metadata.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
 import { startChangeLogPruning } from '#storage/change-log.ts';
 import { type CounterPersistence, createCounterPersistence } from '#storage/counter-persistence.ts';
@@ -346,21 +345,16 @@ const listGatewayUrls = (settings: Settings, listener: string | undefined): Gate
   ...(listener === undefined ? [] : [{ url: listener, isListener: true }]),
 ];
 
-/** Routes for browsers (single sign-on, with its clients of identity providers, and pages) and for agents. */
+/** Routes for browsers (single sign-on and pages) and for agents. */
 function addDashboardRoutes(
   app: FastifyInstance,
   shared: ReturnType<typeof createListenerOptions> & Pick<ManagementMcpOptions, 'settings' | 'listUrls'>,
-  { clock, log }: AppEnvironment,
+  { log }: AppEnvironment,
 ): void {
   const { services } = shared;
-  const signOn = {
-    discoverProvider: createDiscovery(services.outbound, clock),
-    findSamlProvider: createSamlProviders(services.outbound, clock),
-    verifySignedToken: createSignedTokenVerifier({ ...services, log }),
-  };
-  addSignOnRoutes(app, { ...shared, ...services, ...signOn });
+  addSignOnRoutes(app, { ...shared, ...services, verifySignedToken: createLazyTokenVerifier({ ...services, log }) });
   addPageRoutes(app, { ...shared, pages: [resetPage] });
-  if (shared.settings['mcp.management.enabled']) addManagementMcpRoute(app, shared);
+  if (shared.settings['mcp.management.enabled']) loadManagementMcp().addManagementMcpRoute(app, shared);
 }
 
 type CatalogueServices = ServicesOf<typeof catalogue> & Installation['services'];

@@ -54,7 +54,7 @@ import { createAccountLinkStore } from '#people/single-sign-on/account-link-stor
 import { createFlowCookies } from '#people/single-sign-on/flow-cookie.ts';
 import { createIdentityProfileStore } from '#people/single-sign-on/profiles/store.ts';
 import { createProviderSlots } from '#people/single-sign-on/provider-slots.ts';
-import { createBeginProviderLogout } from '#people/single-sign-on/saml/logout.ts';
+import { createBeginProviderLogout } from '#people/single-sign-on/saml/begin-logout.ts';
 import { createActorResolver } from '#people/users/actor.ts';
 import { createUserStore } from '#people/users/store.ts';
 import { createTemporaryActors } from '#people/users/temporary-actor.ts';

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { useCompileCache, writeCompileCache } from '../src/base/compile-cache.ts';
 import { loadJose, loadRe2, loadUndici, loadYaml } from '../src/base/lazy-packages.ts';
 import { disablePretenuring, exposeCollection } from '../src/base/v8-flags.ts';
-import { loadGoTemplate, loadJq, loadRego } from '../src/languages/lazy-languages.ts';
 
 /**
  * Run once after `npm ci`. Removes the C++ headers that come with Node (67 MB: nothing here is compiled natively) and
@@ -23,12 +22,26 @@ if (readFileSync(translations, 'utf8') !== noTranslations) {
   writeFileSync(translations, noTranslations);
 }
 
+/** Modules that the product loads on first use: without an entry each thread would load a TypeScript parser for them. */
+function listLazyModules(): Set<string> {
+  const files = globSync('src/**/*.ts', { cwd: root, exclude: ['src/ui/**', '**/*.test.ts', 'src/main.ts'] });
+  const imported = /(?<!typeof )\b(?:require|import)\('(\.{1,2}\/[^']+\.ts)'\)/g;
+  return new Set(
+    files.flatMap(file =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(imported)].map(([, path]) =>
+        join(root, dirname(file), path!),
+      ),
+    ),
+  );
+}
+
 disablePretenuring();
 exposeCollection();
 useCompileCache();
 await import('../src/application.ts');
 await import('../src/gateway/runtime/thread.ts');
-for (const load of [loadUndici, loadJose, loadRe2, loadYaml, loadGoTemplate, loadJq, loadRego]) load();
+for (const load of [loadUndici, loadJose, loadRe2, loadYaml]) load();
+for (const file of listLazyModules()) await import(file);
 writeCompileCache();
 // The web apps, so that the first start has them.
 spawnSync(process.execPath, ['--no-warnings', join(root, 'src/ui/build/main.ts')], {

@@ -3,6 +3,13 @@ import { parseDocumentText } from '#operations/body.ts';
 import { convertAsyncApi } from './asyncapi.ts';
 import type { Converted } from './converted.ts';
 import { convertCurl } from './curl.ts';
+import {
+  type ConvertFormat,
+  convertFormats,
+  type DocumentFormat,
+  documentFormatNames,
+  type unsupportedFormats,
+} from './formats.ts';
 import { convertHar } from './har.ts';
 import { convertOpenApi } from './openapi.ts';
 import { convertPostman } from './postman.ts';
@@ -18,20 +25,12 @@ const documentFormats = {
   asyncapi: { convert: convertAsyncApi, matches: (it: JsonObject) => it.asyncapi !== undefined },
   har: { convert: convertHar, matches: (it: JsonObject) => isObject(it.log) && Array.isArray(it.log.entries) },
   postman: { convert: convertPostman, matches: isPostman },
-} as const satisfies Readonly<Record<string, { convert: Convert; matches: (document: JsonObject) => boolean }>>;
+} as const satisfies Readonly<Record<DocumentFormat, { convert: Convert; matches: (document: JsonObject) => boolean }>>;
 
 function isPostman(document: JsonObject): boolean {
   const collection = objectOrEmpty(document.collection ?? document);
   return isObject(collection.info) && arrayOrEmpty(collection.item).length > 0;
 }
-
-type DocumentFormat = keyof typeof documentFormats;
-const documentFormatNames = Object.keys(documentFormats) as DocumentFormat[];
-
-export const convertFormats = ['auto', 'curl', ...documentFormatNames] as const;
-/** Formats that are recognised and rejected with advice. */
-export const unsupportedFormats = ['wsdl', 'blueprint'] as const;
-export type ConvertFormat = (typeof convertFormats)[number] | (typeof unsupportedFormats)[number];
 
 const advice: Readonly<Record<(typeof unsupportedFormats)[number], string>> = {
   wsdl: 'describe the service in OpenAPI, with an operation for each SOAP action',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { convertFormats, convertText, unsupportedFormats } from './convert-text.ts';
+import { convertFormats, unsupportedFormats } from './formats.ts';
 import { problem } from './problems.ts';
 
 const formats = [...convertFormats, ...unsupportedFormats] as const;
@@ -31,6 +31,8 @@ export const convertDocument = operation({
   }),
   problems: [problem.format_unknown, problem.format_unsupported, problem.text_invalid],
   async handle({ body: { format, text } }, { settings }: { settings: Settings }) {
+    // Loaded on first use: few processes ever convert.
+    const { convertText } = await import('./convert-text.ts');
     return convertText({ format, text, maxBytes: settings['management.max_body_bytes'] });
   },
 });

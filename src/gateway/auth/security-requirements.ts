@@ -4,7 +4,7 @@ import type { AuthMethod, Model } from '#definition/model.ts';
 import type { SecurityRequirement } from '#definition/security-requirements.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { ChainStep, Step, StepContext, StepReads } from '../pipeline/step.ts';
+import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { identityProviderNames, isAuthenticated } from './auth-result.ts';
 import { basicAuthStep } from './basic.ts';
 import { clientCertificatesStep } from './client-certificates.ts';
@@ -101,21 +101,6 @@ export const securityRequirementsStep: Step<Services, typeof reads> = {
 
     return { request: call => (isAuthenticated(call) ? undefined : attempt(call, saveState(call), 0)) };
   },
-};
-
-/** A step that runs on its own only without security requirements: they run it themselves. */
-export const unlessRequirements = <S>(step: ChainStep<S>): ChainStep<S> => ({
-  ...step,
-  build: context => (context.model.securityRequirements.length > 0 ? undefined : step.build(context)),
-});
-
-/** Mutual TLS as one of the security requirements is not required of every request. */
-export const clientCertificatesUnlessRequired: ChainStep<Services> = {
-  ...clientCertificatesStep,
-  build: context =>
-    context.model.securityRequirements.some(({ requiresCertificate: certificate }) => certificate)
-      ? undefined
-      : clientCertificatesStep.build(context),
 };
 
 function compileRequirement(

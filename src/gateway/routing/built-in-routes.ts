@@ -1,10 +1,13 @@
+import { createRequire } from 'node:module';
 import { createOauthRoutes } from '../auth/oauth/routes.ts';
 import { createMetadataRoutes } from '../auth/protected-resource-metadata.ts';
-import { createPlaygroundRoutes } from '../graphql/playground.ts';
 import type { BuiltInRoute, BuiltInRouteContext } from '../pipeline/built-in-route.ts';
 import { type CorsPolicy, createCorsPolicy } from '../steps/cors-policy.ts';
 import type { StepServices } from '../steps/step-services.ts';
 import { createBatchRoutes } from './batch/route.ts';
+
+const require = createRequire(import.meta.url);
+const loadPlayground = (): typeof import('../graphql/playground.ts') => require('../graphql/playground.ts');
 
 /** Shared by the many APIs that have none. */
 export const noBuiltInRoutes: ReadonlyMap<string, BuiltInRoute> = new Map();
@@ -16,7 +19,7 @@ export function createBuiltInRoutes(context: BuiltInRouteContext<StepServices>):
     ...createOauthRoutes(context),
     ...createBatchRoutes(context),
     ...createMetadataRoutes(context),
-    ...createPlaygroundRoutes(context),
+    ...(context.model.graphql.enabled ? loadPlayground().createPlaygroundRoutes(context) : []),
   ];
   if (routes.length === 0) return noBuiltInRoutes;
   return new Map(cors ? routes.map(([path, route]) => [path, withCors(cors, route)]) : routes);

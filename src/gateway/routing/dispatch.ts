@@ -18,8 +18,8 @@ import { formatUpstreamFailure, noTargetFailure } from '../pipeline/upstream-fai
 import { buildUpstreamPath } from '../proxy/load-balancer.ts';
 import type { UpstreamPools } from '../proxy/pools.ts';
 import { chooseUpstream, createProxyContext, type ProxyContext, proxy } from '../proxy/proxy.ts';
-import { cacheStep } from '../steps/cache.ts';
 import { createOverridesByApi } from '../steps/error-overrides/overrides.ts';
+import { lazyContentSteps } from '../steps/lazy-steps.ts';
 import type { StepServices } from '../steps/step-services.ts';
 import type { Api } from './api.ts';
 import { noBuiltInRoutes } from './built-in-routes.ts';
@@ -255,7 +255,7 @@ function sendInBackground(forwarding: Forwarding, call: Exchange, context: Dispa
 
 /** The request steps that the stored response skipped: request signing, timeout, circuit breaker. */
 const runStepsAfterCache = ({ call, runtime: { chain } }: Forwarding) =>
-  runRequestSteps(chain, call, chain.names.request.indexOf(cacheStep.name) + 1);
+  runRequestSteps(chain, call, chain.names.request.indexOf(lazyContentSteps.cache.name) + 1);
 
 /** Forwards to the upstream that the load balancer chooses. Never throws. */
 const forward = (forwarding: Forwarding): void => attempt(forwarding, selectUpstream, forwardTo, failForwarding);

@@ -2,7 +2,7 @@ import { withExplanations } from '../inspect/explain/explain.ts';
 import type { ExplanationStore } from '../inspect/explain/explanation-store.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
 import { createDispatcher, type DispatcherOptions } from '../routing/dispatch.ts';
-import { type RequestTracer, withTracing } from '../tracing/tracer.ts';
+import { type RequestTracer, withTracing } from '../tracing/request-tracer.ts';
 import { withControlApi } from './control-api-proxy.ts';
 import { type createHealthEndpoints, withHealthEndpoints } from './health-endpoints.ts';
 

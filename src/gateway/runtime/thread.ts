@@ -20,7 +20,6 @@ import { listKeySources } from '../auth/jwt-signers.ts';
 import { createKeyCache } from '../auth/key-cache.ts';
 import { createTokenServices } from '../auth/token-services.ts';
 import { createCache } from '../cache/create-cache.ts';
-import { runDebug } from '../inspect/debug/run.ts';
 import type { DebugRun, DebugTask } from '../inspect/debug/schema.ts';
 import { createExplanationStore } from '../inspect/explain/explanation-store.ts';
 import type { PluginTestReply, PluginTestTask } from '../inspect/plugin-test/schema.ts';
@@ -41,13 +40,14 @@ import { createSnapshotLoader } from '../routing/loader.ts';
 import { createSniSelector } from '../routing/sni.ts';
 import { createTransports } from '../server/transports.ts';
 import type { MainThreadRpc, StepServices } from '../steps/step-services.ts';
-import { createTracer, finishTraceFirst, type SpanReport } from '../tracing/tracer.ts';
+import { finishTraceFirst, type SpanReport } from '../tracing/request-tracer.ts';
 import { startUptimeChecker } from '../uptime/uptime-checker.ts';
 import { createDefinitionSecrets } from '../variables/definition-secrets.ts';
 import { createReaderWithBackup } from './config-backup/backup-reader.ts';
 import type { ConfigBackup } from './config-backup/config-backup.ts';
 import { buildHandler } from './handler-order.ts';
 import { createHealthEndpoints } from './health-endpoints.ts';
+import { loadDebugRun, loadTracer } from './lazy-parts.ts';
 import { createListeners } from './listeners.ts';
 import { createNetworkServices } from './network-services.ts';
 import type { ThreadStart } from './preload-thread.ts';
@@ -265,7 +265,9 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     onResults: recorder.addUptimeResults,
   });
   const recentStats = createRecentStats(systemClock);
-  const tracer = createTracer({ settings, log, redact: redactor.redact, listCredentialParameters, port });
+  const tracer = settings['tracing.endpoint']
+    ? loadTracer().createTracer({ settings, log, redact: redactor.redact, listCredentialParameters, port })
+    : undefined;
   const record: Recorder['record'] = finishTraceFirst(tracer, (call, complete) => {
     recentStats.count(call);
     recorder.record(call, complete);
@@ -282,7 +284,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   const listeners = createListeners({ settings, log, ...transports, tlsAcceptor, snapshot, address, rpc });
   const handlers: TrafficThreadRpc = {
     explanation: async ({ id }) => explanations.text(id) ?? '',
-    debug: given => runDebug(given, { services, pools, snapshot: loader.snapshot }),
+    debug: given => loadDebugRun().runDebug(given, { services, pools, snapshot: loader.snapshot }),
     testPlugin: async given => (await import('../inspect/plugin-test/run-test.ts')).runPluginTest(given, services),
     async status({ apiId }) {
       // Status is usually read right after a change.

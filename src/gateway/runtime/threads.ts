@@ -12,7 +12,7 @@ import {
 import type { EmittedEvent } from '../recording/event-emitter.ts';
 import { createPortClaims } from '../server/port-claims.ts';
 import type { MainThreadRpc } from '../steps/step-services.ts';
-import type { SpanReport } from '../tracing/tracer.ts';
+import type { SpanReport } from '../tracing/request-tracer.ts';
 import { type PreloadedThread, preloadThread } from './preload-thread.ts';
 import type { MessageToMain, MessageToThread, ServedConfig, ThreadData, TrafficThreadRpc } from './thread.ts';
 import { validateTrafficSettings } from './validate-settings.ts';

@@ -3,7 +3,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { refuseAccess } from '../pipeline/refusals.ts';
 import type { PipelineServices } from '../pipeline/services.ts';
 import type { Step, StepReads } from '../pipeline/step.ts';
-import { createClassicMocks } from './mock-response.ts';
+import { loadMockResponse } from './lazy-mock-response.ts';
 
 type Services = Pick<PipelineServices, 'emitEvent' | 'settings'>;
 
@@ -26,7 +26,8 @@ export const endpointAccessStep: Step<Services, typeof reads> = {
     const blockList = createEndpointMatcher(block, context);
     const allowList = createEndpointMatcher(allow, context);
     const internalList = createEndpointMatcher(internal, context);
-    const mocks = createClassicMocks(stepContext);
+    const hasMocks = version.endpoints.mockResponse.length > 0;
+    const mocks = hasMocks ? loadMockResponse().createClassicMocks(stepContext) : undefined;
     const mocksFirst = services.settings['gateway.classic_mocks_first'];
     const answersPreflights = model.cors.enabled && !model.cors.optionsPassthrough;
     if (!openList && !blockList && !allowList && !internalList && !answersPreflights && !(mocks && mocksFirst))

@@ -2,7 +2,7 @@ import { createSpanId, createTraceId } from '#base/otlp/trace-ids.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Step, StepReads } from '../pipeline/step.ts';
 import { createTracePropagation } from '../tracing/propagation.ts';
-import { tagRecord } from '../tracing/tracer.ts';
+import { tagRecord } from '../tracing/request-tracer.ts';
 
 const reads = { api: ['detail'] } as const satisfies StepReads;
 

@@ -5,7 +5,7 @@ import { createOtlpExporter, type ExportTotals } from '#base/otlp/exporter.ts';
 import { createFrame, describeSource, toSignalUrl, traceSignal } from '#base/otlp/resource.ts';
 import type { OtlpSpan } from '#base/otlp/span.ts';
 import type { Settings } from '#base/settings.ts';
-import type { SpanReport } from './tracer.ts';
+import type { SpanReport } from './request-tracer.ts';
 
 export interface TraceExportOptions {
   readonly settings: Settings;

@@ -9,7 +9,8 @@ import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import type { Api } from '../routing/api.ts';
 import { validateTrafficSettings } from '../runtime/validate-settings.ts';
-import { createTracer, type SpanReport } from './tracer.ts';
+import type { SpanReport } from './request-tracer.ts';
+import { createTracer } from './tracer.ts';
 
 const trace = '0af7651916cd43dd8448eb211c80319c';
 const span = 'b7ad6b7169203331';

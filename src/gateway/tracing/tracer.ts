@@ -5,20 +5,11 @@ import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { readFinalRefusal, readFinalStatus } from '../pipeline/outcome.ts';
-import type { RequestHandler } from '../pipeline/response-writer.ts';
 import { ActiveTrace } from './active-trace.ts';
 import { createTracePropagation } from './propagation.ts';
 import { type SpanOptions, writeRequestSpans } from './request-spans.ts';
+import { type RequestTracer, type SpanReport, tagRecord } from './request-tracer.ts';
 import { createSampler, type ParentDecision } from './sampler.ts';
-
-/** Spans of a thread, encoded, on their way to the main thread, which exports them. */
-export interface SpanReport {
-  readonly kind: 'spans';
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly count: number;
-  /** Spans dropped since the last report because the main thread was behind. */
-  readonly dropped: number;
-}
 
 export interface TracerOptions {
   readonly settings: Settings;
@@ -27,18 +18,6 @@ export interface TracerOptions {
   readonly listCredentialParameters: SpanOptions['listCredentialParameters'];
   /** To the main thread; the buffer of a report is transferred. */
   readonly port: { postMessage(report: SpanReport, transfer: ArrayBuffer[]): void };
-}
-
-/** Tracer of a traffic thread. Never waits and never fails a request: spans beyond the bounds are dropped and counted. */
-export interface RequestTracer {
-  /** Starts the trace of a request: continues that of the client or begins one, and sets the headers for the upstream. */
-  begin(call: Exchange): void;
-  /** End of the exchange: decides on the export and encodes the spans. */
-  finish(call: Exchange, isComplete: boolean): void;
-  /** The main thread has received a report. */
-  onReportAccepted(): void;
-  /** Posts the rest. */
-  close(): void;
 }
 
 /** Size of one report. */
@@ -127,36 +106,5 @@ function startTrace(context: ConstructorParameters<typeof ActiveTrace>[0], call:
   return trace;
 }
 
-/** Tag by which the record of a request is found from its trace. */
-export function tagRecord(call: Exchange, trace: { isTagged: boolean }): void {
-  if (trace.isTagged) return;
-  trace.isTagged = true;
-  call.tags ??= [];
-  call.tags.push(`trace-id-${call.traceId}`);
-}
-
 const countSpans = ({ steps, failedAttempts, attemptCount }: ActiveTrace): number =>
   1 + (steps?.length ?? 0) + (failedAttempts?.length ?? 0) + (attemptCount > 0 ? 1 : 0);
-
-/** Request tracing: starts a trace for every request, also one without a route. */
-export const withTracing = (tracer: RequestTracer | undefined, next: RequestHandler): RequestHandler =>
-  tracer === undefined
-    ? next
-    : {
-        handle(call, writer) {
-          tracer.begin(call);
-          next.handle(call, writer);
-        },
-      };
-
-/** Ends the trace before the exchange is recorded: the record has the id of an exported trace as a tag. */
-export const finishTraceFirst = (
-  tracer: RequestTracer | undefined,
-  record: RequestTracer['finish'],
-): RequestTracer['finish'] =>
-  tracer === undefined
-    ? record
-    : (call, isComplete) => {
-        tracer.finish(call, isComplete);
-        record(call, isComplete);
-      };

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { FastifyInstance } from 'fastify';
 import type { AnyOperation } from '../operation.ts';
 import type { SurfaceName } from '../surfaces.ts';
 import { assetPaths, docsPath } from './layout.ts';
-import { createReferencePages, type ReferencePages } from './pages.ts';
+import type { ReferencePages } from './pages.ts';
+
+const require = createRequire(import.meta.url);
+const loadPages = (): typeof import('./pages.ts') => require('./pages.ts');
 
 /** Loads from this listener alone, so the pages also work without any other host. */
 const contentPolicy =
@@ -23,7 +27,7 @@ export function addDocsRoutes(
 ): void {
   let created: ReferencePages | undefined;
   const pages = () => {
-    created ??= createReferencePages(operations, names);
+    created ??= loadPages().createReferencePages(operations, names);
     return created;
   };
   const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': contentPolicy };

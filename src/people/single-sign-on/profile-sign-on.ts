@@ -8,9 +8,6 @@ import type { IdentityProfileStore } from './profiles/store.ts';
 import { type OpenedSignOn, openSignOn, type SignOnServices } from './sign-on.ts';
 import { type SignOnAttempt, toSignOnClient } from './sign-on-reply.ts';
 
-/** Path of every profile; its listener decides what is before it. */
-export const loginPath = '/tib/auth/:profileId/:provider';
-
 export interface ProfileSignOnServices extends SignOnServices {
   identityProfiles: IdentityProfileStore;
 }

@@ -1,46 +1,31 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { createFailureSampler } from './failure-sampler.ts';
-import { type NonceServices, redeemNonce } from './nonce.ts';
-import { addPasswordRoutes, type PasswordRouteServices } from './password-routes.ts';
-import { problem } from './problems.ts';
-import { addProfileRoutes, type ProfileRouteServices } from './profile-routes.ts';
-import { addLogoutRoutes } from './saml/logout-routes.ts';
-import { addSamlRoutes } from './saml/routes.ts';
-import { openSignOn, type SignOnServices } from './sign-on.ts';
-import { replyWithSession, type SignOnReplyServices, toSignOnClient } from './sign-on-reply.ts';
+import { createRequire } from 'node:module';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { loginPath, maxLogoutBytes, maxPasswordFormBytes, maxSamlFormBytes } from './route-bounds.ts';
+import type { SignOnHandlers, SignOnRouteServices } from './sign-on-handlers.ts';
 
-export type SignOnRouteServices = SignOnServices &
-  NonceServices &
-  Omit<SignOnReplyServices & ProfileRouteServices & PasswordRouteServices, 'failureSampler'>;
+const require = createRequire(import.meta.url);
+const loadHandlers = (): typeof import('./sign-on-handlers.ts') => require('./sign-on-handlers.ts');
 
 /**
- * Login cross-site request forgery: a page of another site must not sign a browser on by a frame, an image or a script.
- * Browsers name the destination of each request (Fetch Metadata); other clients do not send the header.
+ * Routes of single sign-on on the dashboard listener. They are visited by browsers, and redirect. The code behind them
+ * is loaded by the first request.
  */
-function rejectEmbedded({ headers }: FastifyRequest): void {
-  const destination = headers['sec-fetch-dest'];
-  if (destination !== undefined && destination !== 'document') throw problem.navigation_required();
-}
-
-/** Routes of single sign-on on the dashboard listener. They are visited by browsers, and redirect. */
-export function addSignOnRoutes(app: FastifyInstance, given: SignOnRouteServices): void {
-  const services = { ...given, failureSampler: createFailureSampler(given.clock) };
+export function addSignOnRoutes(app: FastifyInstance, services: SignOnRouteServices): void {
+  let created: SignOnHandlers | undefined;
+  const handleWith = (name: keyof SignOnHandlers) => (request: FastifyRequest, reply: FastifyReply) => {
+    created ??= loadHandlers().createSignOnHandlers(services);
+    return created[name](request, reply);
+  };
   // HEAD is not answered: a link preview must not use a nonce up.
-  app.get('/tap', { exposeHeadRoute: false }, (request, reply) =>
-    replyWithSession(services, request, reply, async attempt => {
-      rejectEmbedded(request);
-      const { nonce } = request.query as { nonce?: unknown };
-      const { orgId, identity, accountId, creator } = await redeemNonce(
-        services,
-        typeof nonce === 'string' ? nonce : '',
-      );
-      Object.assign(attempt, { orgId, object: 'nonce' });
-      const source = { orgId, profileId: '', signsInAccounts: true, accountId, creator };
-      return { opened: await openSignOn(services, source, identity, toSignOnClient(request)), next: '/' };
-    }),
-  );
-  addProfileRoutes(app, services);
-  addPasswordRoutes(app, services);
-  addSamlRoutes(app, services);
-  addLogoutRoutes(app, services);
+  const withoutHead = { exposeHeadRoute: false };
+  app.get('/tap', withoutHead, handleWith('useNonce'));
+  app.get(loginPath, withoutHead, handleWith('begin'));
+  app.get(`${loginPath}/callback`, withoutHead, handleWith('complete'));
+  app.post(loginPath, { bodyLimit: maxPasswordFormBytes }, handleWith('signOnWithPassword'));
+  app.post(`${loginPath}/callback`, { bodyLimit: maxSamlFormBytes }, handleWith('receiveAssertion'));
+  app.get(`${loginPath}/metadata`, handleWith('sendMetadata'));
+  const logoutOptions = { ...withoutHead, bodyLimit: maxLogoutBytes };
+  app.get(`${loginPath}/logout/begin`, logoutOptions, handleWith('beginLogout'));
+  app.get(`${loginPath}/logout`, logoutOptions, handleWith('receiveLogoutQuery'));
+  app.post(`${loginPath}/logout`, logoutOptions, handleWith('receiveLogoutForm'));
 }

@@ -2,7 +2,6 @@ import { toModel } from '#apis/api/rules.ts';
 import { Exchange } from '../../pipeline/exchange.ts';
 import type { RequestHandler } from '../../pipeline/response-writer.ts';
 import type { UpstreamPools } from '../../proxy/pools.ts';
-import type { UpstreamDispatcher, UpstreamRequestOptions } from '../../proxy/upstream-dispatcher.ts';
 import { type Api, compileApi } from '../../routing/api.ts';
 import { createDispatcher } from '../../routing/dispatch.ts';
 import { prefetchReferences } from '../../routing/loader.ts';
@@ -22,6 +21,7 @@ import type { DebugRun, DebugTask } from './schema.ts';
 import { createSecretMask } from './secret-mask.ts';
 import { createTrace, measureMs, type Trace } from './trace.ts';
 import { noteUpstream, traceApi } from './traced-api.ts';
+import { tracePools } from './traced-pools.ts';
 
 export interface DebugContext {
   readonly services: StepServices;
@@ -126,18 +126,3 @@ const collectResponse = (call: Exchange, dispatcher: RequestHandler, trace: Trac
     }, timeoutMs);
     dispatcher.handle(call, answer.writer);
   });
-
-/** Upstream pools that report each dispatched request. */
-export function tracePools(pools: UpstreamPools, onSend: (options: UpstreamRequestOptions) => void): UpstreamPools {
-  return {
-    ...pools,
-    get(...which: Parameters<UpstreamPools['get']>) {
-      const pool = pools.get(...which);
-      const dispatch: UpstreamDispatcher['dispatch'] = (options, handler) => {
-        onSend(options);
-        pool.dispatch(options, handler);
-      };
-      return new Proxy(pool, { get: (it, name) => (name === 'dispatch' ? dispatch : Reflect.get(it, name)) });
-    },
-  };
-}

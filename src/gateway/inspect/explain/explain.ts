@@ -4,9 +4,9 @@ import { explainHeader, explanationHeader } from '../../pipeline/explain-header.
 import { ensureRequestId } from '../../pipeline/request-id.ts';
 import type { RequestHandler, ResponseWriter } from '../../pipeline/response-writer.ts';
 import { createDispatcher, type DispatcherOptions } from '../../routing/dispatch.ts';
-import { tracePools } from '../debug/run.ts';
 import { createTrace, measureMs, type Trace } from '../debug/trace.ts';
 import { noteUpstream } from '../debug/traced-api.ts';
+import { tracePools } from '../debug/traced-pools.ts';
 import { createExplainedSnapshot } from './explained-snapshot.ts';
 import { ExplainedWriter, type ResponseEvents } from './explained-writer.ts';
 import type { ExplanationStore } from './explanation-store.ts';

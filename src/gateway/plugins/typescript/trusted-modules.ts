@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { createRequire, registerHooks } from 'node:module';
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Settings } from '#base/settings.ts';
 import { ApiCompileError } from '../../pipeline/step.ts';
-import { readModuleFiles } from './module-files.ts';
+
+const require = createRequire(import.meta.url);
+const loadModuleFiles = (): typeof import('./module-files.ts') => require('./module-files.ts');
 
 export type TrustedModule = Readonly<Record<string, unknown>>;
 
@@ -51,7 +53,7 @@ export function createTrustedModules(settings: Settings): TrustedModules {
 
   async function importModule(path: string): Promise<Imported> {
     try {
-      const files = readModuleFiles(directory, path);
+      const files = loadModuleFiles().readModuleFiles(directory, path);
       const hash = createHash('sha256');
       for (const { name, source } of files) hash.update(`${name}\0${source}\0`);
       const url = pathToFileURL(realpathSync(join(directory, path))).href;

@@ -5,7 +5,7 @@ import { problem as sessionProblem } from '../../sessions/problems.ts';
 import { problem } from '../problems.ts';
 import type { ProviderSlots } from '../provider-slots.ts';
 import type { GroupGrantServices } from './group-grant-check.ts';
-import { checkProvider, type ProviderCheckServices } from './provider-check.ts';
+import type { ProviderCheckServices } from './provider-check.ts';
 import { buildProfile, checkProfileGrant } from './rules.ts';
 import { type IdentityProfile, IdentityProfileWrite } from './schema.ts';
 import type { IdentityProfileStore } from './store.ts';
@@ -35,6 +35,8 @@ async function runTest(
   profile: IdentityProfile,
   address: string,
 ): Promise<z.output<typeof testResult>> {
+  // Loaded on first use, with the clients of all kinds of providers.
+  const { checkProvider } = await import('./provider-check.ts');
   const checks = await services.providerSlots.run(profile.OrgID, () => checkProvider(services, profile, address));
   const failed = checks.find(({ status }) => status === 'failed');
   const summary = failed

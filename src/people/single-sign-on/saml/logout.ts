@@ -6,7 +6,6 @@ import type { SessionStore, StoredSession } from '../../sessions/store.ts';
 import { problem, SignOnRefusal } from '../problems.ts';
 import { readSaml } from '../profiles/provider-configs.ts';
 import { type IdentityProfile, toProfileUrls } from '../profiles/schema.ts';
-import type { IdentityProfileStore } from '../profiles/store.ts';
 import { readAttribute } from './elements.ts';
 import {
   checkMessage,
@@ -25,8 +24,6 @@ export interface LogoutServices extends SamlServices {
   sessions: SessionStore;
 }
 
-/** Seconds within which the browser continues a sign-out at the provider. */
-const beginTtlSeconds = 60;
 /** Seconds within which the provider responds to a logout request. */
 const requestTtlSeconds = 600;
 /** SAML 2.0 Bindings, section 3.4.3. */
@@ -50,26 +47,6 @@ export function toLogoutProfile(profile: IdentityProfile, settings: Settings) {
   return { profile, entityId, key, logoutUrl };
 }
 export type LogoutProfile = ReturnType<typeof toLogoutProfile>;
-
-export interface BeginLogoutServices extends Pick<SamlServices, 'signInTokens' | 'clock' | 'settings'> {
-  identityProfiles: IdentityProfileStore;
-}
-
-/** Sign-out of this side: URL at which the browser continues it, with a token for the ended session. */
-export const createBeginProviderLogout =
-  ({ signInTokens, clock, settings, identityProfiles }: BeginLogoutServices) =>
-  async ({ orgId, profileId, providerSession }: StoredSession): Promise<string | undefined> => {
-    const profile = providerSession && (await identityProfiles.findActive(profileId));
-    if (!profile || readSaml(profile.ProviderConfig).SPPrivateKey === '') return undefined;
-    const body = JSON.stringify(providerSession);
-    const nowMs = clock.now();
-    const expiresAtMs = nowMs + beginTtlSeconds * 1000;
-    const token = await signInTokens.insert(
-      { purpose: 'saml-logout', orgId, ownerId: profileId, expiresAtMs, body },
-      nowMs,
-    );
-    return `${toLogoutProfile(profile, settings).logoutUrl}/begin?token=${token}`;
-  };
 
 /** Logout request for the session of a token; undefined where the provider has no single logout service. */
 export async function requestLogout(

@@ -22,7 +22,6 @@ export interface SamlServices {
 
 /** Seconds between the response of the provider and the request of the browser that follows it. */
 const pendingAssertionTtlSeconds = 60;
-export const maxSamlResponseBytes = 262_144;
 
 /** Entity id of the service provider. */
 const toEntityId = ({ ProviderConfig }: IdentityProfile, redirectUrl: string): string =>

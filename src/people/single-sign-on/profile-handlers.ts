@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createPublicId } from '#base/ids.ts';
 import { readDashboardUrl, usesTls } from '../sessions/dashboard-url.ts';
 import type { SignInLimit } from '../sessions/sign-in-limit.ts';
@@ -6,9 +6,9 @@ import { runCountedAttempt } from './counted-attempt.ts';
 import { type FlowCookies, flowTtlSeconds, type SignOnFlow } from './flow-cookie.ts';
 import { readNextPath } from './next-path.ts';
 import { buildAuthorizationUrl, type CodeFlowServices, completeCodeFlow, createFlowSecrets } from './oidc/code-flow.ts';
-import { replyWithForm } from './password-routes.ts';
+import { replyWithForm } from './password-handlers.ts';
 import { problem } from './problems.ts';
-import { findLoginProfile, loginPath, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
+import { findLoginProfile, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
 import { type IdentityProfile, toProfileUrls } from './profiles/schema.ts';
 import type { ProviderSlots } from './provider-slots.ts';
 import { buildSamlUrl, completeSaml, type SamlServices } from './saml/sign-on.ts';
@@ -24,16 +24,14 @@ export interface ProfileRouteServices
   providerSlots: ProviderSlots;
 }
 
-/** Routes of redirects through identity providers. */
-export function addProfileRoutes(app: FastifyInstance, services: ProfileRouteServices): void {
-  const options = { exposeHeadRoute: false };
-  app.get(loginPath, options, (request, reply) => beginSignOn(services, request, reply));
-  app.get(`${loginPath}/callback`, options, (request, reply) =>
+/** Redirects through identity providers. */
+export const createProfileHandlers = (services: ProfileRouteServices) => ({
+  begin: (request: FastifyRequest, reply: FastifyReply) => beginSignOn(services, request, reply),
+  complete: (request: FastifyRequest, reply: FastifyReply) =>
     replyWithSession(services, request, reply, attempt =>
       runCountedAttempt(services.signInLimit, request.ip, () => completeFlow(services, request, reply, attempt)),
     ),
-  );
-}
+});
 
 const toRedirectUrl = ({ settings }: ProfileRouteServices, profile: IdentityProfile) =>
   toProfileUrls(profile, readDashboardUrl(settings)).redirectUrl;

@@ -1,13 +1,14 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readDashboardUrl } from '../../sessions/dashboard-url.ts';
 import type { SignInLimit } from '../../sessions/sign-in-limit.ts';
 import { runCountedAttempt } from '../counted-attempt.ts';
 import { problem } from '../problems.ts';
-import { findLoginProfile, loginPath, type ProfileSignOnServices } from '../profile-sign-on.ts';
+import { findLoginProfile, type ProfileSignOnServices } from '../profile-sign-on.ts';
 import { toProfileUrls } from '../profiles/schema.ts';
+import { maxSamlResponseBytes } from '../route-bounds.ts';
 import { replyWithFailure, type SignOnReplyServices } from '../sign-on-reply.ts';
 import { formatMetadata } from './service-metadata.ts';
-import { maxSamlResponseBytes, receiveResponse, type SamlServices, toServiceProvider } from './sign-on.ts';
+import { receiveResponse, type SamlServices, toServiceProvider } from './sign-on.ts';
 
 export type SamlRouteServices = ProfileSignOnServices &
   SignOnReplyServices &
@@ -15,25 +16,21 @@ export type SamlRouteServices = ProfileSignOnServices &
 
 /** Base64 is a third longer, and may have line breaks. */
 const maxEncodedCharacters = 1.4 * maxSamlResponseBytes;
-/** Form encoding can triple a character. */
-const maxFormBytes = 4 * maxSamlResponseBytes;
 
 /** Routes that SAML has beside those of redirects: the assertion consumer service, and the service provider metadata. */
-export function addSamlRoutes(app: FastifyInstance, services: SamlRouteServices): void {
-  app.post(`${loginPath}/callback`, { bodyLimit: maxFormBytes }, (request, reply) =>
+export const createSamlHandlers = (services: SamlRouteServices) => ({
+  receiveAssertion: (request: FastifyRequest, reply: FastifyReply) =>
     replyForProfile(services, request, reply, async (profile, redirectUrl) => {
       const token = await runCountedAttempt(services.signInLimit, request.ip, async () =>
         receiveResponse(services, profile, readEncodedResponse(request), redirectUrl),
       );
       return reply.redirect(`${new URL(redirectUrl).pathname}?response=${token}`, 303);
     }),
-  );
-  app.get(`${loginPath}/metadata`, (request, reply) =>
+  sendMetadata: (request: FastifyRequest, reply: FastifyReply) =>
     replyForProfile(services, request, reply, async (profile, redirectUrl) =>
       reply.type('application/samlmetadata+xml').send(formatMetadata(toServiceProvider(profile, redirectUrl))),
     ),
-  );
-}
+});
 
 function readEncodedResponse({ body }: FastifyRequest): string {
   const text = Buffer.isBuffer(body) ? body.toString('utf8') : '';

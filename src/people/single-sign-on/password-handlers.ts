@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { AddressPolicies } from '#base/address-policies.ts';
 import { escapeMarkup } from '#base/escape-markup.ts';
@@ -11,7 +11,7 @@ import { authenticateLdap, type LdapCredentials } from './ldap/authenticate.ts';
 import { toNameKey } from './ldap/names.ts';
 import { readNextPath } from './next-path.ts';
 import { isProviderOutage, problem } from './problems.ts';
-import { findLoginProfile, loginPath, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
+import { findLoginProfile, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
 import type { IdentityProfile } from './profiles/schema.ts';
 import type { ProviderSlots } from './provider-slots.ts';
 import { replyWithSession, type SignOnAttempt, type SignOnReplyServices } from './sign-on-reply.ts';
@@ -23,14 +23,11 @@ export interface PasswordRouteServices extends ProfileSignOnServices, SignOnRepl
   grants: GrantStore;
 }
 
-const maxFormBytes = 8192;
-
-/** Routes of directories: name and password are sent here. */
-export function addPasswordRoutes(app: FastifyInstance, services: PasswordRouteServices): void {
-  app.post(loginPath, { bodyLimit: maxFormBytes }, (request, reply) =>
-    replyWithSession(services, request, reply, attempt => signOnWithPassword(services, request, attempt)),
-  );
-}
+/** Sign-on with name and password of a directory, which are sent here. */
+export const createPasswordHandler =
+  (services: PasswordRouteServices) =>
+  (request: FastifyRequest, reply: FastifyReply): ReturnType<typeof replyWithSession> =>
+    replyWithSession(services, request, reply, attempt => signOnWithPassword(services, request, attempt));
 
 const Credentials = z.object({ username: z.string().max(254), password: z.string().max(1024) });
 

@@ -1,9 +1,11 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { runCountedAttempt } from '../counted-attempt.ts';
 import { problem, SignOnRefusal } from '../problems.ts';
-import { findLoginProfile, loginPath } from '../profile-sign-on.ts';
+import { findLoginProfile } from '../profile-sign-on.ts';
 import { readSaml } from '../profiles/provider-configs.ts';
+import { maxLogoutBytes } from '../route-bounds.ts';
 import { auditSignOn, replyWithFailure, type SignOnAttempt } from '../sign-on-reply.ts';
+import type { SamlRouteServices } from './handlers.ts';
 import {
   type LogoutMessage,
   type LogoutProfile,
@@ -17,32 +19,25 @@ import {
 import type { SamlProvider } from './metadata.ts';
 import { type MessageName, readSignedQuery } from './redirect-binding.ts';
 import { protocolNamespace } from './response.ts';
-import type { SamlRouteServices } from './routes.ts';
 import { readSignedElement } from './signature.ts';
 import { parseMessage, parseRoot } from './xml-document.ts';
 
 type LogoutRouteServices = SamlRouteServices & LogoutServices;
 
-/** Of a query or form, with its encoding. */
-const maxLogoutBytes = 131_072;
 const elementNames = { SAMLRequest: 'LogoutRequest', SAMLResponse: 'LogoutResponse' } as const;
 
-/** Routes of single logout (SAML 2.0 Profiles, section 4.4): the service for both bindings, and the begin of a sign-out. */
-export function addLogoutRoutes(app: FastifyInstance, services: LogoutRouteServices): void {
-  const options = { exposeHeadRoute: false, bodyLimit: maxLogoutBytes };
-  app.get(`${loginPath}/logout/begin`, options, (request, reply) =>
+/** Single logout (SAML 2.0 Profiles, section 4.4): the service for both bindings, and the begin of a sign-out. */
+export const createLogoutHandlers = (services: LogoutRouteServices) => ({
+  beginLogout: (request: FastifyRequest, reply: FastifyReply) =>
     replyForLogout(services, request, reply, async own => {
       const { token } = request.query as { token?: unknown };
       return sendReply(reply, await requestLogout(services, own, typeof token === 'string' ? token : ''));
     }),
-  );
-  app.get(`${loginPath}/logout`, options, (request, reply) =>
+  receiveLogoutQuery: (request: FastifyRequest, reply: FastifyReply) =>
     receive(services, request, reply, ({ certificates }) => readQueryMessage(request, certificates)),
-  );
-  app.post(`${loginPath}/logout`, options, (request, reply) =>
+  receiveLogoutForm: (request: FastifyRequest, reply: FastifyReply) =>
     receive(services, request, reply, ({ certificates }) => readPostedMessage(request, certificates)),
-  );
-}
+});
 
 function receive(
   services: LogoutRouteServices,

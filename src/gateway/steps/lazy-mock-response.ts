@@ -1,0 +1,5 @@
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+
+export const loadMockResponse = (): typeof import('./mock-response.ts') => require('./mock-response.ts');
