@@ -1,6 +1,7 @@
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { benchGraph, confirmGraph } from './data-graph.ts';
 import type { BenchGateway } from './gateway.ts';
 import type { Load } from './load.ts';
 
@@ -313,6 +314,11 @@ async function prepareBodyTransform(gateway: BenchGateway, upstream: string, dir
   return { url: `${url}/post`, script: writeOrderScript(directory) };
 }
 
+async function prepareDataGraph(gateway: BenchGateway, upstream: string) {
+  const api = await createApi(gateway, upstream, { id: 'graph', ...open, graphql: benchGraph(upstream) });
+  return { url: await confirmGraph(api) };
+}
+
 export const createScenarios = (directory: string): readonly Scenario[] => [
   { name: 'keyless', nginxPath: '/small', prepare: prepareKeyless },
   { name: 'cache-hit', baseline: 'keyless', nginxPath: '/small', prepare: prepareCached },
@@ -383,6 +389,7 @@ export const createScenarios = (directory: string): readonly Scenario[] => [
     nginxScript: writeOrderScript(directory),
     prepare: prepareBodyTransform,
   },
+  { name: 'data graph, 3 sources', baseline: 'keyless', nginxPath: '/small', prepare: prepareDataGraph },
   { name: '1 API', nginxPath: '/small', prepare: prepareApis(1) },
   { name: '10,000 APIs', baseline: '1 API', warmUpSeconds: 20, nginxPath: '/small', prepare: prepareApis(10_000) },
   { name: '1 key', nginxPath: '/small', prepare: prepareKeys(1) },

@@ -102,8 +102,27 @@ describe('Guides to authentication and protocols', () => {
     }
   });
 
+  test('graphql-data-graph.md works as documented', async () => {
+    const upstream = await startUpstream();
+    upstream.answer = answerShop;
+    try {
+      await runGuide('graphql-data-graph', 7, { UPSTREAM: upstream.url });
+    } finally {
+      await upstream.close();
+    }
+  });
+
   test('grpc.md works as documented', () => runGuide('grpc', 8, { SERVICE: greeter.url }));
 });
+
+/** The two services behind the data graph of its guide. */
+function answerShop({ url = '' }: IncomingMessage, response: ServerResponse): void {
+  const [, collection, id] = url.split('/');
+  const reply = (value: unknown) => response.setHeader('content-type', 'application/json').end(JSON.stringify(value));
+  if (collection === 'customers') reply({ customer: { id, name: 'Ann' } });
+  else if (id === '12') reply({ id, customer_id: 7, total: 30 });
+  else response.writeHead(404).end('{}');
+}
 
 describe('Pages', () => {
   const root = join(import.meta.dirname, '..');

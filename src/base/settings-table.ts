@@ -258,6 +258,21 @@ export const settingsTable = {
     16_777_216,
     'Memory of a traffic thread for validated GraphQL documents, in bytes; the least recently used are evicted.',
   ),
+  'graphql.execution_timeout_ms': count(
+    30_000,
+    'Maximum time of an operation of a GraphQL data graph with all its requests to data sources, in milliseconds; an enforced timeout of the API has precedence.',
+    { min: 1, max: 600_000 },
+  ),
+  'graphql.max_source_requests': count(
+    100,
+    'Maximum number of requests to data sources for one operation of a GraphQL data graph; equal ones count once.',
+    { min: 1, max: 100_000 },
+  ),
+  'graphql.max_concurrent_source_requests': count(
+    10,
+    'Maximum number of requests to data sources that one operation of a GraphQL data graph has in progress; others wait.',
+    { min: 1, max: 1000 },
+  ),
   'graphql.document_error_status': choice(
     ['negotiated', '400'],
     'negotiated',

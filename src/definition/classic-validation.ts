@@ -3,9 +3,12 @@ import { arrayOrEmpty, type JsonObject, objectOrEmpty, textOrEmpty } from '#base
 import { truncateText } from '#base/problems.ts';
 import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
 import type { ValidationError } from '#operations/validation-error.ts';
+import { loadDataGraphCheck } from './data-graph/lazy-data-graph.ts';
 import { features } from './definition.ts';
-import { normalizeClassic } from './model.ts';
+import { graphql as graphqlFacet } from './facets/graphql.ts';
+import { type Model, normalizeClassic } from './model.ts';
 import { findPathTemplateError } from './path-template.ts';
+import { readFacet } from './read-fields.ts';
 import type { ClassicDefinition } from './wire-types.ts';
 
 type Check = (definition: ClassicDefinition) => ValidationError[];
@@ -127,22 +130,27 @@ const checkDataSourceNames: Check = ({ graphql }) => {
   });
 };
 
-/** The schema of a GraphQL proxy; drafts may have none yet. */
-const checkGraphqlSchema: Check = ({ graphql }) => {
-  const { enabled, execution_mode, schema } = objectOrEmpty(graphql);
-  const isProxy = textOrEmpty(execution_mode) === '' || execution_mode === 'proxyOnly';
+/** The schema of a GraphQL API, and the data sources of a data graph; drafts may have no schema yet. */
+const checkGraphqlSchema: Check = definition => {
+  const { enabled, execution_mode, schema } = objectOrEmpty(definition.graphql);
+  const mode = textOrEmpty(execution_mode);
   const sdl = textOrEmpty(schema);
-  if (enabled !== true || !isProxy || sdl.trim() === '') return [];
+  if (enabled !== true || !checkedModes.has(mode)) return [];
+  const block = readFacet(graphqlFacet, 'classic', definition, {}) as Model['graphql'];
+  const graph = mode === 'executionEngine' ? loadDataGraphCheck().readDataGraph(block) : undefined;
+  if (sdl.trim() === '') return [...(graph?.errors ?? [])];
   const { compileGraphqlSchema, InvalidGraphqlSchema } = loadGraphqlLanguage();
   try {
-    compileGraphqlSchema(sdl);
-    return [];
+    const compiled = compileGraphqlSchema(sdl);
+    return graph ? [...graph.errors, ...loadDataGraphCheck().checkDataGraph(graph, compiled)] : [];
   } catch (error) {
     if (error instanceof InvalidGraphqlSchema)
       return [{ path: 'graphql.schema', message: `is invalid: ${truncateText(error.message, maxSchemaErrorLength)}` }];
     throw error;
   }
 };
+
+const checkedModes: ReadonlySet<string> = new Set(['', 'proxyOnly', 'executionEngine']);
 
 /** Errors of a schema quote it. */
 const maxSchemaErrorLength = 1000;

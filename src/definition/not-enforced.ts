@@ -17,25 +17,12 @@ const informs = 'Describes the API; has no effect in the gateway.';
 
 const graphqlFieldsOfOtherModes = [
   'subgraphSdl',
-  'dataSources',
-  ...['kind', 'name', 'internal', 'rootFields', 'rootFields[].type', 'rootFields[].fields', 'config'].map(
-    name => `dataSources[].${name}`,
-  ),
-  'fieldConfigs',
-  ...['typeName', 'fieldName', 'disableDefaultMapping', 'path'].map(name => `fieldConfigs[].${name}`),
-  'engineHeaders',
-  'engineHeaders[].key',
-  'engineHeaders[].value',
   'mergedSdl',
   'disableQueryBatching',
   'supergraphHeaders',
   'supergraphUpdatedAt',
   'subgraphs',
   ...['apiId', 'name', 'url', 'sdl', 'headers', 'subscriptionType', 'sseUsePost'].map(name => `subgraphs[].${name}`),
-  'typeFieldConfigurations',
-  ...['typeName', 'fieldName', 'mappingDisabled', 'mappingPath', 'kind', 'config'].map(
-    name => `typeFieldConfigurations[].${name}`,
-  ),
 ];
 
 export const notEnforced: readonly NotEnforced[] = [
@@ -107,7 +94,7 @@ export const notEnforced: readonly NotEnforced[] = [
   {
     facet: 'graphql',
     fields: graphqlFieldsOfOtherModes,
-    why: describeUnsupported('the execution modes executionEngine, subgraph and supergraph'),
+    why: describeUnsupported('the execution modes subgraph and supergraph'),
   },
   ...['transformRequestHeaders', 'transformResponseHeaders'].map(name => ({
     facet: `endpoints.${name}`,

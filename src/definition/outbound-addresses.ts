@@ -16,7 +16,7 @@ const addressMembers: ReadonlySet<string> = new Set([
 ]);
 
 /** Free-form values: nothing connects to what stands in them. */
-const freeFormMembers: ReadonlySet<string> = new Set(['config_data', 'pluginConfig', 'graphql']);
+const freeFormMembers: ReadonlySet<string> = new Set(['config_data', 'pluginConfig', 'variables']);
 
 /**
  * Outbound addresses of a definition, with their paths. Of an OpenAPI document only the gateway's extension counts:

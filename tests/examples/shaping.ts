@@ -52,6 +52,33 @@ export const shaping: Readonly<Record<string, Example>> = {
       },
     ],
   },
+  'data-graph': {
+    shows: 'One GraphQL schema over several APIs: fields have their values from data sources.',
+    answer: ({ url = '' }, response) => {
+      const order = { id: url.split('/')[2], customer_id: '7' };
+      const value = url.startsWith('/orders/') ? order : { customer: { name: 'Ann' } };
+      response.writeHead(200, json).end(JSON.stringify(value));
+    },
+    calls: [
+      {
+        ask: 'POST /shop-graph/',
+        headers: json,
+        body: '{"query":"{ order(id: 12) { id customer { name } shipment { url } } }"}',
+        status: 200,
+        reaches: 'GET /customers/7',
+        sees: { 'x-client': 'gateway' },
+        says: /^\{"data":\{"order":\{"id":"12","customer":\{"name":"Ann"\},"shipment":\{"url":"\/shipments\?order=12"\}\}\}\}$/,
+      },
+      {
+        ask: 'POST /shop-graph/',
+        headers: json,
+        body: '{"query":"{ order(id: \\"..\\") { id } }"}',
+        status: 200,
+        says: /an argument is no segment of a path/,
+        reaches: null,
+      },
+    ],
+  },
   graphql: {
     shows: 'GraphQL documents are validated against a schema before they reach the upstream.',
     answer: (_request, response) => void response.writeHead(200, json).end('{"data":{"books":[{"title":"Emma"}]}}'),

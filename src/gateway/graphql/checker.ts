@@ -1,4 +1,4 @@
-import type { GraphQLFormattedError } from 'graphql';
+import type { DocumentNode, GraphQLFormattedError } from 'graphql';
 import { findRight, type Right } from '#access/keys/session.ts';
 import type { Settings } from '#base/settings.ts';
 import type { CheckedDocument, DocumentBounds, DocumentFault } from '#languages/graphql/document.ts';
@@ -13,9 +13,14 @@ import type { GraphqlRequest } from './request.ts';
 
 /** Outcome of the checks of one operation. */
 export type CheckOutcome =
-  | { readonly kind: 'forward'; readonly operation: AnalysedOperation }
+  | { readonly kind: 'forward'; readonly operation: AnalysedOperation; readonly document: DocumentNode }
   /** Result of meta fields, from the schema. */
-  | { readonly kind: 'respond'; readonly operation: AnalysedOperation; readonly result: string }
+  | {
+      readonly kind: 'respond';
+      readonly operation: AnalysedOperation;
+      readonly document: DocumentNode;
+      readonly result: string;
+    }
   | Refused;
 
 /** `errors` where the document is at fault, as a GraphQL response has them. */
@@ -55,17 +60,18 @@ export function createOperationChecker(rules: OperationRules, settings: Settings
   /** Meta fields have no depth limit: their result is bounded by itself. */
   function respondFromSchema(
     key: string,
-    document: CheckedDocument,
+    checked: CheckedDocument,
     operation: AnalysedOperation,
     variables: Readonly<Record<string, unknown>>,
   ): CheckOutcome {
-    const isConstant = document.operations.length === 1 && operation.node.variableDefinitions?.length === 0;
+    const { document } = checked;
+    const isConstant = checked.operations.length === 1 && operation.node.variableDefinitions?.length === 0;
     const known = isConstant ? cache.get(key)?.metaResult : undefined;
-    if (known !== undefined) return { kind: 'respond', operation, result: known };
-    const given = language.introspect(compiled, document, operation, variables);
+    if (known !== undefined) return { kind: 'respond', operation, document, result: known };
+    const given = language.introspect(compiled, checked, operation, variables);
     if (isDocumentFault(given)) return refuseFault(given);
-    if (isConstant) cache.set(key, document, given.result);
-    return { kind: 'respond', operation, result: given.result };
+    if (isConstant) cache.set(key, checked, given.result);
+    return { kind: 'respond', operation, document, result: given.result };
   }
 
   function checkCost(
@@ -74,9 +80,9 @@ export function createOperationChecker(rules: OperationRules, settings: Settings
     variables: Readonly<Record<string, unknown>>,
   ): CheckOutcome {
     const { maxCost, defaultListSize } = rules;
-    if (maxCost === 0) return { kind: 'forward', operation };
+    if (maxCost === 0) return { kind: 'forward', operation, document };
     const cost = language.computeCost(compiled.schema, document, operation, { defaultListSize, variables });
-    if (cost <= maxCost) return { kind: 'forward', operation };
+    if (cost <= maxCost) return { kind: 'forward', operation, document };
     const message = `the operation has the cost ${Math.round(cost)}, the limit is ${maxCost}`;
     return refuseWith('graphql_limit_exceeded', [{ message }]);
   }

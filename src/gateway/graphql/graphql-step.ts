@@ -2,6 +2,7 @@ import type { Settings } from '#base/settings.ts';
 import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
 import { noBytes } from '../http/body.ts';
 import { createResponse, type GatewayResponse } from '../http/response.ts';
+import type { CheckedGraphqlRequest } from '../pipeline/checked-graphql.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import type { PipelineServices } from '../pipeline/services.ts';
 import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
@@ -52,12 +53,14 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
     ),
   };
   const decompression = decompressionBounds(settings);
+  const isExecuted = context.model.graphql.executionMode === 'executionEngine';
+  const checkAll = (call: Exchange, read: ReadRequests) => checkRequests(call, read, check, settings, isExecuted);
 
   const checkBody = (call: Exchange, bytes: Buffer): StepResult => {
     const read = readBodyRequest(call, bytes, bounds);
     if (isFault(read)) return refuseRead(call, read);
-    const response = checkRequests(call, read, check, settings);
-    if (!response && read.isRewritten) rewriteBody(call, read);
+    const response = checkAll(call, read);
+    if (!response && read.isRewritten && !isExecuted) rewriteBody(call, read);
     return response;
   };
 
@@ -76,17 +79,18 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
 
   return {
     request(call) {
+      if (call.upgrade !== '' && isExecuted) return refuseGraphqlRequest(call, 'graphql_websockets_disallowed');
       if (call.upgrade !== '') return openSocket(call, context.model.graphql.subscriptionType, check, bounds, settings);
       const method = call.upstreamMethod ?? call.method;
       if (method === 'GET') {
         const read = readQueryRequest(call, bounds);
         if (isFault(read)) return refuseRead(call, read);
-        const response = checkRequests(call, read, check, settings);
-        if (!response && read.isRewritten) sendAsPost(call, read);
+        const response = checkAll(call, read);
+        if (!response && read.isRewritten && !isExecuted) sendAsPost(call, read);
         return response;
       }
-      if (method === 'OPTIONS' && call.body.isEmpty) return undefined;
-      if (method !== 'POST') return refuseMethod(call, 'GET, POST, OPTIONS');
+      if (method === 'OPTIONS' && call.body.isEmpty && !isExecuted) return undefined;
+      if (method !== 'POST') return refuseMethod(call, isExecuted ? 'GET, POST' : 'GET, POST, OPTIONS');
       const coding = call.headers.get('content-encoding');
       if (call.body.stream || isEncoded(coding)) return readAndCheck(call, coding);
       return checkBody(call, call.body.bytes ?? noBytes);
@@ -127,16 +131,28 @@ function createChecker({ model, services: { settings } }: StepContext<Services, 
 }
 
 /** Checks every operation before one is forwarded. A batch that needs only the schema is answered as a batch. */
-function checkRequests(call: Exchange, read: ReadRequests, check: OperationChecker, settings: Settings): StepResult {
+function checkRequests(
+  call: Exchange,
+  read: ReadRequests,
+  check: OperationChecker,
+  settings: Settings,
+  isExecuted: boolean,
+): StepResult {
   const results: string[] = [];
+  const checked: CheckedGraphqlRequest[] = [];
   for (const request of read.requests) {
     const outcome = check(call, request);
     if (outcome.kind === 'refuse') return refuseOutcome(call, outcome, settings);
     if (isUnsafeGet(call, outcome)) return refuseMethod(call, 'POST');
     if (outcome.kind === 'respond') results.push(outcome.result);
+    const { document, operation } = outcome;
+    if (isExecuted && operation.type === 'subscription')
+      return refuseGraphqlRequest(call, 'graphql_request_invalid', 'subscriptions are not supported by this API');
+    checked.push({ document, operation, variables: request.variables });
   }
   if (results.length === read.requests.length) return respondLocally(call, results, read.isBatch);
-  dropPersistedHash(call, read);
+  if (isExecuted) call.graphqlRequests = { requests: checked, isBatch: read.isBatch };
+  else dropPersistedHash(call, read);
   return undefined;
 }
 

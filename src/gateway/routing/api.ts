@@ -3,6 +3,8 @@ import { normalizeListenPath } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
 import { findPathTemplateError, normalizeHost } from '#definition/path-template.ts';
 import { listCredentialSources } from '../auth/credential-sources.ts';
+import { createDataGraph } from '../graphql/create-data-graph.ts';
+import type { DataGraph } from '../graphql/data-graph.ts';
 import { isGatewayCredential } from '../http/request-head.ts';
 import type { ApiInfo } from '../pipeline/api-info.ts';
 import type { BuiltInRoute } from '../pipeline/built-in-route.ts';
@@ -49,6 +51,8 @@ export interface Api extends ApiInfo, ProxiedApi {
   /** Set for a TCP service, which uses only the connection options of the above. */
   readonly tcpService: TcpService | undefined;
   readonly analytics: ApiAnalytics;
+  /** Executes operations in place of an upstream. */
+  readonly dataGraph: DataGraph | undefined;
 }
 
 /** Facts of a stored API that are not in its definition. */
@@ -86,6 +90,7 @@ export function compileApi(definitionModel: Model, threadServices: StepServices,
       versionSelector: versions,
       onlyVersion: versions.only,
       versionRuntimes: served,
+      dataGraph: createDataGraph(model, services),
       connectionOptionsFor: createConnectionOptions(model, services.certificates, policy, services.upstreamAuthorities),
       sniIdentity: createSniIdentity(model, services.certificates),
       tcpService: isInSegment ? passage : undefined,
@@ -129,6 +134,7 @@ function buildUnavailableApi(model: Model, services: StepServices, facts: ApiFac
     versionRuntimes: [],
     sniIdentity: undefined,
     tcpService: undefined,
+    dataGraph: undefined,
     id,
     databaseId,
     orgId,

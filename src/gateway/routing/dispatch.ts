@@ -1,5 +1,6 @@
 import { attempt } from '#base/maybe-promise.ts';
 import { readToolSource } from '#definition/rest-tools/tool-source.ts';
+import type { DataGraph } from '../graphql/data-graph.ts';
 import { hasMatrixParameters, stripMatrixParameters } from '../http/path.ts';
 import { removeGatewayCredentials } from '../http/request-head.ts';
 import type { GatewayResponse } from '../http/response.ts';
@@ -22,7 +23,9 @@ import { createOverridesByApi } from '../steps/error-overrides/overrides.ts';
 import { lazyContentSteps } from '../steps/lazy-steps.ts';
 import type { StepServices } from '../steps/step-services.ts';
 import type { Api } from './api.ts';
+import { leaveApi, stripListenPath } from './api-change.ts';
 import { noBuiltInRoutes } from './built-in-routes.ts';
+import { respondWithGraph } from './data-graph/graph-response.ts';
 import type { RespondWithTools } from './rest-tools/adapter.ts';
 import { loadToolAdapter } from './rest-tools/lazy-adapter.ts';
 import type { RouteMatch, Router } from './router.ts';
@@ -257,8 +260,30 @@ function sendInBackground(forwarding: Forwarding, call: Exchange, context: Dispa
 const runStepsAfterCache = ({ call, runtime: { chain } }: Forwarding) =>
   runRequestSteps(chain, call, chain.names.request.indexOf(lazyContentSteps.cache.name) + 1);
 
-/** Forwards to the upstream that the load balancer chooses. Never throws. */
-const forward = (forwarding: Forwarding): void => attempt(forwarding, selectUpstream, forwardTo, failForwarding);
+/** Forwards to the upstream that the load balancer chooses, or executes the operation of a data graph. Never throws. */
+const forward = (forwarding: Forwarding): void =>
+  forwarding.api.dataGraph
+    ? executeGraph(forwarding, forwarding.api.dataGraph)
+    : attempt(forwarding, selectUpstream, forwardTo, failForwarding);
+
+/** Requests to other APIs of the gateway are recorded there; those to other servers are parts of this one. */
+function executeGraph({ context, call, api, writer, current }: Forwarding, graph: DataGraph): void {
+  const { responder, unrecorded = context } = context;
+  const dispatchToSource = (own: Exchange, to: UpstreamAddress, into: ResponseWriter): void => {
+    try {
+      if (to.loop) return loopToApi(context, own, to, into, current);
+      const sending = proxy(unrecorded.proxyContext, own, api, to, into, current.hasTenants ? api.orgId : '');
+      if (sending) catchFailure(sending, unrecorded.responder, own, into);
+    } catch (error) {
+      failExchange(unrecorded.responder, own, into, error);
+    }
+  };
+  const { maxBufferedBytes: maxSourceBytes } = context.proxyContext;
+  respondWithGraph({ whole: call, graph, maxSourceBytes, dispatch: dispatchToSource }).then(
+    response => respond(responder, call, writer, response),
+    error => handleError(responder, call, writer, error),
+  );
+}
 
 const selectUpstream = ({ call, runtime }: Forwarding) => chooseUpstream(call, runtime);
 
@@ -353,31 +378,4 @@ function loopToApi(
   call.rewrittenTarget = undefined;
   call.upstreamHost = '';
   dispatchToApi(context, call, target, writer, current);
-}
-
-/** Before another API serves the call: records mask the credentials of all APIs on its way. */
-function leaveApi(call: Exchange): void {
-  if (call.api) {
-    call.previousApis ??= [];
-    if (!call.previousApis.includes(call.api)) call.previousApis.push(call.api);
-  }
-  clearIdentity(call);
-}
-
-function clearIdentity(call: Exchange): void {
-  if (call.keyId !== '') call.previousKeyIds += `${call.keyId.length}:${call.keyId}`;
-  call.keyId = '';
-  call.counterOwner = '';
-  call.keyHash = '';
-  call.session = undefined;
-  call.authMethod = '';
-  call.matchedAlternative = -1;
-  call.verifiedToken = undefined;
-  call.bearerToken = '';
-}
-
-/** Begins with a slash, also where listen paths match in the middle of a segment. */
-function stripListenPath(path: string, listenPath: string): string {
-  const rest = path.slice(listenPath.endsWith('/') ? listenPath.length - 1 : listenPath.length);
-  return rest.startsWith('/') ? rest : `/${rest}`;
 }

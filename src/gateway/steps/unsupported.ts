@@ -54,7 +54,7 @@ const unsupportedFeatures: readonly UnsupportedFeature[] = [
     feature: 'protocols inside HTTP in the classic format',
     isUsed: it => it.format !== 'mcp' && it.identity.applicationProtocol !== '',
   },
-  ...['executionEngine', 'subgraph', 'supergraph'].map(mode => ({
+  ...['subgraph', 'supergraph'].map(mode => ({
     feature: `the GraphQL execution mode ${mode}`,
     isUsed: ({ graphql }: Context['model']) => graphql.enabled && graphql.executionMode === mode,
   })),

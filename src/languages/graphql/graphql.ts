@@ -6,5 +6,6 @@ export {
   coerceVariables,
   selectOperation,
 } from './document.ts';
-export { introspect } from './introspection.ts';
+export { findIntrospectionExcess, introspect } from './introspection.ts';
 export { compileGraphqlSchema, InvalidGraphqlSchema } from './schema.ts';
+export { findSchemaField } from './schema-fields.ts';

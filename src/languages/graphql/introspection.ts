@@ -8,15 +8,14 @@ import type { CompiledSchema } from './schema.ts';
 const maxIntrospectionValues = 2_000_000;
 
 /**
- * Result of an operation that selects meta fields only, from the schema. The estimate before the execution multiplies
- * selected fields with the numbers of types and fields they are selected of.
+ * Estimate of an introspection result before it is computed: selected fields times the numbers of types and fields they
+ * are selected of. A fault beyond the bound.
  */
-export function introspect(
-  { schema, population }: CompiledSchema,
-  { document }: CheckedDocument,
+export function findIntrospectionExcess(
+  { population }: CompiledSchema,
+  { document }: Pick<CheckedDocument, 'document'>,
   operation: AnalysedOperation,
-  variableValues: Readonly<Record<string, unknown>>,
-): { readonly result: string } | DocumentFault {
+): DocumentFault | undefined {
   const fragments = collectFragments(document);
   const estimate = (
     { selectionSet }: { readonly selectionSet?: SelectionSetNode | undefined },
@@ -29,8 +28,21 @@ export function introspect(
           return sum + populations[below]! + estimate(field, below);
         }, 0);
   const populations = [1, ...population, population[2] * argumentsPerField];
-  if (estimate(operation.node, 0) > maxIntrospectionValues)
-    return { kind: 'limit', errors: [{ message: 'the introspection query selects too many values' }] };
+  return estimate(operation.node, 0) > maxIntrospectionValues
+    ? { kind: 'limit', errors: [{ message: 'the introspection query selects too many values' }] }
+    : undefined;
+}
+
+/** Result of an operation that selects meta fields only, from the schema. */
+export function introspect(
+  compiled: CompiledSchema,
+  { document }: CheckedDocument,
+  operation: AnalysedOperation,
+  variableValues: Readonly<Record<string, unknown>>,
+): { readonly result: string } | DocumentFault {
+  const excess = findIntrospectionExcess(compiled, { document }, operation);
+  if (excess) return excess;
+  const { schema } = compiled;
   const result = executeSync({ schema, document, operationName: operation.name || null, variableValues });
   return { result: JSON.stringify(result) };
 }

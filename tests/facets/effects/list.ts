@@ -5,6 +5,7 @@ import { callers } from './callers.ts';
 import { checks } from './checks.ts';
 import { endpoints } from './endpoints.ts';
 import { graphqlEffects } from './graphql.ts';
+import { dataGraphEffects } from './graphql-data-graph.ts';
 import { listeners } from './listeners.ts';
 import { pages } from './pages.ts';
 import { pluginEffects } from './plugins.ts';
@@ -19,6 +20,7 @@ import { versions } from './versions.ts';
 export const effects: readonly Effect[] = [
   ...resilience,
   ...graphqlEffects,
+  ...dataGraphEffects,
   ...listeners,
   ...pages,
   ...pluginEffects,

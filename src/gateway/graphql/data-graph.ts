@@ -1,0 +1,41 @@
+import type { CheckedGraphqlRequest } from '../pipeline/checked-graphql.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
+
+/** A request to a data source. */
+export interface SourceRequest {
+  readonly sourceName: string;
+  readonly method: string;
+  readonly address: UpstreamAddress;
+  readonly path: string;
+  readonly query: string;
+  /** Flat list of names and values. */
+  readonly headers: readonly string[];
+  readonly body: Buffer | undefined;
+}
+
+export interface SourceResponse {
+  readonly status: number;
+  /** Flat list of names and values. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+  /** No response of the source: the gateway could not get one. */
+  readonly isFailed: boolean;
+}
+
+export interface RunningSourceRequest {
+  /** Undefined without a complete response, also where it was beyond the bounds of bodies. */
+  readonly response: Promise<SourceResponse | undefined>;
+  abandon(): void;
+}
+
+/** `counter`: requests of the operation, also of graphs behind its sources. */
+export type SendToSource = (request: SourceRequest, counter: { count: number }) => RunningSourceRequest;
+
+/** Compiled data graph of an API. */
+export interface DataGraph {
+  /** Lower-case names of client headers with credentials: sources get those that the API does not strip. */
+  readonly credentialHeaders: readonly string[];
+  /** Executes a checked operation; the result of GraphQL, with data and errors. Never rejects for a source. */
+  execute(call: Exchange, request: CheckedGraphqlRequest, send: SendToSource): Promise<object>;
+}

@@ -1,0 +1,7 @@
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+
+/** Engine of data graphs: loaded with the first API that has one. */
+export const loadGraphEngine = (): typeof import('./engine/compile-data-graph.ts') =>
+  require('./engine/compile-data-graph.ts');
