@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { benchGraph, confirmGraph } from './data-graph.ts';
 import type { BenchGateway } from './gateway.ts';
 import type { Load } from './load.ts';
+import { createMcpScenarios } from './mcp.ts';
 
 /** Creates the objects of a scenario in a gateway, and returns its load. */
 type Prepare = (gateway: BenchGateway, upstream: string, directory: string) => Promise<Omit<Load, 'connections'>>;
@@ -390,6 +391,7 @@ export const createScenarios = (directory: string): readonly Scenario[] => [
     prepare: prepareBodyTransform,
   },
   { name: 'data graph, 3 sources', baseline: 'keyless', nginxPath: '/small', prepare: prepareDataGraph },
+  ...createMcpScenarios(directory),
   { name: '1 API', nginxPath: '/small', prepare: prepareApis(1) },
   { name: '10,000 APIs', baseline: '1 API', warmUpSeconds: 20, nginxPath: '/small', prepare: prepareApis(10_000) },
   { name: '1 key', nginxPath: '/small', prepare: prepareKeys(1) },
