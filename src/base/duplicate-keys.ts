@@ -1,3 +1,5 @@
+import { findStringEnd } from './json-scan.ts';
+
 /** An open object or array. */
 interface Frame {
   /** Member names so far; undefined in an array. */
@@ -43,11 +45,3 @@ export function findDuplicateMember(text: string): (string | number)[] | undefin
 }
 
 export const hasDuplicateKeys = (text: string): boolean => findDuplicateMember(text) !== undefined;
-
-function findStringEnd(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === '\\') at++;
-    else if (text[at] === '"') return at;
-  }
-  return text.length;
-}

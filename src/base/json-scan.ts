@@ -31,7 +31,7 @@ export function findJsonExcess(text: string, { maxValues, maxDepth }: JsonBounds
   let depth = 0;
   for (let at = 0; at < end; at++) {
     const code = text.charCodeAt(at);
-    if (code === quote) at = skipString(text, at);
+    if (code === quote) at = findStringEnd(text, at);
     else if (code === comma) {
       if (++values > maxValues) return 'values';
     } else if (code === openBracket || code === openBrace) {
@@ -44,8 +44,8 @@ export function findJsonExcess(text: string, { maxValues, maxDepth }: JsonBounds
   return undefined;
 }
 
-/** Index of the closing quote, or the end of the text. */
-function skipString(text: string, start: number): number {
+/** Index of the closing quote of a string, or the end of the text. */
+export function findStringEnd(text: string, start: number): number {
   const end = text.length;
   for (let at = start + 1; at < end; at++) {
     const code = text.charCodeAt(at);

@@ -1,4 +1,5 @@
 import type { Json } from '../json.ts';
+import { isObject } from '../json-tree.ts';
 
 export type JsonMembers = { [name: string]: Json };
 
@@ -78,3 +79,13 @@ export const createTextResult = (text: string, isError = false): McpToolResult =
   content: [{ type: 'text', text }],
   ...(isError && { isError }),
 });
+
+/** `structuredContent` of a response: undefined for a text that is no JSON object. */
+export function parseStructuredContent(text: string): JsonMembers | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? (value as JsonMembers) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,3 +1,5 @@
+import { findStringEnd } from '#base/json-scan.ts';
+
 /** Nesting of a message; deeper ones are refused. */
 export const maxMessageDepth = 128;
 
@@ -15,7 +17,7 @@ export interface MemberScan {
   readonly id: string;
 }
 
-const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma] = [34, 92, 123, 125, 91, 93, 44];
+const [quote, openBrace, closeBrace, openBracket, closeBracket, comma] = [34, 123, 125, 91, 93, 44];
 
 /** Folds the spellings that case-insensitive readers take for one: ſ is s, and the Kelvin sign is k. */
 const foldName = (name: string) => name.normalize('NFKC').toLowerCase();
@@ -66,18 +68,6 @@ export function scanMembers(text: string): MemberScan {
     else if (code === 58 && stack.length === 1 && top?.key === 'id') id = readScalar(text, i + 1);
   }
   return { isUnambiguous, id };
-}
-
-/** Index of the closing quote; the end of the text without one. */
-function findStringEnd(text: string, start: number): number {
-  let end = start;
-  for (;;) {
-    end = text.indexOf('"', end + 1);
-    if (end < 0) return text.length;
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes++;
-    if (slashes % 2 === 0) return end;
-  }
 }
 
 /** False for a protected member that is not spelt as the protocol spells it, or was there before. */
