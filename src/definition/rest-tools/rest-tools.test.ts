@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#base/json-tree.ts';
 import { inlineSchema } from './inline-schema.ts';
-import { buildRestRequest } from './rest-request.ts';
 import { listRestTools } from './rest-tools.ts';
 import { createToolBudget, maxRestTools, maxToolParameters, maxToolValues, ToolBoundsError } from './tool-bounds.ts';
 
@@ -206,60 +205,11 @@ describe('REST operations as tools', () => {
     const found = tools[2]!;
     assert.deepEqual([found.description, found.annotations.openWorldHint], ['Finds pets', true]);
     assert.deepEqual((found.inputSchema.properties as JsonObject).label, { description: 'Label of a pet' });
-    assert.deepEqual((buildRestRequest(found, { label: 'cat' }) as { target: string }).target, '/pets?tag=cat');
+    assert.ok(found.parameters.some(({ argument, name }) => argument === 'label' && name === 'tag'));
     const selected = listRestTools(pets, open, { primitives: [{ source, name: 'find_pets', allow: true }] });
     assert.deepEqual(
       selected.map(({ name }) => name),
       ['find_pets'],
     );
-  });
-
-  test('arguments are serialized by the style of their parameter', () => {
-    const parameters = [
-      { in: 'path', name: 'ids', required: true },
-      { in: 'query', name: 'tag' },
-      { in: 'query', name: 'csv', explode: false },
-      { in: 'query', name: 'piped', style: 'pipeDelimited' },
-      { in: 'query', name: 'filter', style: 'deepObject', explode: true },
-      { in: 'query', name: 'body' },
-      { in: 'header', name: 'X-List' },
-      { in: 'header', name: 'Authorization' },
-      { in: 'cookie', name: 'session', required: true },
-    ];
-    const form = { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } };
-    const post = { operationId: 'all', parameters, requestBody: { content: form }, responses: ok };
-    const tool = toolOf({ paths: { '/a/{ids}/b': { post } } });
-    assert.deepEqual(
-      tool.parameters.map(({ argument }) => argument),
-      ['ids', 'tag', 'csv', 'piped', 'filter', 'query_body', 'X-List'],
-    );
-    const request = buildRestRequest(tool, {
-      ids: ['a/b', 'c'],
-      tag: ['x', 'y&z'],
-      csv: ['1', '2'],
-      piped: ['p', 'q'],
-      filter: { min: 1 },
-      query_body: true,
-      'X-List': ['h1', 'h2'],
-      body: { n: 'v', list: [1, 2] },
-    });
-    assert.deepEqual(request, {
-      method: 'POST',
-      target: '/a/a%2Fb%2Cc/b?tag=x&tag=y%26z&csv=1,2&piped=p%7Cq&filter%5Bmin%5D=1&body=true',
-      headers: [['X-List', 'h1,h2']],
-      body: 'n=v&list=1&list=2',
-      contentType: 'application/x-www-form-urlencoded',
-    });
-  });
-
-  test('wrong arguments are errors: unknown, missing, and such that change the route or a header', () => {
-    const tool = toolOf(pets, undefined, 'deletePet');
-    const errorsOf = (given: JsonObject) => (buildRestRequest(tool, given) as { errors: string[] }).errors;
-    assert.deepEqual(errorsOf({ other: 1 }), ['other: no such argument', 'id: is required']);
-    for (const id of ['', '.', '..']) assert.match(errorsOf({ id })[0]!, /id: must be neither empty/);
-    const list = toolOf(pets, undefined, 'listPets');
-    const split = buildRestRequest(list, { 'X-Trace': 'a\r\nHost: b' }) as { errors: string[] };
-    assert.match(split.errors[0]!, /printable ASCII/);
-    assert.equal((buildRestRequest(tool, { id: '../x' }) as { target: string }).target, '/pets/..%2Fx');
   });
 });

@@ -1,11 +1,16 @@
 import { parseUniqueJson } from '#base/json.ts';
 import { isObject } from '#base/json-tree.ts';
-import { createTextResult, type JsonMembers, McpServerError, type McpToolResult } from '#base/mcp-server/protocol.ts';
+import {
+  createTextResult,
+  type JsonMembers,
+  McpServerError,
+  type McpToolResult,
+  parseStructuredContent,
+} from '#base/mcp-server/protocol.ts';
 import { createMcpServer, type McpReply, toErrorReply } from '#base/mcp-server/server.ts';
 import { isJsonType, parseMediaType } from '#base/media-type.ts';
 import { Problem } from '#base/problems.ts';
 import { mcpServerName } from '#definition/document-members.ts';
-import { buildRestRequest } from '#definition/rest-tools/rest-request.ts';
 import type { RestTool } from '#definition/rest-tools/rest-tool.ts';
 import { listRestTools, type OperationAccess } from '#definition/rest-tools/rest-tools.ts';
 import { ToolBoundsError } from '#definition/rest-tools/tool-bounds.ts';
@@ -15,6 +20,7 @@ import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 import type { PipelineServices } from '../../pipeline/services.ts';
 import type { Api } from '../api.ts';
 import { type BufferedResponse, createMemoryWriter } from '../batch/memory-writer.ts';
+import { buildRestRequest } from './rest-request.ts';
 import { type CreateToolExchange, createToolExchanges } from './tool-exchange.ts';
 
 /** Dispatches a request to the REST API. */
@@ -171,7 +177,9 @@ async function callSource(
 function toToolResult({ outputSchema }: RestTool, { status, headers, body }: BufferedResponse): McpToolResult {
   const text = body.toString();
   if (status >= 400) return createTextResult(`HTTP ${status}: ${text}`, true);
-  const value = isJsonType(parseMediaType(findHeader(headers, 'content-type'))) ? parseObject(text) : undefined;
+  const value = isJsonType(parseMediaType(findHeader(headers, 'content-type')))
+    ? parseStructuredContent(text)
+    : undefined;
   if (value) return { content: [{ type: 'text', text }], structuredContent: value };
   if (outputSchema) return createTextResult(`the response is no JSON object (HTTP ${status}): ${text}`, true);
   return createTextResult(text === '' ? `HTTP ${status}` : text);
@@ -180,13 +188,4 @@ function toToolResult({ outputSchema }: RestTool, { status, headers, body }: Buf
 function findHeader(headers: readonly string[], name: string): string | undefined {
   for (let at = 0; at < headers.length; at += 2) if (headers[at]!.toLowerCase() === name) return headers[at + 1];
   return undefined;
-}
-
-function parseObject(text: string): JsonMembers | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? (value as JsonMembers) : undefined;
-  } catch {
-    return undefined;
-  }
 }

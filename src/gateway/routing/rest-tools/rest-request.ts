@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '#base/json-tree.ts';
-import { bodyArgument, type RestParameter, type RestTool } from './rest-tool.ts';
+import { bodyArgument, type RestParameter, type RestTool } from '#definition/rest-tools/rest-tool.ts';
 
 /** HTTP request of a call of a tool. */
 export interface RestRequest {

@@ -1,5 +1,4 @@
 import { toLatin1 } from '#base/http-syntax.ts';
-import type { RestRequest } from '#definition/rest-tools/rest-request.ts';
 import { bodyFromBytes, noBody } from '../../http/body.ts';
 import { createClientClaims } from '../../http/client-claims.ts';
 import { framingHeaders, HeaderList } from '../../http/headers.ts';
@@ -12,6 +11,7 @@ import { explainHeader } from '../../pipeline/explain-header.ts';
 import { createRequestIds, ensureRequestId } from '../../pipeline/request-id.ts';
 import type { PipelineServices } from '../../pipeline/services.ts';
 import { type CreateExchangeOptions, createExchange } from '../../server/create-exchange.ts';
+import type { RestRequest } from './rest-request.ts';
 
 /** Headers of the message of the client that describe its body or its transport, and are not those of the tool's request. */
 const ownHeaders: ReadonlySet<string> = new Set([
