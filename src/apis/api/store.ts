@@ -168,6 +168,10 @@ const createApiReader = (records: Records, apis: Apis) => ({
       filter: query => query.where(columnContains('body', text)),
       order: apiOrders.created_at,
     }),
+  async hasKind(orgId: string, kind: StoredApi['kind']): Promise<boolean> {
+    const ofKind = records.db.selectFrom('apis').select('id').where('org_id', '=', orgId).where('kind', '=', kind);
+    return (await ofKind.limit(1).execute()).length > 0;
+  },
   async page(orgId: string, filter: ApiFilter, order: ApiOrder, request: PageRequest): Promise<Page<StoredApi>> {
     const listing = { where: { org_id: orgId }, order: apiOrders[order], filter: buildFilter(records, orgId, filter) };
     return apis.page(listing, request);

@@ -40,6 +40,7 @@ export async function ensureToolSources(apis: ApiStore, api: StoredApi): Promise
 /** A change of a REST API keeps the tools of the MCP proxies over it within their bounds. */
 export async function ensureToolsFit(apis: ApiStore, api: StoredApi): Promise<void> {
   if (api.kind !== 'oas') return;
+  if (!(await apis.hasKind(api.org_id, 'mcp'))) return;
   const document = objectOrEmpty(api.definition);
   // Finding the proxies reads every definition of the organisation.
   if (fitsToolBounds(document)) return;
