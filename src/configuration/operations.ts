@@ -102,6 +102,7 @@ async function runAlone<T>({ records }: ConfigurationServices, { orgId }: Actor,
 export const planConfiguration = operation({
   ...declared,
   name: 'planConfiguration',
+  changesNothing: true,
   method: 'POST',
   path: '/api/configuration/plan',
   about:

@@ -100,6 +100,10 @@ export interface Operation<
   readonly isRepeatable?: true | 'without password';
   /** Changes configuration that traffic threads load: the operation accepts `?wait=applied`. */
   readonly changesTraffic?: true;
+  /** Its method is that of a write, but it changes nothing. */
+  readonly changesNothing?: true;
+  /** Name and meaning of its tool, where agents find others more easily than those of the operation. */
+  readonly tool?: { readonly name: string; readonly about?: string };
   /** The rules of the organisation do not apply. */
   readonly ignoresRules?: true;
   readonly params?: P;

@@ -1,5 +1,6 @@
 import { formatIsoTime, toUnixSeconds } from '#base/clock.ts';
 import { constantTimeEqual } from '#base/constant-time.ts';
+import { isObject } from '#base/json-tree.ts';
 import {
   type AppliedPolicies,
   applyPolicies,
@@ -9,7 +10,7 @@ import {
 } from '../policies/apply-policies.ts';
 import { type Policy, policyIdOf, stateOf } from '../policies/schema.ts';
 import { type Key, keyWarnings, limitIsSet } from './schema.ts';
-import { isRecord, type Session } from './session.ts';
+import type { Session } from './session.ts';
 
 /** Rules of creating and updating keys: from the request body to the stored key. */
 
@@ -104,7 +105,7 @@ function withFreshQuota(
   });
   return {
     ...key,
-    ...(isRecord(key.access_rights) && { access_rights: Object.fromEntries(rights) }),
+    ...(isObject(key.access_rights) && { access_rights: Object.fromEntries(rights) }),
     quota_renews: nextRenewal(effective.quota_renewal_rate, nowMs),
     quota_remaining: effective.quota_max ?? 0,
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
+import { isObject } from '#base/json-tree.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified } from '#operations/shapes.ts';
@@ -20,7 +21,6 @@ import {
 import { booleanQuery, findUserIfAllowed, type KeyOperationServices } from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key } from './schema.ts';
-import { isRecord } from './session.ts';
 import type { KeyKind, StoredKey } from './store.ts';
 
 /** Keys of the gateway API: authenticated by the gateway secret, across organisations. */
@@ -145,7 +145,7 @@ export const putGatewayKey = operation({
 const grantsNothing = ({ access_rights, meta_data, ...key }: Key) =>
   Object.keys(access_rights ?? {}).length === 0 &&
   policyIdsOf(key).length === 0 &&
-  !(isRecord(meta_data) && 'policies' in meta_data);
+  !(isObject(meta_data) && 'policies' in meta_data);
 
 export const createGatewayKey = operation({
   ...declared,

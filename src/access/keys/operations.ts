@@ -192,6 +192,7 @@ export const rotateKeyOperation = operation({
 export const previewKeyOperation = operation({
   ...declared,
   name: 'previewKey',
+  changesNothing: true,
   method: 'POST',
   path: '/api/keys/preview',
   about: 'Previews a key with its policies applied; nothing is stored.',

@@ -1,3 +1,4 @@
+import { isObject } from '#base/json-tree.ts';
 import { Lru } from '#base/lru.ts';
 import { methodPathPrefix, primitivePathPrefixes } from '#definition/mcp-names.ts';
 import { type AccessRight, type AllowedUrl, type ApiLimit, type Key, limitIsSet, type Smoothing } from './schema.ts';
@@ -176,9 +177,6 @@ function rightOf(right: AccessRight, ofKey: KeyLimits): Right {
   };
 }
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isSigning = (key: Key) => key.hmac_enabled === true || key.enable_http_signature_validation === true;
 const none: readonly never[] = [];
 
@@ -203,7 +201,7 @@ function compileRights(key: Key): SharedRights {
 /** Compiles a key whose policies have been applied. */
 export function compileKeySession(key: Key, policyIds: readonly string[] = []): Session {
   const { limits, rights, everyApi } = compileRights(key);
-  const metaData = isRecord(key.meta_data) ? key.meta_data : {};
+  const metaData = isObject(key.meta_data) ? key.meta_data : {};
   const pattern = metaData.rate_limit_pattern;
   const { password, hash_type } = key.basic_auth_data ?? {};
   // One literal, hot members first: sessions are many, and their members should share cache lines.

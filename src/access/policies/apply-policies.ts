@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { isObject } from '#base/json-tree.ts';
 import { type AccessRight, type AccessRights, type ApiLimit, type Key, limitIsSet } from '../keys/schema.ts';
-import { compileKeySession, isRecord, type Session } from '../keys/session.ts';
+import { compileKeySession, type Session } from '../keys/session.ts';
 import {
   type DepthPart,
   freerDepth,
@@ -193,11 +194,11 @@ const latestTimestamp = (texts: readonly (string | undefined)[]): string =>
 function mergeOtherMembers(key: Key, policies: readonly Policy[]): Key {
   const withExpiryAction = policies.findLast(policy => policy.post_expiry_action);
   const shared = policies.filter(policy => !isPerApi(policy));
-  const metas = policies.map(policy => policy.meta_data).filter(isRecord);
+  const metas = policies.map(policy => policy.meta_data).filter(isObject);
   return {
     is_inactive: policies.some(policy => stateOf(policy) === 'deny'),
     tags: policies.reduce((tags, policy) => union(tags, policy.tags), union(key.tags, [])),
-    ...(metas.length > 0 && { meta_data: Object.assign({}, isRecord(key.meta_data) ? key.meta_data : {}, ...metas) }),
+    ...(metas.length > 0 && { meta_data: Object.assign({}, isObject(key.meta_data) ? key.meta_data : {}, ...metas) }),
     last_updated: latestTimestamp([key.last_updated, ...policies.map(policy => policy.last_updated)]),
     hmac_enabled: key.hmac_enabled === true || shared.some(policy => policy.hmac_enabled),
     ...(shared.some(policy => policy.enable_http_signature_validation) && { enable_http_signature_validation: true }),
@@ -227,7 +228,7 @@ interface PolicySource {
 
 /** Policies embedded in the key's `meta_data.policies` replace those it names. */
 function selectPolicySource(key: Key, policies: PolicyLookup, orgId: string): PolicySource | Rejection<PolicyFault> {
-  const embedded = isRecord(key.meta_data) ? key.meta_data.policies : undefined;
+  const embedded = isObject(key.meta_data) ? key.meta_data.policies : undefined;
   if (!Array.isArray(embedded) || embedded.length === 0) return { ids: policyIdsOf(key), lookup: policies };
   const parsed = z.array(Policy).safeParse(embedded);
   if (!parsed.success || parsed.data.some(policy => !policyIdOf(policy))) return refuse('policies_malformed');

@@ -1,7 +1,6 @@
 import { toJsonPointer } from '#base/json-pointer.ts';
-import { isZeroValue } from '#base/json-tree.ts';
+import { isObject, isZeroValue } from '#base/json-tree.ts';
 import { type AccessRight, type AccessRights, type ApiLimit, type Key, limitIsSet } from '../keys/schema.ts';
-import { isRecord } from '../keys/session.ts';
 import { decidedByFirst } from './merge-policies.ts';
 import { governs, isPerApi, type Policy, policyIdOf, rightsOf, stateOf } from './schema.ts';
 
@@ -275,10 +274,10 @@ function* explainLast(effective: Key, name: 'post_expiry_action', offers: readon
 
 /** Meta data: the last policy with a member decides it. */
 function* explainMetaData(effective: Key, offers: readonly Offer[]): Generator<ExplainedValue> {
-  if (!isRecord(effective.meta_data)) return;
+  if (!isObject(effective.meta_data)) return;
   for (const [name, value] of Object.entries(effective.meta_data)) {
     const given = offers.flatMap(({ source, value: all }) =>
-      isRecord(all) && Object.hasOwn(all, name) ? [{ source, value: all[name] }] : [],
+      isObject(all) && Object.hasOwn(all, name) ? [{ source, value: all[name] }] : [],
     );
     const last = given.at(-1);
     if (last) yield toExplained(['meta_data', name], value, [last], given.slice(0, -1));

@@ -39,6 +39,7 @@ export const checkApi = operation({
   surface: 'dashboard',
   noun: 'apis',
   name: 'checkApi',
+  changesNothing: true,
   method: 'POST',
   path: '/api/apis/check',
   about:

@@ -28,6 +28,7 @@ const place = 'api_definition';
 export const createApi = operation({
   ...declared,
   name: 'createApi',
+  tool: { name: 'gw_create_classic_api' },
   isRepeatable: true,
   method: 'POST',
   changesTraffic: true,
@@ -74,6 +75,7 @@ export const getApi = operation({
 export const updateApi = operation({
   ...declared,
   name: 'updateApi',
+  tool: { name: 'gw_update_classic_api' },
   versioned: 'apis',
   method: 'PUT',
   changesTraffic: true,

@@ -37,6 +37,10 @@ const declared = { surface: 'dashboard', noun: 'oas' } as const;
 export const importDocument = operation({
   ...declared,
   name: 'importDocument',
+  tool: {
+    name: 'gw_publish_openapi',
+    about: 'Publishes an API: creates it from a plain OpenAPI document, configured by the other arguments.',
+  },
   method: 'POST',
   changesTraffic: true,
   path: '/api/apis/oas/import',
@@ -82,6 +86,8 @@ interface DryRunServices {
 export const dryRunDocument = operation({
   ...declared,
   name: 'dryRunDocument',
+  tool: { name: 'gw_preview_openapi' },
+  changesNothing: true,
   method: 'POST',
   path: '/api/apis/oas/dry-run',
   about:

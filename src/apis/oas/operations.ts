@@ -58,6 +58,7 @@ interface ListServices {
 export const listDocuments = operation({
   ...declared,
   name: 'listDocuments',
+  tool: { name: 'gw_list_oas_apis' },
   method: 'GET',
   path: '/api/apis/oas',
   about: 'Lists the documents of the APIs of the caller’s organisation in the OpenAPI format, newest first.',
@@ -76,6 +77,7 @@ export const listDocuments = operation({
 export const createDocument = operation({
   ...declared,
   name: 'createDocument',
+  tool: { name: 'gw_create_oas_api' },
   isRepeatable: true,
   method: 'POST',
   changesTraffic: true,
@@ -107,6 +109,7 @@ export const createDocument = operation({
 export const getDocument = operation({
   ...declared,
   name: 'getDocument',
+  tool: { name: 'gw_get_oas_api' },
   versioned: 'apis',
   method: 'GET',
   path: '/api/apis/oas/{apiId}',
@@ -136,6 +139,7 @@ const changeProblems = [
 export const updateDocument = operation({
   ...declared,
   name: 'updateDocument',
+  tool: { name: 'gw_update_oas_api' },
   versioned: 'apis',
   method: 'PUT',
   changesTraffic: true,
@@ -168,6 +172,7 @@ export interface PlainImportServices extends ApiServices {
 export const patchDocument = operation({
   ...declared,
   name: 'patchDocument',
+  tool: { name: 'gw_patch_oas_api' },
   versioned: 'apis',
   method: 'PATCH',
   changesTraffic: true,
@@ -202,6 +207,7 @@ export const patchDocument = operation({
 export const deleteDocument = operation({
   ...declared,
   name: 'deleteDocument',
+  tool: { name: 'gw_delete_oas_api' },
   versioned: 'apis',
   method: 'DELETE',
   changesTraffic: true,

@@ -52,6 +52,10 @@ export const callGateway = operation({
   surface: 'dashboard',
   noun: 'proxy',
   name: 'callGateway',
+  tool: {
+    name: 'gw_call_api',
+    about: 'Sends one request to an API on the gateway and returns the response.',
+  },
   method: 'POST',
   path: '/api/proxy',
   about: 'Sends one request to an API on the gateway and returns the response, for pages that try an API out.',

@@ -72,6 +72,7 @@ export const previewHookBody = operation({
   surface: 'dashboard',
   noun: 'webhooks',
   name: 'previewHookBody',
+  changesNothing: true,
   method: 'POST',
   path: '/api/hooks/preview',
   about: 'Renders a body template for an event with sample data. Nothing is stored or sent.',

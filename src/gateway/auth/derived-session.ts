@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { formatKeyId } from '#access/keys/ids.ts';
 import type { Key } from '#access/keys/schema.ts';
-import { isRecord } from '#access/keys/session.ts';
 import { applyPolicies, type PolicyFault, policyIdsOf, type Rejection } from '#access/policies/apply-policies.ts';
 import { policyChangeName } from '#access/policies/topic.ts';
+import { isObject } from '#base/json-tree.ts';
 import type { Settings } from '#base/settings.ts';
 import type { CachedKey, KeyCache } from './key-cache.ts';
 
@@ -47,7 +47,7 @@ export async function createDerivedSession(services: Services, derived: DerivedI
     alias: derived.alias,
     apply_policies: [...derived.policyIds],
     expires,
-    meta_data: { ...(isRecord(written.meta_data) ? written.meta_data : {}), ...derived.metaData },
+    meta_data: { ...(isObject(written.meta_data) ? written.meta_data : {}), ...derived.metaData },
     ...(derived.oauthClientId === undefined ? {} : { oauth_client_id: derived.oauthClientId }),
   };
   return applyKeyPolicies(services, derived.orgId, derived.keyId, key);

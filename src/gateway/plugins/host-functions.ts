@@ -1,4 +1,4 @@
-import { isRecord } from '#access/keys/session.ts';
+import { isObject } from '#base/json-tree.ts';
 import { Problem } from '#base/problems.ts';
 import { type HostCall, HostFault } from './plugin-runner.ts';
 import type { PluginServices } from './services.ts';
@@ -89,7 +89,7 @@ export async function callMain(
 function parseArgument(text: unknown): Record<string, unknown> {
   try {
     const value: unknown = typeof text === 'string' ? JSON.parse(text) : text;
-    if (isRecord(value)) return value;
+    if (isObject(value)) return value;
   } catch {
     throw new HostFault('the argument must be a JSON object');
   }
@@ -106,7 +106,7 @@ interface PluginRequest {
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function readHeaders(value: unknown): Record<string, string> {
-  if (!isRecord(value)) return {};
+  if (!isObject(value)) return {};
   return Object.fromEntries(
     Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
   );
@@ -130,7 +130,7 @@ async function makeRequest(caller: Caller, given: Record<string, unknown>): Prom
 }
 
 async function makeBatch(caller: Caller, given: Record<string, unknown>): Promise<string> {
-  const requests = Array.isArray(given.requests) ? given.requests.filter(isRecord) : [];
+  const requests = Array.isArray(given.requests) ? given.requests.filter(isObject) : [];
   if (requests.length > maxBatchRequests) throw new HostFault(`a batch has at most ${maxBatchRequests} requests`);
   const run = async (it: Record<string, unknown>) => {
     const url = text(it.relative_url);

@@ -1,9 +1,9 @@
 import type { FindApi } from '#access/api-lookup.ts';
 import { buildKeyId, changeKey, type KeyServices, putKey, readLiveKey } from '#access/keys/issue.ts';
 import { Key } from '#access/keys/schema.ts';
-import { isRecord } from '#access/keys/session.ts';
 import type { KeyKind, StoredKey } from '#access/keys/store.ts';
 import { policyIdsOf } from '#access/policies/apply-policies.ts';
+import { isObject } from '#base/json-tree.ts';
 import type { WriteAudit } from '#operations/audit.ts';
 import { validate } from '#operations/validation-error.ts';
 import { PluginFault } from './plugin-rpc.ts';
@@ -109,11 +109,11 @@ export async function writeKeyMetadata(
   [keyId, metadata]: readonly unknown[],
 ): Promise<undefined> {
   const stored = await keys.findByCredential(orgId, readText(keyId));
-  if (!stored || !isRecord(metadata)) return undefined;
+  if (!stored || !isObject(metadata)) return undefined;
   await keys.change(stored, async previous => {
     // Embedded policies are rights, which metadata of a hook does not change.
     const { policies: _, ...given } = metadata;
-    const embedded = isRecord(previous.meta_data) ? previous.meta_data.policies : undefined;
+    const embedded = isObject(previous.meta_data) ? previous.meta_data.policies : undefined;
     const meta_data = embedded === undefined ? given : { ...given, policies: embedded };
     const byId = await policies.findByIds(orgId, policyIdsOf(previous));
     return { key: { ...previous, meta_data }, policyIds: [...byId.values()].map(({ id }) => id) };

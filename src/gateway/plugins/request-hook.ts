@@ -1,5 +1,5 @@
-import { isRecord } from '#access/keys/session.ts';
 import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
+import { isObject } from '#base/json-tree.ts';
 import { bodyFromBytes, noBody } from '../http/body.ts';
 import { framingHeaders, HeaderList } from '../http/headers.ts';
 import { isAuthority } from '../http/request-head.ts';
@@ -87,13 +87,13 @@ export function encodeResponseCall(hook: string, call: Exchange, response: Gatew
 /** Members of a result, each checked when it is read; a wrong type fails the plugin. */
 export function parseResult(text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text);
-  if (!isRecord(value)) throw new PluginError('runtime', 'the hook returned no object');
+  if (!isObject(value)) throw new PluginError('runtime', 'the hook returned no object');
   return value;
 }
 
 function readStrings(value: unknown, name: string): Record<string, string> {
   if (value === undefined || value === null) return {};
-  if (!isRecord(value)) throw new PluginError('runtime', `${name} must be an object`);
+  if (!isObject(value)) throw new PluginError('runtime', `${name} must be an object`);
   for (const [key, it] of Object.entries(value))
     if (typeof it !== 'string') throw new PluginError('runtime', `${name}.${key} must be a string`);
   return value as Record<string, string>;
@@ -122,7 +122,7 @@ export function readResultBody(value: unknown): Buffer | undefined {
 /** Member of a result that is an object; an absent one has no members. */
 export function readResultObject(value: unknown, name: string): Record<string, unknown> {
   if (value === undefined) return {};
-  if (!isRecord(value)) throw new PluginError('runtime', `${name} must be an object`);
+  if (!isObject(value)) throw new PluginError('runtime', `${name} must be an object`);
   return value;
 }
 
@@ -172,7 +172,7 @@ function applyParameters(query: string, given: Record<string, unknown>): string 
   const parameters = new URLSearchParams(query);
   for (const name of removed) parameters.delete(name);
   for (const [name, value] of Object.entries(added)) parameters.set(name, value);
-  if (isRecord(extended))
+  if (isObject(extended))
     for (const [name, values] of Object.entries(extended))
       for (const value of readList(values, `ExtendedParams.${name}`)) parameters.append(name, value);
   return parameters.toString();
@@ -199,7 +199,7 @@ export function applyRequestResult(call: Exchange, given: Record<string, unknown
     call.body.replace(body);
     call.headers.remove('content-encoding');
   }
-  return isRecord(given.ReturnOverrides) ? applyOverrides(call, given.ReturnOverrides, rules) : undefined;
+  return isObject(given.ReturnOverrides) ? applyOverrides(call, given.ReturnOverrides, rules) : undefined;
 }
 
 function redirect(call: Exchange, url: string, { stripsListenPath }: ApplyRules): void {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '#access/keys/session.ts';
 import { createFairQueue } from '#base/fair-queue.ts';
+import { isObject } from '#base/json-tree.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { callMain, type PluginOwner } from './host-functions.ts';
 import { HostFault, PluginError } from './plugin-runner.ts';
@@ -32,7 +32,7 @@ export function updateMetadata(
   { allowsAnyValue = false } = {},
 ): void {
   const { session } = call;
-  if (!session || !isRecord(given)) return;
+  if (!session || !isObject(given)) return;
   if (!allowsAnyValue && Object.values(given).some(value => typeof value !== 'string'))
     throw new PluginError('runtime', 'every member of SessionMeta must be a string');
   if (Object.keys(given).length === 0 || isDeepStrictEqual(given, session.metaData)) return;

@@ -1,4 +1,4 @@
-import { isRecord } from '#access/keys/session.ts';
+import { isObject } from '#base/json-tree.ts';
 import { noBytes } from '../http/body.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
@@ -76,7 +76,7 @@ export function toVirtualResponse(call: Exchange, given: Record<string, unknown>
 /** Texts, or lists of which the first counts. */
 function readHeaders(value: unknown): Record<string, string> {
   if (value === undefined || value === null) return {};
-  if (!isRecord(value)) throw new PluginError('runtime', 'Headers must be an object');
+  if (!isObject(value)) throw new PluginError('runtime', 'Headers must be an object');
   return Object.fromEntries(
     Object.entries(value).map(([name, it]) => {
       const first: unknown = Array.isArray(it) ? it[0] : it;

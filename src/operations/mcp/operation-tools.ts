@@ -20,40 +20,6 @@ export interface OperationTool {
   readonly group: string;
 }
 
-/** Names that agents find more easily than those of the operations. */
-const curatedNames: Readonly<Record<string, string>> = {
-  explainCall: 'gw_explain',
-  callGateway: 'gw_call_api',
-  importDocument: 'gw_publish_openapi',
-  dryRunDocument: 'gw_preview_openapi',
-  debugDefinition: 'gw_test_definition',
-  listDocuments: 'gw_list_oas_apis',
-  createDocument: 'gw_create_oas_api',
-  getDocument: 'gw_get_oas_api',
-  updateDocument: 'gw_update_oas_api',
-  patchDocument: 'gw_patch_oas_api',
-  deleteDocument: 'gw_delete_oas_api',
-  createApi: 'gw_create_classic_api',
-  updateApi: 'gw_update_classic_api',
-};
-
-const curatedDescriptions: Readonly<Record<string, string>> = {
-  explainCall:
-    'Sends one request to an API on the gateway, and returns the response with the decision of every step: the reason why a request is refused.',
-  callGateway: 'Sends one request to an API on the gateway and returns the response.',
-  importDocument: 'Publishes an API: creates it from a plain OpenAPI document, configured by the other arguments.',
-};
-
-/** Operations whose method is that of a write, but which change nothing. */
-export const operationsWithoutChange: ReadonlySet<string> = new Set([
-  'checkApi',
-  'dryRunDocument',
-  'planConfiguration',
-  'previewHookBody',
-  'previewKey',
-  'searchUsersPrivately',
-]);
-
 /** Argument names of headers that have no use for tools: representation, and bodies that are not sent again. */
 const hiddenHeaders = new Set(['user-agent', 'last-event-id', 'if-none-match']);
 const maxInputSchemaBytes = 6144;
@@ -77,8 +43,8 @@ export function buildOperationTools(operations: readonly AnyOperation[]): Readon
   return tools;
 }
 
-export const toToolName = (operationName: string): string =>
-  curatedNames[operationName] ?? `gw_${operationName.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)}`;
+const toToolName = ({ tool, name }: AnyOperation): string =>
+  tool?.name ?? `gw_${name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)}`;
 
 interface DescribedParameter {
   readonly name: string;
@@ -99,8 +65,8 @@ function buildTool(it: AnyOperation): OperationTool {
     throw new Error(`arguments of ${it.name} share a name`);
   const inputSchema = buildInputSchema(parameters, body);
   const { schema, isShortened } = shortenSchema(inputSchema, maxInputSchemaBytes);
-  const name = toToolName(it.name);
-  const isReadOnly = it.method === 'GET' || operationsWithoutChange.has(it.name);
+  const name = toToolName(it);
+  const isReadOnly = it.method === 'GET' || it.changesNothing === true;
   const note = isShortened ? ` The input schema is shortened: ${describeToolName} returns all of it.` : '';
   return {
     operation: it,
@@ -110,7 +76,7 @@ function buildTool(it: AnyOperation): OperationTool {
     group: it.noun.replaceAll(' ', '-'),
     tool: {
       name,
-      description: `${curatedDescriptions[it.name] ?? it.about}${note}`,
+      description: `${it.tool?.about ?? it.about}${note}`,
       inputSchema: schema,
       annotations: {
         readOnlyHint: isReadOnly,

@@ -1,5 +1,4 @@
-import { isObject } from '#base/json-tree.ts';
-import { createTextResult, type JsonMembers, type McpToolResult } from '#base/mcp-server/protocol.ts';
+import { createTextResult, type McpToolResult, parseStructuredContent } from '#base/mcp-server/protocol.ts';
 
 /** Longer responses are cut: they would fill the context of an agent. */
 export const maxResultCharacters = 100_000;
@@ -15,7 +14,7 @@ export function toToolResult({ status, text, etag }: OperationResponse): McpTool
   if (status >= 400) return createTextResult(`HTTP ${status}: ${cutText(text)}`, true);
   const tag = etag === undefined ? [] : [{ type: 'text' as const, text: `ETag: ${etag}` }];
   if (text.length > maxResultCharacters) return { content: [{ type: 'text', text: cutText(text) }, ...tag] };
-  const value = parseObject(text);
+  const value = parseStructuredContent(text);
   return { content: [{ type: 'text', text }, ...tag], ...(value && { structuredContent: value }) };
 }
 
@@ -25,12 +24,3 @@ const cutText = (text: string): string =>
   text.length <= maxResultCharacters
     ? text
     : `${text.slice(0, maxResultCharacters)}\n[cut: ${maxResultCharacters} of ${text.length} characters; ${advice}]`;
-
-function parseObject(text: string): JsonMembers | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? (value as JsonMembers) : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -96,6 +96,7 @@ export const searchUsers = operation({
 export const searchUsersPrivately = operation({
   ...declared,
   name: 'searchUsersPrivately',
+  changesNothing: true,
   method: 'POST',
   path: '/api/users/search',
   about: 'Finds users like the other search, with the text in the body: no e-mail address is in the URL.',

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { formatKeyId } from '#access/keys/ids.ts';
 import { Key } from '#access/keys/schema.ts';
-import { isRecord } from '#access/keys/session.ts';
 import type { NewToken, OauthGrant } from '#access/oauth/token-store.ts';
 import { applyPolicies, policyIdsOf } from '#access/policies/apply-policies.ts';
 import { stateOf } from '#access/policies/schema.ts';
 import { formatIsoTime, toUnixSeconds } from '#base/clock.ts';
 import { constantTimeEqual } from '#base/constant-time.ts';
 import { createPublicId, createSecretText } from '#base/ids.ts';
+import { isObject } from '#base/json-tree.ts';
 import type { GrantRequest, ProviderServices } from './provider-services.ts';
 import { createOauthError, type OauthError } from './responses.ts';
 
@@ -48,7 +48,7 @@ export async function buildTokenKey(
     ...(rules ? given : { apply_policies: [client.policy_id] }),
     org_id: provider.orgId,
     oauth_client_id: client.client_id,
-    meta_data: { ...client.meta_data, ...(isRecord(given.meta_data) ? given.meta_data : {}) },
+    meta_data: { ...client.meta_data, ...(isObject(given.meta_data) ? given.meta_data : {}) },
     date_created: formatIsoTime(nowMs),
     last_updated: String(toUnixSeconds(nowMs)),
   };

@@ -31,6 +31,7 @@ interface OwnDebugServices extends Pick<DebugServices, 'settings' | 'callThread'
 
 export const debugDefinition = operation({
   name: 'debugDefinition',
+  tool: { name: 'gw_test_definition' },
   surface: 'dashboard',
   noun: 'debug',
   method: 'POST',

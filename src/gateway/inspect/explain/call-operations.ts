@@ -37,6 +37,11 @@ export const explainCall = operation({
   surface: 'dashboard',
   noun: 'explanation',
   name: 'explainCall',
+  tool: {
+    name: 'gw_explain',
+    about:
+      'Sends one request to an API on the gateway, and returns the response with the decision of every step: the reason why a request is refused.',
+  },
   method: 'POST',
   path: '/api/explain',
   about:

@@ -1,5 +1,5 @@
 import { Key } from '#access/keys/schema.ts';
-import { isRecord } from '#access/keys/session.ts';
+import { isObject } from '#base/json-tree.ts';
 import { type Body, noBytes } from '../../http/body.ts';
 import type { GatewayResponse } from '../../http/response.ts';
 import type { Exchange, StepResult } from '../../pipeline/exchange.ts';
@@ -76,7 +76,7 @@ const rules = { stripsListenPath: false, skipsResponseSteps: false };
 const readBytes = ({ bytes }: Body) => bytes ?? noBytes;
 
 function updateSession(call: Exchange, meta: unknown): void {
-  if (!call.session || !isRecord(meta) || Object.keys(meta).length === 0) return;
+  if (!call.session || !isObject(meta) || Object.keys(meta).length === 0) return;
   call.session = { ...call.session, metaData: meta };
 }
 

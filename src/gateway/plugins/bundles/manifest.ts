@@ -1,6 +1,6 @@
 import { createHash, type KeyObject, verify } from 'node:crypto';
 import { posix } from 'node:path';
-import { isRecord } from '#access/keys/session.ts';
+import { isObject } from '#base/json-tree.ts';
 import { openZip, type ZipArchive } from '#base/zip.ts';
 import { classicToModel, type Model } from '#definition/model.ts';
 
@@ -44,7 +44,7 @@ function readManifest(zip: ZipArchive): Record<string, unknown> {
   if (!text) throw new BundleError(`the bundle has no ${manifestName}`);
   try {
     const manifest: unknown = JSON.parse(text.toString());
-    if (isRecord(manifest)) return manifest;
+    if (isObject(manifest)) return manifest;
   } catch {
     throw new BundleError(`${manifestName} of the bundle is not JSON`);
   }
@@ -89,8 +89,8 @@ function validateSignature(content: Buffer, signature: unknown, key: KeyObject):
 
 /** Hooks of the section `custom_middleware`, which is that of a classic definition. */
 function readHooks(section: unknown): Omit<Bundle, 'files'> {
-  if (!isRecord(section)) throw new BundleError('the bundle has no custom_middleware');
-  if (isRecord(section.traffic_logs))
+  if (!isObject(section)) throw new BundleError('the bundle has no custom_middleware');
+  if (isObject(section.traffic_logs))
     throw new BundleError('bundles with plugins for analytics records are not supported');
   try {
     const { plugins, custom, idExtractor, pluginConfig } = classicToModel({

@@ -1,5 +1,5 @@
-import { isRecord } from '#access/keys/session.ts';
 import { tokenPattern } from '#base/http-syntax.ts';
+import { isObject } from '#base/json-tree.ts';
 import { ProtobufError } from '#base/protobuf/protobuf-reader.ts';
 import { framingHeaders } from '../../http/headers.ts';
 import type { GatewayResponse } from '../../http/response.ts';
@@ -44,7 +44,7 @@ export function toPluginError(error: unknown, list: HookList): Error {
 /** Metadata that the server changed holds for the rest of the request; unchanged members keep their types. */
 export function applyMetadata(call: Exchange, sent: TextMap, given: unknown): void {
   const { session } = call;
-  if (!session || !isRecord(given)) return;
+  if (!session || !isObject(given)) return;
   const names = Object.keys(given);
   if (names.length === Object.keys(sent).length && names.every(name => given[name] === sent[name])) return;
   const { metaData: before } = session;
@@ -63,7 +63,7 @@ export function applyMethod(call: Exchange, method: string, list: HookList): voi
 export function readAuthMembers(object: ReturnedObject, Request: Record<string, unknown>): HookReturn['members'] {
   if (Request.ReturnOverrides) return { Request };
   const { session, metadata } = object;
-  const metaData = { ...metadata, ...(isRecord(session?.meta_data) ? session.meta_data : undefined) };
+  const metaData = { ...metadata, ...(isObject(session?.meta_data) ? session.meta_data : undefined) };
   const token = metaData.token;
   if (session && typeof token === 'string' && token !== '')
     return { Request, Session: { ...session, meta_data: metaData }, AuthValue: token };

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { isRecord } from '#access/keys/session.ts';
+import { isObject } from '#base/json-tree.ts';
 import { writeZip } from '#base/zip-writer.ts';
 import { readBundle } from '../bundles/manifest.ts';
 import type { GuestImage, GuestSet } from '../sandbox/guest.ts';
@@ -56,12 +56,12 @@ export function checkPlugin(file: string): readonly string[] {
 
 /** Members of an exchange file, each with a default. */
 function readExchange(given: unknown) {
-  if (!isRecord(given)) throw new Error('an exchange is an object');
+  if (!isObject(given)) throw new Error('an exchange is an object');
   const known = ['request', 'response', 'session', 'config', 'responses'];
   const unknown = Object.keys(given).find(name => !known.includes(name));
   if (unknown !== undefined) throw new Error(`an exchange has no ${unknown}: it has ${known.join(', ')}`);
   const { request = {}, response, session, config = {}, responses = [] } = given;
-  if (!isRecord(request) || (response !== undefined && !isRecord(response)) || !Array.isArray(responses))
+  if (!isObject(request) || (response !== undefined && !isObject(response)) || !Array.isArray(responses))
     throw new Error('request and response of an exchange are objects, and responses is an array');
   return { request, response, session, config, responses: responses as readonly unknown[] };
 }
@@ -69,7 +69,7 @@ function readExchange(given: unknown) {
 const text = (value: unknown, fallback: string) => (typeof value === 'string' ? value : fallback);
 
 function listPairs(headers: unknown): string[] {
-  if (!isRecord(headers)) return [];
+  if (!isObject(headers)) return [];
   return Object.entries(headers).flatMap(([name, value]) => [name, text(value, String(value))]);
 }
 
@@ -129,7 +129,7 @@ function runToEnd(
 
 /** Response of another server as the sandbox gets it. */
 function encodeResponse(given: unknown): string {
-  const { status = 200, headers = {}, body = '' } = isRecord(given) ? given : {};
+  const { status = 200, headers = {}, body = '' } = isObject(given) ? given : {};
   const lists = Object.fromEntries(Object.entries(headers as object).map(([name, value]) => [name, [String(value)]]));
   const content = typeof body === 'string' ? body : JSON.stringify(body);
   return JSON.stringify({ Code: status, Body: content, Headers: lists });
@@ -143,7 +143,7 @@ export function packBundle(path: string, privateKey: Buffer | undefined): Buffer
   const folder = isDirectory ? path : dirname(path);
   const manifestFile = isDirectory ? join(path, 'manifest.json') : path;
   const manifest: unknown = JSON.parse(readFileSync(manifestFile, 'utf8'));
-  if (!isRecord(manifest)) throw new Error(`${manifestFile} is not an object`);
+  if (!isObject(manifest)) throw new Error(`${manifestFile} is not an object`);
   const names = Array.isArray(manifest.file_list)
     ? manifest.file_list.map(String)
     : listFiles(folder).filter(name => resolve(folder, name) !== resolve(manifestFile));
