@@ -75,6 +75,8 @@ describe('Requests of REST tools', () => {
     const tool = listRestTools(pets, access, { primitives: [{ source, name: 'find', parameters }] }).find(
       ({ name }) => name === 'find',
     )!;
-    assert.deepEqual((buildRestRequest(tool, { trace: 'a' }) as { headers: readonly unknown[] }).headers, [['X-Trace', 'a']]);
+    assert.deepEqual((buildRestRequest(tool, { trace: 'a' }) as { headers: readonly unknown[] }).headers, [
+      ['X-Trace', 'a'],
+    ]);
   });
 });
