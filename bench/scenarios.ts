@@ -70,6 +70,31 @@ async function preparePlugin(gateway: BenchGateway, upstream: string) {
   return { url: `${await createApi(gateway, upstream, { id: 'plugin', ...open, custom_middleware })}/small` };
 }
 
+const encode = (code: string) => Buffer.from(code).toString('base64');
+const preScript = `const pre = new GwJS.GwMiddleware.NewMiddleware({});
+pre.NewProcessRequest(function (request) {
+  request.SetHeaders['X-Plugin'] = 'yes';
+  return pre.ReturnData(request, {});
+});`;
+
+async function prepareScript(gateway: BenchGateway, upstream: string) {
+  const custom_middleware = { driver: 'javascript', pre: [{ name: 'pre', path: '', code: encode(preScript) }] };
+  return { url: `${await createApi(gateway, upstream, { id: 'script', ...open, custom_middleware })}/small` };
+}
+
+async function prepareVirtual(gateway: BenchGateway, upstream: string) {
+  const virtual = {
+    path: '/small',
+    method: 'GET',
+    response_function_name: 'hello',
+    function_source_type: 'blob',
+    function_source_uri: encode("function hello() { return GwJsResponse({ Code: 200, Body: 'hello' }, {}); }"),
+  };
+  const versions = { Default: { name: 'Default', use_extended_paths: true, extended_paths: { virtual: [virtual] } } };
+  const version_data = { not_versioned: true, versions };
+  return { url: `${await createApi(gateway, upstream, { id: 'virtual', ...open, version_data })}/small` };
+}
+
 async function prepareCached(gateway: BenchGateway, upstream: string) {
   const cache_options = { enable_cache: true, cache_timeout: 3600, cache_all_safe_requests: true };
   return { url: `${await createApi(gateway, upstream, { id: 'cached', ...open, cache_options })}/small` };
@@ -340,6 +365,21 @@ export const createScenarios = (directory: string): readonly Scenario[] => [
     nginxPath: '/small',
     settings: { ...pluginFile, GW_PLUGINS_TRUSTED: 'header.ts' },
     prepare: preparePlugin,
+  },
+  {
+    name: 'JavaScript pre hook, sandbox',
+    baseline: 'keyless',
+    nginxPath: '/small',
+    settings: { GW_PLUGINS_RUN_ON: 'traffic_thread' },
+    prepare: prepareScript,
+  },
+  { name: 'JavaScript pre hook, worker', baseline: 'keyless', nginxPath: '/small', prepare: prepareScript },
+  {
+    name: 'virtual endpoint',
+    baseline: 'keyless',
+    nginxPath: '/small',
+    settings: { GW_PLUGINS_RUN_ON: 'traffic_thread' },
+    prepare: prepareVirtual,
   },
   { name: 'JWT RS256', baseline: 'keyless', nginxPath: '/small', prepare: prepareJwt },
   { name: 'basic', baseline: 'keyless', nginxPath: '/small', prepare: prepareBasic },

@@ -9,7 +9,7 @@ import {
   startGrpcPluginServer,
 } from './support/grpc-plugin-server.ts';
 import { errorBody } from './support/step-harness.ts';
-import { findUnavailableReason, openApi, waitUntilApplied } from './support/traffic.ts';
+import { findUnavailableReason, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 type List = 'pre' | 'post' | 'post_key_auth' | 'response';
@@ -128,6 +128,27 @@ describe('gRPC plugins', () => {
     await app?.close();
     await upstream?.close();
     server?.close();
+  });
+
+  test('an event handler calls DispatchEvent with the event and its name', async () => {
+    const meta = { handler_name: 'cp_dynamic_handler', handler_meta: { name: 'onFailure' } };
+    const definition = openApi(upstream, {
+      use_keyless: false,
+      auth_configs: { authToken: { auth_header_name: 'Authorization' } },
+      event_handlers: { events: { AuthFailure: [meta] } },
+    });
+    const url = await publish(app, definition);
+    assert.equal((await fetch(url, { headers: { authorization: 'planted-key' } })).status, 403);
+    const event = await eventually(() => {
+      const found = server.events.find(it => JSON.stringify(it).includes(definition.api_id));
+      assert.ok(found);
+      return found as { handler_name: string; message: { Type: string; APIID: string } };
+    });
+    assert.deepEqual(
+      [event.handler_name, event.message.Type, event.message.APIID],
+      ['onFailure', 'AuthFailure', definition.api_id],
+    );
+    assert.ok(!JSON.stringify(event).includes('planted-key'));
   });
 
   /** A hook of its own name, so that tests share one server. */

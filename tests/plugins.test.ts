@@ -471,7 +471,7 @@ describe('Guide to plugins', () => {
     const settings = { 'plugins.run_on': 'traffic_thread' };
     const [app, upstream] = await Promise.all([startApp('sqlite', { settings }), startUpstream()]);
     try {
-      assert.equal(guide.promised.length, 6);
+      assert.equal(guide.promised.length, 7);
       const { dashboard: DASHBOARD, gateway: GATEWAY } = app.url;
       await guide.run({ DASHBOARD, GATEWAY, DATA: app.directory, UPSTREAM: upstream.url });
       // The first API runs a script, the second TypeScript.

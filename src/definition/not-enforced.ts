@@ -45,7 +45,6 @@ export const notEnforced: readonly NotEnforced[] = [
   { facet: 'olderAuth', fields: ['name'], why: namesMethod },
   { facet: 'custom', fields: ['label'], why: namesMethod },
   { facet: 'custom', fields: ['rawBodyOnly'], why: onlyGrpc },
-  { facet: 'custom', fields: ['requireSession'], why: 'Authentication by plugin creates the session.' },
   { facet: 'authProvider', why: describeUnsupported('keys in other stores') },
   { facet: 'sessionProvider', why: describeUnsupported('sessions in other stores') },
   {

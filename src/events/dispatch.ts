@@ -29,6 +29,9 @@ export interface EventScriptSink {
   run: RunEventScript | undefined;
 }
 
+/** Type of handlers that are calls of a plugin server, in the classic format. */
+export const pluginHandlerType = 'cp_dynamic_handler';
+
 /** Handlers of a definition belong to the organisation of the event, those of the settings to the operator. */
 export type HandlerOwner = 'organisation' | 'operator';
 
@@ -204,7 +207,8 @@ function createImmediateHandler(log: Log, scripts: EventScriptSink) {
     for (const handler of handlers) {
       const { type, logPrefix } = handler;
       if (type === 'log') log.warn({ event, api_id: apiId }, formatLogLine(gatewayEvent, logPrefix));
-      else if (type === 'custom' && scripts.run) scripts.run(gatewayEvent, handler, owner);
+      else if ((type === 'custom' || type === pluginHandlerType) && scripts.run)
+        scripts.run(gatewayEvent, handler, owner);
       else if (type !== 'webhook') reportUnsupported(gatewayEvent, handler);
     }
     return handlers.filter(({ type }) => type === 'webhook');

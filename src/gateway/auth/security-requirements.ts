@@ -1,10 +1,9 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
-import { authMethods } from '#definition/auth-methods.ts';
 import type { AuthMethod, Model } from '#definition/model.ts';
 import type { SecurityRequirement } from '#definition/security-requirements.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
+import type { ChainContext, ChainStep, Step, StepReads } from '../pipeline/step.ts';
 import { identityProviderNames, isAuthenticated } from './auth-result.ts';
 import { basicAuthStep } from './basic.ts';
 import { clientCertificatesStep } from './client-certificates.ts';
@@ -32,16 +31,9 @@ type Services = Pick<
   | 'settings'
 >;
 
-const reads = {
-  api: ['authentication'],
-  also: {
-    api: ['securityRequirements', 'clientCertificates', 'oauth2', 'versions', 'authMethods', ...authMethods],
-  },
-} as const satisfies StepReads;
+const reads = { api: ['authentication'], also: 'whole definition' } as const satisfies StepReads;
 
-type Context = StepContext<Services, typeof reads>;
-
-/** A security requirement runs the steps of its methods. */
+/** A security requirement runs the steps of its methods; that of plugins is supplied. */
 const authSteps: Partial<Record<AuthMethod, Pick<Step<Services, typeof reads>, 'build'>>> = {
   oauth: oauthTokenStep,
   externalOAuth: externalOAuthStep,
@@ -58,54 +50,73 @@ type RequestHook = NonNullable<StepHooks['request']>;
  * OpenAPI security requirements, OR-ed. Each is tried in isolation; on failure its changes to the exchange and its events
  * are discarded. If all fail, the last error is returned.
  */
-export const securityRequirementsStep: Step<Services, typeof reads> = {
+export const createSecurityRequirementsStep = <S extends Services>(
+  pluginAuth: PluginAuth<S>,
+): Step<S, typeof reads> => ({
   name: 'alternatives',
   reads,
-  build(context) {
-    const { model } = context;
-    if (model.securityRequirements.length === 0) return undefined;
-    const events = bufferEvents(context.services);
-    const attempts = model.securityRequirements.map(it =>
-      compileRequirement(it, { ...context, services: events.services }),
-    );
+  build: context =>
+    context.model.securityRequirements.length === 0 ? undefined : buildAlternatives(context, pluginAuth),
+});
 
-    function attempt(call: Exchange, before: IdentityState, at: number): MaybePromise<StepResult> {
-      const outcome = runHooks(attempts[at]!, call, 0);
-      return outcome instanceof Promise
-        ? outcome.then(it => finishAttempt(call, before, at, it))
-        : finishAttempt(call, before, at, outcome);
-    }
+type PluginAuth<S> = Pick<ChainStep<S>, 'build'>;
 
-    function finishAttempt(
-      call: Exchange,
-      before: IdentityState,
-      at: number,
-      outcome: StepResult,
-    ): MaybePromise<StepResult> {
-      const refused = outcome ?? (call.session ? undefined : refuse(call, 'session_missing'));
-      if (!refused) {
-        call.matchedAlternative = at;
-        events.discard(call);
-        return undefined;
-      }
-      const { errorCode } = call;
-      restoreState(call, before);
-      if (at + 1 === attempts.length) {
-        call.errorCode = errorCode;
-        events.flush(call);
-        return refused;
-      }
+/** Requirement as it runs: a plugin in it gets the whole body, and may change the request. */
+interface Attempt {
+  readonly requests: readonly RequestHook[];
+  readonly usesPlugin: boolean;
+}
+
+function buildAlternatives<S extends Services>(context: ChainContext<S>, pluginAuth: PluginAuth<S>): StepHooks {
+  const events = bufferEvents(context.services);
+  const maxBytes = context.services.settings['gateway.max_buffered_body_bytes'];
+  const attempts = context.model.securityRequirements.map(
+    (it): Attempt => ({
+      requests: compileRequirement(it, { ...context, services: events.services }, pluginAuth),
+      usesPlugin: it.methods.some(({ mode }) => mode === 'custom'),
+    }),
+  );
+
+  function attempt(call: Exchange, at: number): MaybePromise<StepResult> {
+    const { requests, usesPlugin } = attempts[at]!;
+    if (usesPlugin && call.body.stream) return call.body.read(maxBytes).then(() => attempt(call, at));
+    const restore = usesPlugin ? saveRequest(call) : saveState(call);
+    const outcome = runHooks(requests, call, 0);
+    return outcome instanceof Promise
+      ? outcome.then(it => finishAttempt(call, restore, at, it))
+      : finishAttempt(call, restore, at, outcome);
+  }
+
+  function finishAttempt(
+    call: Exchange,
+    restore: () => void,
+    at: number,
+    outcome: StepResult,
+  ): MaybePromise<StepResult> {
+    const refused = outcome ?? (call.session ? undefined : refuse(call, 'session_missing'));
+    if (!refused) {
+      call.matchedAlternative = at;
       events.discard(call);
-      return attempt(call, before, at + 1);
+      return undefined;
     }
+    const { errorCode } = call;
+    restore();
+    if (at + 1 === attempts.length) {
+      call.errorCode = errorCode;
+      events.flush(call);
+      return refused;
+    }
+    events.discard(call);
+    return attempt(call, at + 1);
+  }
 
-    return { request: call => (isAuthenticated(call) ? undefined : attempt(call, saveState(call), 0)) };
-  },
-};
+  return { request: call => (isAuthenticated(call) ? undefined : attempt(call, 0)) };
+}
 
-function compileRequirement(
+function compileRequirement<S extends Services>(
   { methods: requiredMethods, missingScheme: missing, requiresCertificate: certificate }: SecurityRequirement,
-  context: Context,
+  context: ChainContext<S>,
+  pluginAuth: PluginAuth<S>,
 ): RequestHook[] {
   if (missing !== '') return [call => refuse(call, 'security_scheme_unconfigured', { name: missing })];
   const authMethods = requiredMethods.map(({ mode }) => mode);
@@ -116,7 +127,8 @@ function compileRequirement(
       authentication: resolveIdentityProvider(context.model, authMethods),
       [mode]: config,
     };
-    return authSteps[mode]?.build({ ...context, model: model as Context['model'] })?.request;
+    const step = mode === 'custom' ? pluginAuth : authSteps[mode];
+    return step?.build({ ...context, model: model as ChainContext<S>['model'] })?.request;
   });
   return [certificate ? clientCertificatesStep.build(context)?.request : undefined, ...requests].filter(it => !!it);
 }
@@ -140,24 +152,29 @@ function runHooks(requests: readonly RequestHook[], call: Exchange, from: number
   return undefined;
 }
 
-type IdentityState = Pick<
-  Exchange,
-  'keyId' | 'keyHash' | 'session' | 'authMethod' | 'verifiedToken' | 'context' | 'errorCode'
->;
-
-/** The fields of an exchange that an attempt may change. */
-function saveState(call: Exchange): IdentityState {
-  const { keyId, keyHash, session, authMethod, verifiedToken, context, errorCode } = call;
-  return { keyId, keyHash, session, authMethod, verifiedToken, errorCode, context: context && { ...context } };
+/** Saves the fields of an exchange that an attempt may change; the result restores them. */
+function saveState(call: Exchange): () => void {
+  const { keyId, keyHash, session, authMethod, verifiedToken, errorCode } = call;
+  const context = call.context && { ...call.context };
+  return () => void Object.assign(call, { keyId, keyHash, session, authMethod, verifiedToken, errorCode, context });
 }
 
-function restoreState(call: Exchange, before: IdentityState): void {
-  Object.assign(call, before);
-  call.context = before.context && { ...before.context };
+/** Saves also the request, which a plugin may change. */
+function saveRequest(call: Exchange): () => void {
+  const restoreIdentity = saveState(call);
+  const { query, rewrittenTarget, upstreamHost, upstreamMethod, body } = call;
+  const { bytes } = body;
+  const headers = [...call.headers.flat];
+  return () => {
+    restoreIdentity();
+    Object.assign(call, { query, rewrittenTarget, upstreamHost, upstreamMethod });
+    call.headers.flat.splice(0, call.headers.flat.length, ...headers);
+    if (bytes !== undefined && body.bytes !== bytes) body.replace(bytes);
+  };
 }
 
 /** Services that buffer events until the outcome of all attempts is known. */
-function bufferEvents(services: Services) {
+function bufferEvents<S extends Services>(services: S) {
   const buffered = new WeakMap<object, Parameters<Services['emitEvent']>[]>();
   const emitEvent: Services['emitEvent'] = (...event) => {
     const list = buffered.get(event[1]);
@@ -165,7 +182,7 @@ function bufferEvents(services: Services) {
     else buffered.set(event[1], [event]);
   };
   return {
-    services: { ...services, emitEvent },
+    services: { ...services, emitEvent } as S,
     discard: (call: Exchange) => void buffered.delete(call),
     flush(call: Exchange) {
       for (const event of buffered.get(call) ?? []) services.emitEvent(...event);

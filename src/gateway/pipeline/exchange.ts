@@ -173,6 +173,9 @@ export class Exchange {
   /** Requests to data sources so far, shared by the graphs that one request passes; undefined outside of one. */
   sourceRequests: { count: number } | undefined = undefined;
 
+  /** Lines about what each hook of a plugin changed; undefined unless the request is explained. */
+  hookChanges: string[] | undefined = undefined;
+
   /** Checks WebSocket messages of the client; undefined where they pass unread. */
   messageCheck: MessageCheck | undefined = undefined;
 

@@ -60,9 +60,9 @@ export const findHookDirectory = ({ hooks, directory, fileDirectory }: DriverCon
 /** Loads the hooks of an API; throws `ApiCompileError` where one cannot run. */
 export type CreateHookDriver = (context: DriverContext) => HookDriver;
 
-/** True where a hook gets the session: one that requires it, after authentication. */
+/** True where a hook gets the session: one that requires it, after authentication or an earlier method of it. */
 export const needsSession = ({ requireSession }: PluginHook, list: HookList): boolean =>
-  requireSession && list !== 'pre' && list !== 'auth';
+  requireSession && list !== 'pre';
 
 /** Runs one hook. */
 export interface TypedHook {

@@ -1,4 +1,4 @@
-import type { EventScriptSink } from '#events/dispatch.ts';
+import { type EventScriptSink, pluginHandlerType } from '#events/dispatch.ts';
 import type { EventScriptServices } from './event-scripts.ts';
 import { createMainFunctions, type MainFunctionServices } from './main-functions.ts';
 import type { PluginFunctionCall } from './plugin-rpc.ts';
@@ -13,6 +13,7 @@ export function createPluginHost(services: PluginHostServices) {
   const { settings, clock, scriptSink } = services;
   const functions = createMainFunctions(services);
   let opened: ReturnType<typeof open> | undefined;
+  let openedEvents: ReturnType<typeof openEvents> | undefined;
 
   /** Loads the sandbox, which most processes need on traffic threads only. */
   async function open() {
@@ -27,8 +28,15 @@ export function createPluginHost(services: PluginHostServices) {
     return { runner, runEvent: createEventScripts({ ...services, runner, rpc }) };
   }
 
+  const openEvents = async () => (await import('./grpc/grpc-events.ts')).createGrpcEvents(services);
+
   if (settings['plugins.enabled'])
     scriptSink.run = (...event) => {
+      const [, { type }] = event;
+      if (type === pluginHandlerType) {
+        openedEvents ??= openEvents();
+        return void openedEvents.then(it => it.run(...event));
+      }
       opened ??= open();
       void opened.then(it => it.runEvent(...event));
     };
@@ -36,6 +44,7 @@ export function createPluginHost(services: PluginHostServices) {
     functions,
     async close(): Promise<void> {
       scriptSink.run = () => undefined;
+      (await openedEvents)?.close();
       await (await opened)?.runner.close();
     },
   };

@@ -1,27 +1,28 @@
 import { createRequire } from 'node:module';
-import { authMethods } from '#definition/auth-methods.ts';
 import { createLazyStep } from '../pipeline/lazy-step.ts';
+import type { StepReads } from '../pipeline/step.ts';
 import { pluginReads } from '../plugins/driver.ts';
 import { loadMockResponse } from './lazy-mock-response.ts';
+import type { StepServices } from './step-services.ts';
 
 const require = createRequire(import.meta.url);
 
 const loadTransformJq = (): typeof import('./transform-jq.ts') => require('./transform-jq.ts');
 
+const loadPluginAuth = () => (require('./plugin-auth.ts') as typeof import('./plugin-auth.ts')).pluginAuthStep;
+
+const alternativesReads = { api: ['authentication'], also: 'whole definition' } as const satisfies StepReads;
+
 /** Steps of auth methods, each loaded by the first definition with its method. */
 export const lazyAuthSteps = {
-  securityRequirements: createLazyStep({
+  securityRequirements: createLazyStep<StepServices, typeof alternativesReads>({
     name: 'alternatives',
-    reads: {
-      api: ['authentication'],
-      also: {
-        api: ['securityRequirements', 'clientCertificates', 'oauth2', 'versions', 'authMethods', ...authMethods],
-      },
-    },
+    reads: alternativesReads,
     isUsed: ({ model }) => model.securityRequirements.length > 0,
     load: () =>
-      (require('../auth/security-requirements.ts') as typeof import('../auth/security-requirements.ts'))
-        .securityRequirementsStep,
+      (
+        require('../auth/security-requirements.ts') as typeof import('../auth/security-requirements.ts')
+      ).createSecurityRequirementsStep<StepServices>({ build: context => loadPluginAuth().build(context) }),
   }),
   externalOAuth: createLazyStep({
     name: 'external-oauth',
@@ -57,7 +58,7 @@ export const lazyAuthSteps = {
     name: 'plugin-auth',
     reads: { ...pluginReads, also: { api: ['listen', 'authMethods', 'authentication', 'idExtractor'] } },
     isUsed: ({ model }) => model.authMethods.includes('custom'),
-    load: () => (require('./plugin-auth.ts') as typeof import('./plugin-auth.ts')).pluginAuthStep,
+    load: loadPluginAuth,
   }),
   scopeCheck: createLazyStep({
     name: 'scope-check',

@@ -7,6 +7,7 @@ import { noBytes } from '../http/body.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { type HookReturn, pluginReads } from '../plugins/driver.ts';
+import { watchHook } from '../plugins/hook-changes.ts';
 import { createIdExtractor } from '../plugins/id-extractor.ts';
 import { PluginError } from '../plugins/plugin-runner.ts';
 import { type ApiPlugins, loadApiPlugins } from '../plugins/plugin-set.ts';
@@ -64,9 +65,15 @@ function createAuthenticator({ model, services }: StepContext<Services, typeof r
     return undefined;
   }
 
-  function apply(call: Exchange, { members, logs }: HookReturn, id: string): StepResult | Promise<StepResult> {
+  function apply(
+    call: Exchange,
+    { members, logs }: HookReturn,
+    id: string,
+    finish: ReturnType<typeof watchHook>,
+  ): StepResult | Promise<StepResult> {
     logMessages(services, call, logs);
     const response = applyRequestResult(call, readResultObject(members.Request, 'Request'), rules);
+    finish?.();
     if (response) {
       services.emitEvent('AuthFailure', call, 'Auth Failure', { key: call.clientAddress });
       return response;
@@ -76,12 +83,17 @@ function createAuthenticator({ model, services }: StepContext<Services, typeof r
     return setSession(call, parseSession(members.Session), keyIdOfIdentity(orgId, 'plugin', id || authValue));
   }
 
-  const runHook = (call: Exchange, id: string): StepResult | Promise<StepResult> =>
-    runPlugin(
+  function runHook(call: Exchange, id: string): StepResult | Promise<StepResult> {
+    const finish = watchHook(call, hook!.functionName);
+    return runPlugin(
       () => driver.runRequestHook(hook!, 'auth', call, call.body.bytes ?? noBytes),
-      result => apply(call, result, id),
-      error => failPlugin(services, call, error, 'plugin_failed'),
+      result => apply(call, result, id, finish),
+      error => {
+        finish?.(error);
+        return failPlugin(services, call, error, 'plugin_failed');
+      },
     );
+  }
   if (!extractId) return (call: Exchange) => runHook(call, '');
   return (call: Exchange) => {
     const id = extractId(call);

@@ -4,6 +4,7 @@ import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { type HookReturn, needsSession, type PluginHook, pluginReads } from '../plugins/driver.ts';
+import { watchHook } from '../plugins/hook-changes.ts';
 import { loadApiPlugins } from '../plugins/plugin-set.ts';
 import { applyRequestResult, readResultObject } from '../plugins/request-hook.ts';
 import { failPlugin, logMessages, runPlugin } from '../plugins/run-hook.ts';
@@ -75,15 +76,21 @@ function createHookRunner(
   const maxBytes = settings['gateway.max_buffered_body_bytes'];
 
   function runHook(call: Exchange, hook: PluginHook, body: Buffer): StepResult | Promise<StepResult> {
+    const finish = watchHook(call, hook.functionName);
     const apply = ({ members, logs }: HookReturn): StepResult => {
       logMessages(services, call, logs);
       if (needsSession(hook, list)) updateMetadata(services, call, members.SessionMeta);
-      return applyRequestResult(call, readResultObject(members.Request, 'Request'), rules);
+      const response = applyRequestResult(call, readResultObject(members.Request, 'Request'), rules);
+      finish?.();
+      return response;
     };
     return runPlugin(
       () => driver.runRequestHook(hook, list, call, body),
       apply,
-      error => failPlugin(services, call, error, 'plugin_failed'),
+      error => {
+        finish?.(error);
+        return failPlugin(services, call, error, 'plugin_failed');
+      },
     );
   }
 

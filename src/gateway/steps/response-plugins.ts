@@ -3,6 +3,7 @@ import { type GatewayResponse, isStreaming } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
 import { type HookReturn, type PluginHook, pluginReads } from '../plugins/driver.ts';
+import { watchHook } from '../plugins/hook-changes.ts';
 import { PluginError } from '../plugins/plugin-runner.ts';
 import { loadApiPlugins } from '../plugins/plugin-set.ts';
 import {
@@ -34,11 +35,14 @@ function buildResponsePlugins(context: StepContext<PluginServices, typeof reads>
   const bounds = decompressionBounds(services.settings);
 
   function runHook(call: Exchange, response: GatewayResponse, hook: PluginHook): void | Promise<void> {
+    const finish = watchHook(call, hook.functionName, response);
     const apply = ({ members, logs }: HookReturn): void => {
       logMessages(services, call, logs);
       applyResponseResult(call, response, readResultObject(members.Response, 'Response'));
+      finish?.();
     };
     const fail = (error: PluginError): void => {
+      finish?.(error);
       replaceByError(call, response, failPlugin(services, call, error, 'response_plugin_failed'));
     };
     const run = (body: Buffer) => runPlugin(() => driver.runResponseHook(hook, call, response, body), apply, fail);

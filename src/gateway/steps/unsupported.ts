@@ -5,7 +5,6 @@ const reads = {
   also: {
     api: [
       'authMethods',
-      'securityRequirements',
       'plugins',
       'pluginConfig',
       'trafficLogs',
@@ -33,10 +32,6 @@ const { keys } = Object;
 const anyEnabled = (list: readonly { readonly enabled: boolean }[]) => list.some(({ enabled }) => enabled);
 
 const unsupportedFeatures: readonly UnsupportedFeature[] = [
-  {
-    feature: 'authentication by plugin among alternatives',
-    isUsed: ({ securityRequirements: it }) => it.some(({ methods }) => methods.some(({ mode }) => mode === 'custom')),
-  },
   ...['python', 'lua', 'goplugin'].map(driver => ({
     feature: `plugins of the driver ${driver}`,
     isUsed: ({ authMethods, pluginConfig, plugins: it }: Context['model'], { endpoints }: Context['version']) =>

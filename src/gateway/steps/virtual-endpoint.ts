@@ -4,6 +4,7 @@ import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { pluginReads } from '../plugins/driver.ts';
+import { watchHook } from '../plugins/hook-changes.ts';
 import { createHostCall } from '../plugins/host-functions.ts';
 import { type HookResult, PluginError } from '../plugins/plugin-runner.ts';
 import { loadApiPlugins } from '../plugins/plugin-set.ts';
@@ -41,13 +42,17 @@ function buildVirtualEndpoints(context: StepContext<PluginServices, typeof reads
   function respond(call: Exchange, entry: (typeof entries)[number]): StepResult | Promise<StepResult> {
     const session = entry.requireSession ? encodeSession(call) : '';
     const head = encodeRequestCall('virtual', entry.functionName, call, session);
+    const finish = watchHook(call, entry.functionName);
     const apply = (result: HookResult): StepResult => {
       logMessages(services, call, result.logs);
       const given = parseResult(result.text);
       if (session !== '') updateMetadata(services, call, given.SessionMeta, { allowsAnyValue: true });
-      return toVirtualResponse(call, given, rules);
+      const response = toVirtualResponse(call, given, rules);
+      finish?.();
+      return response;
     };
     const fail = (error: PluginError): StepResult => {
+      finish?.(error);
       const refusal = failPlugin(services, call, error, 'virtual_endpoint_failed');
       if (!entry.proxyOnError) return refusal;
       call.errorCode = '';

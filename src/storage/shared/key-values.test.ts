@@ -4,9 +4,12 @@ import { systemClock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { testRedis } from '../../../tests/support/services/engines.ts';
+import { eventually } from '../../../tests/support/upstream.ts';
 import { KeyValueError, type KeyValues } from './key-values.ts';
 import { createLocalKeyValues } from './local-key-values.ts';
 import { openKeyValues } from './open-key-values.ts';
+import { createRedisClient } from './redis-connection.ts';
+import { createRedisKeyValues } from './redis-key-values.ts';
 
 const log = createLog({ level: 'silent', format: 'json' });
 const open = (url: string, prefix = 'gw:') =>
@@ -66,6 +69,42 @@ for (const [name, start] of Object.entries(engines))
       assert.equal(await store.increment('i', 'n'), '3');
     });
   });
+
+describe('key-value store in Redis', () => {
+  const limits = { maxKeysPerOwner: 3, maxBytesPerOwner: 2000 };
+
+  test('a full owner drops expired values first, then refuses, and others keep theirs', async () => {
+    const options = { url: await testRedis(), prefix: `${createPublicId()}:`, timeoutMs: 30_000, log };
+    const store = createRedisKeyValues(options, limits);
+    for (const key of ['1', '2', '3']) await store.set('a', key, 'v', forever);
+    await assert.rejects(store.set('a', '4', 'v', forever), /storage of plugins is full/);
+    await assert.rejects(store.increment('a', 'n'), /storage of plugins is full/);
+    await assert.rejects(store.set('a', '1', 'v'.repeat(1000), forever), KeyValueError);
+    assert.deepEqual([await store.get('a', '1'), await store.get('a', '4')], ['v', undefined]);
+    await store.set('b', '4', 'v', forever);
+    await store.remove('a', '1');
+    await store.set('a', '4', 'v', forever);
+    for (const key of ['2', '3', '4']) await store.remove('a', key);
+    for (const key of ['1', '2', '3']) await store.set('a', key, 'v', { ttlSeconds: 1, isNewOnly: false });
+    await eventually(async () => assert.equal(await store.get('a', '3'), undefined));
+    await eventually(() => store.set('a', '5', 'v'.repeat(800), forever));
+    assert.deepEqual([await store.get('b', '4'), await store.readTtl('a', '1')], ['v', -2]);
+    store.close();
+  });
+
+  test('an owner whose values have all expired leaves nothing in Redis', async () => {
+    const options = { url: await testRedis(), prefix: `${createPublicId()}:`, timeoutMs: 30_000, log };
+    const store = createRedisKeyValues(options);
+    const client = createRedisClient(options.url, () => undefined);
+    await client.connect();
+    await store.set('a', 'x', 'v', { ttlSeconds: 1, isNewOnly: false });
+    await store.set('b', 'x', 'v', forever);
+    await store.remove('b', 'x');
+    await eventually(async () => assert.deepEqual(await client.keys(`${options.prefix}*`), []));
+    client.destroy();
+    store.close();
+  });
+});
 
 describe('key-value store in memory', () => {
   test('a full store drops expired values first, then refuses, and others keep theirs', async () => {

@@ -1,17 +1,10 @@
 import type { Clock } from '#base/clock.ts';
+import { entryBytes, type KeyValueLimits, ownerLimits } from './key-value-limits.ts';
 import { KeyValueError, type KeyValues } from './key-values.ts';
 
-export interface KeyValueLimits {
-  readonly maxKeysPerOwner: number;
-  readonly maxBytesPerOwner: number;
-  readonly maxBytes: number;
-}
-
-const defaultLimits: KeyValueLimits = { maxKeysPerOwner: 10_000, maxBytesPerOwner: 8_388_608, maxBytes: 268_435_456 };
+const defaultLimits: KeyValueLimits = { ...ownerLimits, maxBytes: 268_435_456 };
 /** Pause between two searches of all owners for expired entries. */
 const sweepIntervalMs = 1000;
-/** Memory of an entry beside its texts. */
-const entryBytes = 128;
 const maxInteger = 2n ** 63n - 1n;
 const integerPattern = /^-?(0|[1-9]\d{0,18})$/;
 

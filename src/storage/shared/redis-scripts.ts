@@ -11,7 +11,7 @@ export interface Script {
   readonly sha: string;
 }
 
-const createScript = (...parts: string[]): Script => {
+export const createScript = (...parts: string[]): Script => {
   const text = parts.join('\n');
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 };
@@ -19,7 +19,8 @@ const createScript = (...parts: string[]): Script => {
 /** Encodes infinity as -1: arguments are text, and Lua parses no `Infinity`. */
 const toBound = (value: number): string => (value === Number.POSITIVE_INFINITY ? '-1' : String(value));
 
-const clock = `
+/** Time of Redis as `now`, in milliseconds. */
+export const redisClock = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function bound(text)
@@ -51,7 +52,7 @@ end`;
 
 /** ARGV: period, opens, limit, cost, countsRefused. Returns: allowed, used, age of the window. */
 export const takeScript = createScript(
-  clock,
+  redisClock,
   readWindow,
   `
 local limit, cost = bound(ARGV[3]), tonumber(ARGV[4])
@@ -69,7 +70,7 @@ return { allowed and 1 or 0, count, math.floor(now - start) }`,
  * reopened as it was locally; if Redis lost a part, the local count is the minimum.
  */
 export const replayFixedScript = createScript(
-  clock,
+  redisClock,
   readWindow,
   `
 local owed, used, age = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -118,7 +119,7 @@ end`;
 
 /** ARGV: period, limit, cost, countsRefused, granularity. Returns: allowed, used, age of the oldest hit. */
 export const slideScript = createScript(
-  clock,
+  redisClock,
   readLog,
   `
 local limit, cost, grain = bound(ARGV[2]), tonumber(ARGV[3]), bound(ARGV[5])
@@ -140,7 +141,7 @@ return { allowed and 1 or 0, total, math.floor(now - (moments[1] or now)) }`,
 
 /** Replays hits counted locally. ARGV: period, then age and count in turn. */
 export const replaySlidingScript = createScript(
-  clock,
+  redisClock,
   readLog,
   `
 local all = {}
@@ -156,12 +157,6 @@ began = moments[#moments]
 writeLog()
 return 1`,
 );
-
-/** Adds one to an integer. Returns its text, nothing where it is none: an error of Redis would open the circuit. */
-export const incrementScript = createScript(`
-local reply = redis.pcall('INCR', KEYS[1])
-if type(reply) == 'table' then return {} end
-return { redis.call('GET', KEYS[1]) }`);
 
 const toWindowArgs = ({ periodMs, opens = 'first' }: Window): string[] => [toBound(periodMs), opens];
 const toCountsRefusedArg = ({ countsRefused = false }: Window): string => (countsRefused ? '1' : '0');

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JsonObject } from '#base/json-tree.ts';
 import { writeZip } from '#base/zip-writer.ts';
+import { eventually } from '../../support/upstream.ts';
+import { basic, basicUser } from '../auth-methods.ts';
 import { lists, requireKeyClassic, requireKeyOas } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
 
@@ -429,6 +431,48 @@ const authentication: readonly Effect[] = [
   },
 ];
 
+/** Authenticates with the alias of the session that it got. */
+const sessionScript = `var auth = new GwJS.GwMiddleware.NewMiddleware({}); auth.NewProcessRequest(function (request, session, config) {
+  request.SetHeaders['X-Alias'] = session.alias || 'none';
+  var rights = {}; rights[config.APIID] = { api_id: config.APIID, api_name: 'x', versions: ['Default'] };
+  return auth.ReturnAuthData(request, { access_rights: rights }, 'any'); });`;
+
+const afterBasic: readonly Effect[] = [
+  {
+    rows: 'custom.requireSession',
+    promise: 'a plugin that authenticates gets the session of the method before it',
+    classic: () => ({
+      ...authClassic({ path: '', code: encode(sessionScript), require_session: true }, inHeader.classic),
+      use_basic_auth: true,
+    }),
+    oas: () => ({
+      components: { securitySchemes: { password: { type: 'http', scheme: 'basic' } } },
+      security: [{ password: [] }],
+      x: {
+        server: {
+          authentication: {
+            enabled: true,
+            securitySchemes: { password: { enabled: true, header: { enabled: true, name: 'Authorization' } } },
+            custom: {
+              enabled: true,
+              ...inHeader.oas,
+              config: { enabled: true, functionName: 'auth', code: encode(sessionScript), requireSession: true },
+            },
+          },
+        },
+        middleware: { global: { pluginConfig: { driver: 'otto' } } },
+      },
+    }),
+    async observe(at) {
+      const user = await basicUser(at, { alias: 'ann' });
+      await eventually(async () => {
+        assert.equal((await at.call('/', { headers: { authorization: basic(user) } })).status, 200);
+      });
+      assert.equal(at.upstream.requests.at(-1)!.headers['x-alias'], 'ann');
+    },
+  },
+];
+
 /** Authenticates every client, and marks requests that it checked. */
 const checkingScript = `var auth = new GwJS.GwMiddleware.NewMiddleware({}); auth.NewProcessRequest(function (request, session, config) {
   request.SetHeaders['X-Checked'] = '1';
@@ -508,5 +552,15 @@ const idExtractors: readonly Effect[] = [
 ];
 
 export const pluginEffects: readonly Effect[] = [
-  ...[...hooks, ...files, ...data, ...bundles, ...virtual, ...endpointPlugins, ...authentication, ...idExtractors],
+  ...[
+    ...hooks,
+    ...files,
+    ...data,
+    ...bundles,
+    ...virtual,
+    ...endpointPlugins,
+    ...authentication,
+    ...afterBasic,
+    ...idExtractors,
+  ],
 ];

@@ -50,24 +50,33 @@ function traceChain({ chain, version }: VersionRuntime, of: Api, trace: Trace): 
     ...chain,
     request: chain.request.map((run, at) => call => {
       const session = call.session;
+      call.hookChanges = [];
       return traceStep(
         trace,
         { type: 'request', ...describeStep(names.request[at]!) },
         of,
         () => run(call),
-        outcome => ({ ...(outcome ? describeResponse(call, outcome) : passed), ...describeIdentity(call, session) }),
+        outcome =>
+          withHookChanges(call, {
+            ...(outcome ? describeResponse(call, outcome) : passed),
+            ...describeIdentity(call, session),
+          }),
       );
     }),
     response: chain.response.map((run, at) => (call, response) => {
       noteUpstream(call, trace);
       const before = response.status;
+      call.hookChanges = [];
       return traceStep(
         trace,
         { type: 'response', ...describeStep(names.response[at]!) },
         of,
         () => run(call, response),
         () =>
-          response.status === before ? passed : { level: 'info', msg: `changed the status to ${response.status}` },
+          withHookChanges(
+            call,
+            response.status === before ? passed : { level: 'info', msg: `changed the status to ${response.status}` },
+          ),
       );
     }),
   };
@@ -76,6 +85,12 @@ function traceChain({ chain, version }: VersionRuntime, of: Api, trace: Trace): 
 type StepOutcome = Pick<TraceLine, 'level' | 'msg'> &
   Partial<Pick<TraceLine, 'code' | 'refusal' | 'about' | 'key_hash'>>;
 const passed: StepOutcome = { level: 'debug', msg: 'passed' };
+
+/** Adds what the hooks of plugins changed in the step. */
+function withHookChanges({ hookChanges = [] }: Exchange, outcome: StepOutcome): StepOutcome {
+  if (hookChanges.length === 0) return outcome;
+  return { ...outcome, msg: `${outcome.msg} (${hookChanges.join('; ')})` };
+}
 
 /** Runs a step and traces its outcome; awaits only a promise. */
 function traceStep<T>(
