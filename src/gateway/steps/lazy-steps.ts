@@ -9,8 +9,6 @@ const require = createRequire(import.meta.url);
 
 const loadTransformJq = (): typeof import('./transform-jq.ts') => require('./transform-jq.ts');
 
-const loadPluginAuth = () => (require('./plugin-auth.ts') as typeof import('./plugin-auth.ts')).pluginAuthStep;
-
 const alternativesReads = { api: ['authentication'], also: 'whole definition' } as const satisfies StepReads;
 
 /** Steps of auth methods, each loaded by the first definition with its method. */
@@ -19,10 +17,7 @@ export const lazyAuthSteps = {
     name: 'alternatives',
     reads: alternativesReads,
     isUsed: ({ model }) => model.securityRequirements.length > 0,
-    load: () =>
-      (
-        require('../auth/security-requirements.ts') as typeof import('../auth/security-requirements.ts')
-      ).createSecurityRequirementsStep<StepServices>({ build: context => loadPluginAuth().build(context) }),
+    load: () => (require('./alternatives.ts') as typeof import('./alternatives.ts')).alternativesStep,
   }),
   externalOAuth: createLazyStep({
     name: 'external-oauth',
@@ -58,7 +53,7 @@ export const lazyAuthSteps = {
     name: 'plugin-auth',
     reads: { ...pluginReads, also: { api: ['listen', 'authMethods', 'authentication', 'idExtractor'] } },
     isUsed: ({ model }) => model.authMethods.includes('custom'),
-    load: loadPluginAuth,
+    load: () => (require('./plugin-auth.ts') as typeof import('./plugin-auth.ts')).pluginAuthStep,
   }),
   scopeCheck: createLazyStep({
     name: 'scope-check',
