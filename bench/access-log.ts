@@ -101,7 +101,7 @@ async function measureLog(name: string, more: Partial<Record<SettingName, string
 await measureLog('access log, JSON', {});
 await measureLog('access log, combined', { 'access_log.format': 'combined' });
 await measureLog('access log, JSON, query', { 'access_log.query': 'true' });
-await measureLog('access log, JSON, 1 % of requests', { 'access_log.sample_percent': '1' });
+await measureLog('access log, JSON, 1 % of requests', { 'access_log.sample_share': '0.01' });
 const requestIds = createRequestIds(readSettings({ flags: { 'gateway.request_id_header': 'X-Request-Id' } }))!;
 const idCost = await measure(call => requestIds.assign(call));
 process.stdout.write(`${'request id and header'.padEnd(44)} ${idCost.toFixed(2)} µs\n`);

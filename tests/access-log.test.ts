@@ -341,5 +341,5 @@ test('an access log setting without effect, and a file that cannot be opened, ar
     /access_log\.bodies: needs access_log\.format: json/,
   );
   for (const wrong of ['101', '-1', '1.2345', 'all'])
-    refuse({ 'access_log.sample_percent': wrong }, /access_log\.sample_percent .*must be a number from 0 to 100/);
+    refuse({ 'access_log.sample_share': wrong }, /access_log\.sample_share .*must be a number from 0 to 1/);
 });

@@ -27,6 +27,7 @@ export interface LineOutputOptions {
 
 /** A full chunk is written at once, without waiting for the interval. */
 const chunkBytes = 65_536;
+const maxSpareChunks = 4;
 const defaultFlushIntervalMs = 200;
 /** Moved files are detected within a second. */
 const moveCheckIntervalMs = 1000;
@@ -35,7 +36,8 @@ const fileMode = 0o640;
 
 /** Where batches go. */
 interface Destination {
-  write(bytes: Buffer): Promise<unknown>;
+  /** Writes the parts in order. The parts may be used again when the promise settles. */
+  write(parts: readonly Buffer[]): Promise<unknown>;
   reopen(): Promise<void>;
   /** Reopens a file that was moved or removed. */
   reopenIfMoved(): Promise<void>;
@@ -90,11 +92,10 @@ function addLine(chunk: Chunk, line: string): void {
   chunk.lines++;
 }
 
-function joinChunks(chunks: readonly Chunk[]): Buffer {
-  const parts = chunks.map(({ bytes, usedBytes }) => bytes.subarray(0, usedBytes));
-  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-}
+const listParts = (chunks: readonly Chunk[]): Buffer[] =>
+  chunks.map(({ bytes, usedBytes }) => bytes.subarray(0, usedBytes));
 
+const countBytes = (chunks: readonly Chunk[]) => chunks.reduce((sum, { usedBytes }) => sum + usedBytes, 0);
 const countLines = (chunks: readonly Chunk[]) => chunks.reduce((sum, { lines }) => sum + lines, 0);
 
 /** Lines until they are written; one write at a time. */
@@ -106,25 +107,29 @@ function createLineBuffer(destination: Destination, maxBytes: number, report: Er
   let lostLines = 0;
   let writing: Promise<void> | undefined;
 
+  /** Written chunks for the next lines: new buffers make the garbage collector run more often. */
+  const spare: Chunk[] = [];
+
   /** Writes the full chunks with one system call. Never rejects. */
   async function writeChunks(): Promise<void> {
     const chunks = full;
     full = [];
-    const bytes = joinChunks(chunks);
     try {
-      await destination.write(bytes);
+      await destination.write(listParts(chunks));
       report.onSuccess();
     } catch (error) {
       lostLines += countLines(chunks);
       report.onError(error as Error);
     }
-    unwrittenBytes -= bytes.length;
+    unwrittenBytes -= countBytes(chunks);
+    for (const { bytes } of chunks)
+      if (bytes.length === chunkBytes && spare.length < maxSpareChunks) spare.push({ bytes, usedBytes: 0, lines: 0 });
     writing = undefined;
   }
 
   function startChunk(minBytes: number): void {
     full.push(current);
-    current = createChunk(minBytes);
+    current = (minBytes <= chunkBytes ? spare.pop() : undefined) ?? createChunk(minBytes);
   }
 
   function flush(): Promise<void> | undefined {
@@ -182,9 +187,10 @@ async function withTimeout(work: Promise<void>): Promise<void> {
 
 /** In a worker thread standard output goes through the main thread, which acknowledges it. */
 const createStandardOutput = (): Destination => ({
-  write: bytes =>
+  // Copied: the message to the main thread may be sent after the callback.
+  write: parts =>
     new Promise<void>((resolve, reject) => {
-      process.stdout.write(bytes, error => (error ? reject(error) : resolve()));
+      process.stdout.write(Buffer.concat(parts), error => (error ? reject(error) : resolve()));
     }),
   reopen: async () => undefined,
   reopenIfMoved: async () => undefined,
@@ -212,7 +218,7 @@ async function openFile(path: string): Promise<Destination> {
   };
 
   return {
-    write: bytes => file.appendFile(bytes),
+    write: parts => writeParts(file, parts),
     reopen,
     async reopenIfMoved() {
       if (await isMoved(file, path)) await reopen();
@@ -222,6 +228,22 @@ async function openFile(path: string): Promise<Destination> {
       await file.close();
     },
   };
+}
+
+/** One system call, unless the disk takes a part only. */
+async function writeParts(file: FileHandle, parts: readonly Buffer[]): Promise<void> {
+  let rest = parts;
+  while (rest.length > 0) {
+    const { bytesWritten } = await file.writev(rest);
+    rest = skipBytes(rest, bytesWritten);
+  }
+}
+
+function skipBytes(parts: readonly Buffer[], count: number): readonly Buffer[] {
+  let left = count;
+  let at = 0;
+  for (; at < parts.length && left >= parts[at]!.length; at++) left -= parts[at]!.length;
+  return left === 0 ? parts.slice(at) : [parts[at]!.subarray(left), ...parts.slice(at + 1)];
 }
 
 async function isMoved(file: FileHandle, path: string): Promise<boolean> {

@@ -36,6 +36,7 @@ export const renamedSettings: Readonly<Record<string, SettingName>> = {
   'management.body_bytes': 'management.max_body_bytes',
   'management.check_answers': 'management.validate_responses',
   'management.failures_per_minute': 'management.max_auth_failures_per_minute',
+  'access_log.sample_percent': 'access_log.sample_share',
   'analytics.log_rows': 'analytics.max_log_rows',
   'analytics.rows_per_minute': 'analytics.max_rows_per_minute',
   'events.log_rows': 'events.max_log_rows',

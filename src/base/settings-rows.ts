@@ -42,21 +42,6 @@ export function count(fallback: number, about: string, range: { min?: number; ma
   };
 }
 
-/** Percentage with at most three decimals. */
-export const percentage = (fallback: number, about: string): Setting<number> => ({
-  rule: 'number, 0 to 100',
-  default: fallback,
-  about,
-  secret: false,
-  read(value) {
-    const isDecimal =
-      (typeof value === 'string' || typeof value === 'number') && /^\d{1,3}(\.\d{1,3})?$/.test(`${value}`);
-    return isDecimal && Number(value) <= 100
-      ? Number(value)
-      : refuse('must be a number from 0 to 100, with at most three decimals');
-  },
-});
-
 export const port = (fallback: number, about: string): Setting<number> => count(fallback, about, { max: 65_535 });
 
 const booleanWords = new Map(['true', 'yes', 'on', '1'].map(word => [word, true]));

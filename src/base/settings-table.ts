@@ -13,7 +13,6 @@ import {
   objectList,
   objectLists,
   pathSegment,
-  percentage,
   port,
   secret,
   secretMap,
@@ -1067,7 +1066,7 @@ export const settingsTable = {
     'json',
     'Format of the access log: JSON objects, or the combined format of NCSA with the seconds of the request at its end.',
   ),
-  'access_log.sample_percent': percentage(100, 'Share of requests that are logged, in percent.'),
+  'access_log.sample_share': share(1, 'Share of requests that are logged: 0.01 for one in a hundred.'),
   'access_log.errors': flag(
     true,
     'Logs every request with a status from 400 or without a complete response, whatever the sample.',

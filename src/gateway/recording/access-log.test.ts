@@ -231,14 +231,14 @@ describe('Access log', () => {
   const hundred = (status: number) => Array.from({ length: 100 }, () => status);
 
   test('a sample has exactly its share of requests, and all failed ones unless they are sampled too', async () => {
-    const share = { 'access_log.sample_percent': '2.5' } as const;
+    const share = { 'access_log.sample_share': '0.025' } as const;
     const all = [...hundred(200), ...hundred(503), ...hundred(200)];
     const { logged, counts } = await collectStatuses(share, all);
     assert.deepEqual([logged.filter(it => it === 200).length, logged.filter(it => it === 503).length], [5, 100]);
     assert.deepEqual(counts, { accepted: 105, dropped: 0, failed: 0 });
     const sampled = await collectStatuses({ ...share, 'access_log.errors': 'false' }, hundred(503));
     assert.equal(sampled.logged.length, 2);
-    assert.deepEqual((await collectStatuses({ 'access_log.sample_percent': '0' }, hundred(200))).counts, undefined);
+    assert.deepEqual((await collectStatuses({ 'access_log.sample_share': '0' }, hundred(200))).counts, undefined);
   });
 
   test('lines beyond the buffer are dropped and counted', async () => {

@@ -39,7 +39,7 @@ export async function createAccessLog(options: AccessLogOptions): Promise<Access
     onError: error => log.error({ reason: error.message }, 'access log not written'),
   });
   const format = createAccessLogFormat(options);
-  const isSampled = createSampler(settings['access_log.sample_percent']);
+  const isSampled = createSampler(settings['access_log.sample_share']);
   const logsErrors = settings['access_log.errors'];
   let accepted = 0;
   let dropped = 0;
@@ -69,14 +69,18 @@ export async function createAccessLog(options: AccessLogOptions): Promise<Access
   };
 }
 
+const wholeShare = 1_000_000_000;
+
 /** Samples the exact share, evenly spread: each request adds its share, and a whole one is logged. */
-function createSampler(percent: number): () => boolean {
-  if (percent >= 100) return () => true;
-  let share = 0;
+function createSampler(share: number): () => boolean {
+  if (share >= 1) return () => true;
+  // Whole numbers: sums of fractions are not exact.
+  const added = Math.round(share * wholeShare);
+  let sum = 0;
   return () => {
-    share += percent;
-    if (share < 100) return false;
-    share -= 100;
+    sum += added;
+    if (sum < wholeShare) return false;
+    sum -= wholeShare;
     return true;
   };
 }

@@ -50,6 +50,7 @@ export function writeRequestSpans(
   end: RequestEnd,
 ): void {
   const { parent, steps } = trace;
+  const server = findServerAttributes(call);
   encoder.add({
     traceId: trace.traceId,
     spanId: trace.spanId,
@@ -57,12 +58,12 @@ export function writeRequestSpans(
     isParentRemote: parent !== undefined,
     traceState: parent === undefined ? '' : parent.traceState,
     isSampled: trace.isSampled,
-    name: formatServerName(call),
+    name: server.name,
     kind: spanKinds.server,
     startMs: call.receivedAtMs,
     endMs: toEpochMs(call, end.endedAt),
     attributes: listServerAttributes(call, end, options),
-    sharedAttributes: call.api && findApiAttributes(call.api),
+    sharedAttributes: server,
     isError: end.status >= 500,
     link: undefined,
   });
@@ -129,9 +130,9 @@ function writeAttempts(
   const { upstreamStatus: status } = trace;
   const failure = upstreamFailure?.reason ?? (status === 0 || isFailure(refusal) ? refusal || 'unknown' : '');
   const error = status >= 400 ? String(status) : failure;
-  const attributes: (string | number)[] = ['url.full', url];
+  const attributes: (string | number)[] =
+    status === 0 ? ['url.full', url] : ['url.full', url, 'http.response.status_code', status];
   if (failed) attributes.push('http.request.resend_count', failed.length);
-  if (status !== 0) attributes.push('http.response.status_code', status);
   if (error !== '') attributes.push('error.type', error);
   if (upstreamFailure) attributes.push('gw.upstream_error', truncate(redact(formatUpstreamFailure(upstreamFailure))));
   encoder.add(
@@ -172,16 +173,44 @@ function findTargetAttributes(
   return group;
 }
 
-/** Attributes of an API; a change of its definition makes another object of it. */
-const apiAttributes = new WeakMap<ApiInfo, AttributeGroup>();
+/** Name and attributes that the server spans of an API share, by method. */
+interface ServerAttributes extends AttributeGroup {
+  readonly name: string;
+}
 
-function findApiAttributes(api: ApiInfo): AttributeGroup {
-  const known = apiAttributes.get(api);
-  if (known) return known;
-  const list = ['http.route', api.listenPath, 'gw.api.id', api.id, 'gw.api.name', api.name, 'gw.org.id', api.orgId];
-  const group = { list };
-  apiAttributes.set(api, group);
-  return group;
+interface ServerAttributesByMethod {
+  readonly http: Map<string, ServerAttributes>;
+  readonly https: Map<string, ServerAttributes>;
+}
+
+const createByMethod = (): ServerAttributesByMethod => ({ http: new Map(), https: new Map() });
+
+/** A change of its definition makes another object of an API. */
+const apiAttributes = new WeakMap<ApiInfo, ServerAttributesByMethod>();
+const noApiAttributes = createByMethod();
+
+function findServerAttributes({ api, receivedMethod, peer }: Exchange): ServerAttributes {
+  let byMethod = api === undefined ? noApiAttributes : apiAttributes.get(api);
+  if (byMethod === undefined) {
+    byMethod = createByMethod();
+    apiAttributes.set(api!, byMethod);
+  }
+  const scheme = peer.isTls ? 'https' : 'http';
+  const known = byMethod[scheme].get(receivedMethod);
+  if (known !== undefined) return known;
+  const created = createServerAttributes(api, receivedMethod, scheme);
+  // Clients choose other methods.
+  if (knownMethods.has(receivedMethod)) byMethod[scheme].set(receivedMethod, created);
+  return created;
+}
+
+/** The name is `{method} {route}`; the route is the listen path, of which there are few. */
+function createServerAttributes(api: ApiInfo | undefined, receivedMethod: string, scheme: string): ServerAttributes {
+  const method = knownMethods.has(receivedMethod) ? receivedMethod : 'HTTP';
+  const list = [...describeMethod(receivedMethod), 'url.scheme', scheme];
+  if (api === undefined) return { name: method, list };
+  list.push('http.route', api.listenPath, 'gw.api.id', api.id, 'gw.api.name', api.name, 'gw.org.id', api.orgId);
+  return { name: `${method} ${api.listenPath}`, list };
 }
 
 const describeMethod = (method: string): string[] =>
@@ -194,20 +223,18 @@ function stripQueryOf(target: string): string {
   return at < 0 ? target : target.slice(0, at);
 }
 
-/** `{method} {route}`; the route is the listen path, of which there are few. */
-function formatServerName({ receivedMethod, api }: Exchange): string {
-  const method = knownMethods.has(receivedMethod) ? receivedMethod : 'HTTP';
-  return api === undefined ? method : `${method} ${api.listenPath}`;
-}
-
 function listServerAttributes(call: Exchange, { status, refusal }: RequestEnd, options: SpanOptions): OtlpAttributes {
-  const { target } = call;
-  const list: (string | number)[] = knownMethods.has(call.receivedMethod)
-    ? ['http.request.method', call.receivedMethod]
-    : [...describeMethod(call.receivedMethod)];
-  list.push('url.path', truncate(stripQueryOf(target)), 'url.scheme', call.peer.isTls ? 'https' : 'http');
-  list.push('server.address', truncate(call.host), 'client.address', call.clientAddress);
-  list.push('http.response.status_code', status);
+  // One literal: a list that grows is copied.
+  const list: (string | number)[] = [
+    'url.path',
+    truncate(stripQueryOf(call.target)),
+    'server.address',
+    truncate(call.host),
+    'client.address',
+    call.clientAddress,
+    'http.response.status_code',
+    status,
+  ];
   const agent = call.headers.get('user-agent');
   if (agent !== undefined) list.push('user_agent.original', truncate(agent));
   if (options.recordsQuery) {
