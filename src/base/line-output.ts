@@ -98,6 +98,21 @@ const listParts = (chunks: readonly Chunk[]): Buffer[] =>
 const countBytes = (chunks: readonly Chunk[]) => chunks.reduce((sum, { usedBytes }) => sum + usedBytes, 0);
 const countLines = (chunks: readonly Chunk[]) => chunks.reduce((sum, { lines }) => sum + lines, 0);
 
+/** Written chunks for the next lines: new buffers make the garbage collector run more often. */
+function createChunkPool() {
+  const spare: Buffer[] = [];
+  return {
+    take(minBytes: number): Chunk {
+      const bytes = minBytes <= chunkBytes ? spare.pop() : undefined;
+      return bytes ? { bytes, usedBytes: 0, lines: 0 } : createChunk(minBytes);
+    },
+    release(chunks: readonly Chunk[]): void {
+      for (const { bytes } of chunks)
+        if (bytes.length === chunkBytes && spare.length < maxSpareChunks) spare.push(bytes);
+    },
+  };
+}
+
 /** Lines until they are written; one write at a time. */
 function createLineBuffer(destination: Destination, maxBytes: number, report: ErrorReport) {
   let current = createChunk(0);
@@ -107,8 +122,7 @@ function createLineBuffer(destination: Destination, maxBytes: number, report: Er
   let lostLines = 0;
   let writing: Promise<void> | undefined;
 
-  /** Written chunks for the next lines: new buffers make the garbage collector run more often. */
-  const spare: Chunk[] = [];
+  const spare = createChunkPool();
 
   /** Writes the full chunks with one system call. Never rejects. */
   async function writeChunks(): Promise<void> {
@@ -122,14 +136,13 @@ function createLineBuffer(destination: Destination, maxBytes: number, report: Er
       report.onError(error as Error);
     }
     unwrittenBytes -= countBytes(chunks);
-    for (const { bytes } of chunks)
-      if (bytes.length === chunkBytes && spare.length < maxSpareChunks) spare.push({ bytes, usedBytes: 0, lines: 0 });
+    spare.release(chunks);
     writing = undefined;
   }
 
   function startChunk(minBytes: number): void {
     full.push(current);
-    current = (minBytes <= chunkBytes ? spare.pop() : undefined) ?? createChunk(minBytes);
+    current = spare.take(minBytes);
   }
 
   function flush(): Promise<void> | undefined {
