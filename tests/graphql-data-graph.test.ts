@@ -98,7 +98,7 @@ describe('GraphQL data graph', () => {
     rest('add', 'Mutation', ['add'], {
       url: `${server.url}/members`,
       method: 'POST',
-      body: '{"name":"{{.arguments.input.name}}","whole":{{.arguments.input}},"note":{{.arguments.input.note}}}',
+      body: '{"id":"9","name":"{{.arguments.input.name}}","whole":{{.arguments.input}},"note":{{.arguments.input.note}}}',
     }),
     rest('count', 'Mutation', ['count'], { url: `${server.url}/count`, method: 'POST' }),
     graphqlSource('users', [
@@ -225,7 +225,7 @@ describe('GraphQL data graph', () => {
   test('values of a JSON body stay values, inside and outside of quotes', async () => {
     const name = '","admin":true,"x":"\\';
     const { body } = await query('mutation ($n: String!) { add(input: { name: $n }) { name } }', { n: name });
-    assert.deepEqual(JSON.parse(lastRequest().body), { name, whole: { name }, note: null });
+    assert.deepEqual(JSON.parse(lastRequest().body), { id: '9', name, whole: { name }, note: null });
     assert.equal(lastRequest().headers['content-type'], 'application/json');
     assert.deepEqual(body.data, { add: { name } });
   });
@@ -233,6 +233,10 @@ describe('GraphQL data graph', () => {
   test('mutations run in order, each with a request of its own', async () => {
     const { body } = await query('mutation { a: count b: count }');
     assert.equal(body.data.b, body.data.a + 1);
+    const text = 'add(input: { name: "x" }) { posts { id } }';
+    await query(`mutation { a: ${text} b: ${text} }`);
+    const read = 'GET /members/9/posts';
+    assert.deepEqual(listUrls(), ['POST /members', read, 'POST /members', read]);
   });
 
   test('a GraphQL source gets one operation with the selected fields, variables and aliases', async () => {

@@ -139,9 +139,10 @@ const checkGraphqlSchema: Check = definition => {
   const block = readFacet(graphqlFacet, 'classic', definition, {}) as Model['graphql'];
   const graph = mode === 'executionEngine' ? loadDataGraphCheck().readDataGraph(block) : undefined;
   if (sdl.trim() === '') return [...(graph?.errors ?? [])];
-  const { compileGraphqlSchema, InvalidGraphqlSchema } = loadGraphqlLanguage();
+  const { compileGraphqlSchema, compileSubgraphSchema, InvalidGraphqlSchema } = loadGraphqlLanguage();
   try {
-    const compiled = compileGraphqlSchema(sdl);
+    const isSubgraph = mode === 'subgraph' && block.subgraphSdl.trim() !== '';
+    const compiled = isSubgraph ? compileSubgraphSchema(sdl, block.subgraphSdl) : compileGraphqlSchema(sdl);
     return graph ? [...graph.errors, ...loadDataGraphCheck().checkDataGraph(graph, compiled)] : [];
   } catch (error) {
     if (error instanceof InvalidGraphqlSchema)
@@ -150,7 +151,7 @@ const checkGraphqlSchema: Check = definition => {
   }
 };
 
-const checkedModes: ReadonlySet<string> = new Set(['', 'proxyOnly', 'executionEngine']);
+const checkedModes: ReadonlySet<string> = new Set(['', 'proxyOnly', 'executionEngine', 'subgraph']);
 
 /** Errors of a schema quote it. */
 const maxSchemaErrorLength = 1000;

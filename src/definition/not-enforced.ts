@@ -16,7 +16,6 @@ const onlyGrpc = 'No effect with JavaScript and TypeScript.';
 const informs = 'Describes the API; has no effect in the gateway.';
 
 const graphqlFieldsOfOtherModes = [
-  'subgraphSdl',
   'mergedSdl',
   'disableQueryBatching',
   'supergraphHeaders',
@@ -93,7 +92,7 @@ export const notEnforced: readonly NotEnforced[] = [
   {
     facet: 'graphql',
     fields: graphqlFieldsOfOtherModes,
-    why: describeUnsupported('the execution modes subgraph and supergraph'),
+    why: describeUnsupported('the execution mode supergraph'),
   },
   ...['transformRequestHeaders', 'transformResponseHeaders'].map(name => ({
     facet: `endpoints.${name}`,

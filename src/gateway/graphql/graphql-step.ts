@@ -100,14 +100,18 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
 
 function createChecker({ model, services: { settings } }: StepContext<Services, typeof reads>): OperationChecker {
   const { graphql, identity } = model;
-  const { compileGraphqlSchema, InvalidGraphqlSchema } = loadGraphqlLanguage();
+  const { compileGraphqlSchema, compileSubgraphSchema, InvalidGraphqlSchema } = loadGraphqlLanguage();
   if (graphql.playgroundEnabled && findPlaygroundPath(graphql) === '/')
     throw new ApiCompileError('the path of the GraphQL playground is that of the API');
   if (graphql.schema.trim() === '') throw new ApiCompileError('the GraphQL schema is missing');
+  const isSubgraph = graphql.executionMode === 'subgraph';
+  if (isSubgraph && graphql.subgraphSdl.trim() === '') throw new ApiCompileError('the SDL of the subgraph is missing');
   try {
     return createOperationChecker(
       {
-        compiled: compileGraphqlSchema(graphql.schema),
+        compiled: isSubgraph
+          ? compileSubgraphSchema(graphql.schema, graphql.subgraphSdl)
+          : compileGraphqlSchema(graphql.schema),
         bounds: {
           maxTokens: settings['graphql.max_tokens'],
           maxNesting,

@@ -19,7 +19,6 @@ describe('unsupported features', () => {
     version({ extended_paths: { [name]: [{ path: '/x', method: 'GET', ...entry }] } });
 
   const asking: Record<string, object> = {
-    'the GraphQL execution mode subgraph': { graphql: { enabled: true, execution_mode: 'subgraph' } },
     'the GraphQL execution mode supergraph': { graphql: { enabled: true, execution_mode: 'supergraph' } },
     'plugins of the driver python': { custom_middleware: { driver: 'python', pre: [{ name: 'x', path: 'y' }] } },
     'plugins of the driver lua': { custom_middleware: { driver: 'lua', response: [{ name: 'x', path: 'y' }] } },

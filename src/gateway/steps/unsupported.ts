@@ -49,10 +49,10 @@ const unsupportedFeatures: readonly UnsupportedFeature[] = [
     feature: 'protocols inside HTTP in the classic format',
     isUsed: it => it.format !== 'mcp' && it.identity.applicationProtocol !== '',
   },
-  ...['subgraph', 'supergraph'].map(mode => ({
-    feature: `the GraphQL execution mode ${mode}`,
-    isUsed: ({ graphql }: Context['model']) => graphql.enabled && graphql.executionMode === mode,
-  })),
+  {
+    feature: 'the GraphQL execution mode supergraph',
+    isUsed: ({ graphql }) => graphql.enabled && graphql.executionMode === 'supergraph',
+  },
   { feature: 'streams', isUsed: it => it.format === 'streams' && keys(it.streams ?? {}).length > 0 },
 ];
 

@@ -9,3 +9,4 @@ export {
 export { findIntrospectionExcess, introspect } from './introspection.ts';
 export { compileGraphqlSchema, InvalidGraphqlSchema } from './schema.ts';
 export { findSchemaField } from './schema-fields.ts';
+export { compileSubgraphSchema } from './subgraph.ts';

@@ -30,6 +30,35 @@ async function ask({ call }: Served, query: string) {
 
 export const dataGraphEffects: readonly Effect[] = [
   {
+    rows: 'graphql.subgraphSdl',
+    promise: 'a subgraph is a GraphQL proxy that also accepts requests of routers for its entities',
+    classic: () => ({
+      graphql: {
+        enabled: true,
+        execution_mode: 'subgraph',
+        schema: 'type User { id: ID! name: String } type Query { user: User }',
+        subgraph: { sdl: 'type User @key(fields: "id") { id: ID! name: String } extend type Query { user: User }' },
+      },
+    }),
+    async observe(at) {
+      const send = (query: string, variables: object = {}) =>
+        at.call('/', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ query, variables }),
+        });
+      const entities = 'query ($r: [_Any!]!) { _entities(representations: $r) { ... on User { name } } }';
+      assert.equal((await send(entities, { r: [{ __typename: 'User', id: '1' }] })).status, 200);
+      assert.equal((await send('{ _service { sdl } }')).status, 200);
+      assert.equal((await send('{ user { name } }')).status, 200);
+      assert.equal(at.upstream.requests.length, 3);
+      assert.equal((await send('{ _entities(representations: []) { ... on User { age } } }')).status, 400);
+      assert.equal(at.upstream.requests.length, 3);
+      const unknown = { graphql: { subgraph: { sdl: 'type Other @key(fields: "id") { id: ID! }' } } };
+      await assert.rejects(at.change(unknown), /the entity Other of the subgraph is no object type/);
+    },
+  },
+  {
     rows: `graphql.dataSources graphql.dataSources[].kind,dataSources[].name,dataSources[].internal,dataSources[].rootFields
       graphql.dataSources[].rootFields[].type,dataSources[].rootFields[].fields,dataSources[].config`,
     promise: 'a field has its value from the data source that names it, and an internal one is another API',
