@@ -345,6 +345,23 @@ async function prepareDataGraph(gateway: BenchGateway, upstream: string) {
   return { url: await confirmGraph(api) };
 }
 
+const graphqlSchema = 'type User { id: ID! name: String } type Query { users(first: Int): [User] }';
+
+const writeGraphqlScript = (directory: string) =>
+  writeScript(
+    directory,
+    'graphql',
+    `wrk.method = 'POST'\nwrk.body = [[${JSON.stringify({ query: 'query A($n: Int) { users(first: $n) { id name } }', variables: { n: 2 } })}]]\nwrk.headers['content-type'] = 'application/json'`,
+  );
+
+/** GraphQL proxy: one document, checked from the cache. */
+async function prepareGraphql(gateway: BenchGateway, upstream: string, directory: string) {
+  const graphql = { enabled: true, execution_mode: 'proxyOnly', version: '2', schema: graphqlSchema };
+  const proxy = { listen_path: '/graph', target_url: `${upstream}/post`, strip_listen_path: true };
+  const url = await createApi(gateway, upstream, { id: 'graph', ...open, graphql, proxy });
+  return { url, script: writeGraphqlScript(directory) };
+}
+
 export const createScenarios = (directory: string): readonly Scenario[] => [
   { name: 'keyless', nginxPath: '/small', prepare: prepareKeyless },
   { name: 'cache-hit', baseline: 'keyless', nginxPath: '/small', prepare: prepareCached },
@@ -415,6 +432,13 @@ export const createScenarios = (directory: string): readonly Scenario[] => [
       const proxy = { listen_path: '/open', target_url: u, strip_listen_path: true, transport };
       return { url: `${await createApi(g, u, { id: 'open', ...open, proxy })}/small` };
     },
+  },
+  {
+    name: 'graphql-proxy',
+    baseline: 'POST 10 kB',
+    nginxPath: '/post',
+    nginxScript: writeGraphqlScript(directory),
+    prepare: prepareGraphql,
   },
   {
     name: 'validate-request',

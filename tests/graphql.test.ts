@@ -430,6 +430,39 @@ describe('GraphQL', () => {
     });
   });
 
+  test('logged requests have type, name and root fields of their operation, which are bounded', async () => {
+    const definition = openApi(upstream, {
+      graphql: { enabled: true, execution_mode: 'proxyOnly', version: '2', schema: usersSdl },
+    });
+    const url = await publish(app, definition);
+    const longName = `L${'o'.repeat(400)}ng`;
+    await query(url, 'query List { users { name } again: users { id } user(id: 1) { id } }');
+    await query(url, `query ${longName} { users { id } }`);
+    await query(url, '{ __typename }');
+    await query(url, '{ goodBye }');
+    await eventually(async () => {
+      const path = `/api/logs?start=0&end=9999999999&api_id=${definition.api_id}`;
+      const { body } = await app.ask('GET', path);
+      const found = (body.data as Record<string, unknown>[]).map(it => [
+        it.graphql_operation_type,
+        it.graphql_operation_name,
+        it.graphql_fields,
+      ]);
+      assert.equal(found.length, 4);
+      const expected = [
+        ['query', 'List', ['users', 'user']],
+        ['query', longName.slice(0, 256), ['users']],
+        ['query', '', ['__typename']],
+        [undefined, undefined, undefined],
+      ];
+      for (const row of expected)
+        assert.ok(
+          found.some(it => JSON.stringify(it) === JSON.stringify(row)),
+          `${row}`,
+        );
+    });
+  });
+
   test('an API without a valid schema is not served, and its status has the reason', async () => {
     assert.equal(await findUnavailableReason(app, await publishGraph({ schema: '' })), 'the GraphQL schema is missing');
   });

@@ -27,6 +27,11 @@ export const wordColumns = [
   /** tool, resource or prompt; empty without one. */
   'mcpPrimitiveType',
   'mcpPrimitiveName',
+  /** query, mutation or subscription; empty for a request without a GraphQL operation. */
+  'graphqlType',
+  'graphqlName',
+  /** Joined with `tagSeparator`. */
+  'graphqlFields',
   'host',
   'path',
   'rawPath',

@@ -33,6 +33,7 @@ export function toLogEntry(record: CallRecord, retentionMs: number, geo?: GeoPla
       hour: time.getUTCHours(),
       method: record.word('method'),
       ...describeMcpCall(record),
+      ...describeGraphqlCall(record),
       host: record.word('host'),
       path: record.word('path'),
       raw_path: record.word('rawPath'),
@@ -70,4 +71,15 @@ function describeMcpCall(record: CallRecord) {
   if (method === '') return {};
   if (type === '') return { mcp_method: method };
   return { mcp_method: method, mcp_primitive_type: type, mcp_primitive_name: record.word('mcpPrimitiveName') };
+}
+
+/** Members of a call with a GraphQL operation; a call of another API has none of them. */
+function describeGraphqlCall(record: CallRecord) {
+  const [type, fields] = [record.word('graphqlType'), record.word('graphqlFields')];
+  if (type === '') return {};
+  return {
+    graphql_operation_type: type,
+    graphql_operation_name: record.word('graphqlName'),
+    graphql_fields: fields === '' ? [] : fields.split(tagSeparator),
+  };
 }

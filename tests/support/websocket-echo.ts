@@ -52,17 +52,19 @@ export async function startEcho(server: Server = createServer()): Promise<Echo> 
     );
     if (head.length > 0) socket.unshift(head);
     if (request.headers['x-bytes']) socket.pipe(socket);
-    else socket.on('data', chunk => repeatFrame(chunk, socket));
+    else socket.on('data', chunk => repeatFrames(chunk, socket));
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(echo, { port: (server.address() as AddressInfo).port });
 }
 
-/** A short text frame of a client, sent back as a server would. */
-function repeatFrame(frame: Buffer, socket: Duplex): void {
-  if ((frame[0]! & 0x0f) === 8) return void socket.end(Buffer.from([0x88, 0]));
-  const length = frame[1]! & 0x7f;
-  const mask = frame.subarray(2, 6);
-  const text = frame.subarray(6, 6 + length).map((byte, at) => byte ^ mask[at % 4]!);
-  socket.write(Buffer.concat([Buffer.from([0x81, length]), text]));
+/** Short text frames of a client, sent back as a server would. */
+function repeatFrames(chunk: Buffer, socket: Duplex): void {
+  for (let rest = chunk; rest.length > 0; rest = rest.subarray(6 + (rest[1]! & 0x7f))) {
+    if ((rest[0]! & 0x0f) === 8) return void socket.end(Buffer.from([0x88, 0]));
+    const length = rest[1]! & 0x7f;
+    const mask = rest.subarray(2, 6);
+    const text = rest.subarray(6, 6 + length).map((byte, at) => byte ^ mask[at % 4]!);
+    socket.write(Buffer.concat([Buffer.from([0x81, length]), text]));
+  }
 }

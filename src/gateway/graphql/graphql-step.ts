@@ -1,16 +1,18 @@
 import type { Settings } from '#base/settings.ts';
 import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
+import { findKeyWatch } from '../auth/key-watch.ts';
+import type { AuthServices } from '../auth/services.ts';
 import { noBytes } from '../http/body.ts';
 import { createResponse, type GatewayResponse } from '../http/response.ts';
 import type { CheckedGraphqlRequest } from '../pipeline/checked-graphql.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
-import type { PipelineServices } from '../pipeline/services.ts';
 import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
 import { removeStaleHeaders } from '../transform/body-transform.ts';
 import { ContentCodingError, decodeContent, decompressionBounds, isEncoded } from '../transform/content-coding.ts';
 import { type CheckOutcome, createOperationChecker, type OperationChecker, type Refused } from './checker.ts';
 import { refuseDocument, refuseGraphqlRequest } from './graphql-refusals.ts';
 import { contentTypeOf, negotiateResponse } from './media-types.ts';
+import { summarizeOperation } from './operation-summary.ts';
 import { findPlaygroundPath } from './playground.ts';
 import {
   isFault,
@@ -21,11 +23,11 @@ import {
   readQueryRequest,
   writeRequests,
 } from './request.ts';
-import { openSocket } from './socket-messages.ts';
+import { openSocket, type SocketOptions } from './socket-messages.ts';
 import { createTrustedDocuments } from './trusted-documents.ts';
 import { removeUrlParameters } from './url-parameters.ts';
 
-type Services = Pick<PipelineServices, 'settings'>;
+type Services = Pick<AuthServices, 'settings' | 'clock' | 'keyCache' | 'log'>;
 
 const reads = { api: ['graphql'] } as const satisfies StepReads;
 
@@ -55,6 +57,7 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
   const decompression = decompressionBounds(settings);
   const isExecuted = context.model.graphql.executionMode === 'executionEngine';
   const checkAll = (call: Exchange, read: ReadRequests) => checkRequests(call, read, check, settings, isExecuted);
+  const socket = createSocketOptions(context, check, bounds);
 
   const checkBody = (call: Exchange, bytes: Buffer): StepResult => {
     const read = readBodyRequest(call, bytes, bounds);
@@ -80,7 +83,7 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
   return {
     request(call) {
       if (call.upgrade !== '' && isExecuted) return refuseGraphqlRequest(call, 'graphql_websockets_disallowed');
-      if (call.upgrade !== '') return openSocket(call, context.model.graphql.subscriptionType, check, bounds, settings);
+      if (call.upgrade !== '') return openSocket(call, socket);
       const method = call.upstreamMethod ?? call.method;
       if (method === 'GET') {
         const read = readQueryRequest(call, bounds);
@@ -96,6 +99,17 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
       return checkBody(call, call.body.bytes ?? noBytes);
     },
   };
+}
+
+function createSocketOptions(
+  { model, services }: StepContext<Services, typeof reads>,
+  check: OperationChecker,
+  bounds: RequestBounds,
+): SocketOptions {
+  const { id: apiId, orgId } = model.identity;
+  const { subscriptionType } = model.graphql;
+  const keyWatch = findKeyWatch(services);
+  return { apiId, orgId, subscriptionType, check, bounds, settings: services.settings, keyWatch };
 }
 
 function createChecker({ model, services: { settings } }: StepContext<Services, typeof reads>): OperationChecker {
@@ -147,6 +161,7 @@ function checkRequests(
   for (const request of read.requests) {
     const outcome = check(call, request);
     if (outcome.kind === 'refuse') return refuseOutcome(call, outcome, settings);
+    call.graphqlOperation ??= summarizeOperation(outcome.operation);
     if (isUnsafeGet(call, outcome)) return refuseMethod(call, 'POST');
     if (outcome.kind === 'respond') results.push(outcome.result);
     const { document, operation } = outcome;

@@ -1,7 +1,10 @@
 import { isObject, type JsonObject } from '#base/json-tree.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Settings } from '#base/settings.ts';
 import { parseStrictJson } from '#languages/json-schema/json-body.ts';
+import type { KeyWatch } from '../auth/key-watch.ts';
 import type { Exchange, MessageCheck, MessageDecision, StepResult } from '../pipeline/exchange.ts';
+import { type MessageRefusal, takeMessageLimits } from '../pipeline/message-limits.ts';
 import { refusals } from '../pipeline/refusals.ts';
 import type { OperationChecker, Refused } from './checker.ts';
 import { refuseGraphqlRequest } from './graphql-refusals.ts';
@@ -29,15 +32,23 @@ const messageMembers: readonly string[] = ['type', 'id', 'payload'];
 
 /** Close code of graphql-transport-ws for a message that is none. */
 const invalidMessageCode = 4400;
+/** Close code for a key that is not valid any more, of the same protocol. */
+const unauthorizedCode = 4401;
+
+/** Socket of an API: its checks, and the watch of its keys. */
+export interface SocketOptions {
+  readonly apiId: string;
+  readonly orgId: string;
+  readonly subscriptionType: string;
+  readonly check: OperationChecker;
+  readonly bounds: RequestBounds;
+  readonly settings: Settings;
+  readonly keyWatch: KeyWatch;
+}
 
 /** Upgrade to a WebSocket: one of the subprotocols, and no compression, which would hide the messages. */
-export function openSocket(
-  call: Exchange,
-  subscriptionType: string,
-  check: OperationChecker,
-  bounds: RequestBounds,
-  settings: Settings,
-): StepResult {
+export function openSocket(call: Exchange, options: SocketOptions): StepResult {
+  const { subscriptionType } = options;
   if (call.upgrade !== 'websocket' || subscriptionType === 'sse')
     return refuseGraphqlRequest(call, 'graphql_websockets_disallowed');
   // A server that ignores the upgrade (RFC 9110, 7.8) would execute an unchecked document.
@@ -52,20 +63,25 @@ export function openSocket(
   if (protocols.length === 0) return refuseGraphqlRequest(call, 'graphql_websocket_protocol_invalid');
   call.headers.set('Sec-WebSocket-Protocol', protocols.join(', '));
   call.headers.remove('sec-websocket-extensions');
-  call.messageCheck = createSocketCheck(call, check, bounds, settings['gateway.max_buffered_body_bytes']);
+  call.messageCheck = createSocketCheck(call, options);
   return undefined;
 }
 
-/** Checks each operation that a client sends over a WebSocket, by the session of the upgrade request. */
-function createSocketCheck(
-  call: Exchange,
-  check: OperationChecker,
-  bounds: RequestBounds,
-  maxMessageBytes: number,
-): MessageCheck {
+/**
+ * Checks each operation that a client sends over a WebSocket, by the session of the upgrade request. An operation counts
+ * against the limits as a request does, before its document is parsed.
+ */
+function createSocketCheck(call: Exchange, options: SocketOptions): MessageCheck {
+  const { check, bounds, settings, keyWatch, apiId, orgId } = options;
+  const { session, skipsAuth, keyId, authMethod } = call;
   return {
-    maxMessageBytes,
-    check(text, reply): MessageDecision {
+    maxMessageBytes: settings['gateway.max_buffered_body_bytes'],
+    onOpen(close) {
+      const onRevoked = () => close(unauthorizedCode);
+      if (!session || skipsAuth) return () => undefined;
+      return keyWatch.watch({ orgId, keyId, session, authMethod, apiId, onRevoked });
+    },
+    check(text, reply): MaybePromise<MessageDecision> {
       const read = parseStrictJson(Buffer.from(text), bounds.maxValues);
       if ('fault' in read || !isObject(read.value)) return { closeCode: invalidMessageCode };
       if (Object.keys(read.value).some(name => !messageMembers.includes(name)))
@@ -74,9 +90,20 @@ function createSocketCheck(
       if (passedTypes.has(type)) return 'forward';
       if ((type !== 'subscribe' && type !== 'start') || typeof id !== 'string')
         return { closeCode: invalidMessageCode };
-      return checkOperation(call, check, bounds, read.value, message => reply(JSON.stringify({ id, ...message })));
+      const { value } = read;
+      const send = (message: object) => reply(JSON.stringify({ id, ...message }));
+      const decide = (refused: MessageRefusal | undefined) =>
+        refused ? refuseOperation(refused, type, send) : checkOperation(call, check, bounds, value, send);
+      const limited = takeMessageLimits(call);
+      return limited instanceof Promise ? limited.then(decide) : decide(limited);
     },
   };
+}
+
+function refuseOperation({ code, message }: MessageRefusal, type: string, send: (message: object) => void) {
+  const error = { message, extensions: { code } };
+  send({ type: 'error', payload: type === 'start' ? error : [error] });
+  return 'drop' as const;
 }
 
 function checkOperation(

@@ -2,6 +2,7 @@ import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { skipsLimits } from '../pipeline/loops.ts';
+import { limitMessages } from '../pipeline/message-limits.ts';
 import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { createRateCounter, type RateCounter, toLimitState } from './rate-counter.ts';
 import { createTooManyRequests } from './rate-limit-headers.ts';
@@ -35,13 +36,13 @@ export const apiLimitsStep: Step<Services, typeof reads> = {
     }
 
     return {
-      request(call) {
+      request: limitMessages(call => {
         const limit = skipsLimits(call) ? undefined : (endpoints?.find(call) ?? apiLimit);
         if (!limit) return undefined;
         const taken = rates.take(limit.name, limit.window, services.clock.now());
         if (taken instanceof Promise) return taken.then(it => evaluate(call, limit.window, it));
         return evaluate(call, limit.window, taken);
-      },
+      }),
     };
   },
 };

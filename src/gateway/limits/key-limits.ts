@@ -4,6 +4,7 @@ import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { skipsLimits } from '../pipeline/loops.ts';
+import { limitMessages } from '../pipeline/message-limits.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
 import { isAlreadyCounted } from './counted-once.ts';
@@ -39,7 +40,7 @@ export const keyLimitsStep: Step<Services, typeof reads> = {
     }
 
     return {
-      request(call) {
+      request: limitMessages(call => {
         if (call.skipsAuth || skipsLimits(call)) return undefined;
         const { session } = call;
         const right = session && findRight(session, model.identity.id);
@@ -50,7 +51,7 @@ export const keyLimitsStep: Step<Services, typeof reads> = {
         const refused = rate && !isAlreadyCounted(call, rate.name) ? guard(call, rate.name, rate.plan) : undefined;
         if (refused instanceof Promise) return refused.then(it => it ?? checkQuota(call, session, owner, limits));
         return refused ?? checkQuota(call, session, owner, limits);
-      },
+      }),
     };
   },
 };

@@ -5,6 +5,7 @@ import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { skipsLimits } from '../pipeline/loops.ts';
+import { type LimitCheck, limitMessages } from '../pipeline/message-limits.ts';
 import { refusals, refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { Step } from '../pipeline/step.ts';
@@ -25,19 +26,17 @@ export const organisationLimitsStep: Step<Services> = {
     const { orgId } = model.identity;
     const checkGrant = createGrantCheck(services, orgId);
     const checkKey = services.settings['limits.organisations'] ? createKeyCheck(services, orgId) : undefined;
-    if (!checkGrant) return checkKey && { request: checkKey };
-    if (!checkKey) return { request: checkGrant };
+    if (!checkGrant) return checkKey && { request: limitMessages(checkKey) };
+    if (!checkKey) return { request: limitMessages(checkGrant) };
     return {
-      request(call) {
+      request: limitMessages(call => {
         const refused = checkGrant(call);
         if (refused instanceof Promise) return refused.then(it => it ?? checkKey(call));
         return refused ?? checkKey(call);
-      },
+      }),
     };
   },
 };
-
-type LimitCheck = (call: Exchange) => MaybePromise<StepResult>;
 
 function createKeyCheck(services: Services, orgId: string): LimitCheck {
   const check = createSessionCheck(services, orgId);

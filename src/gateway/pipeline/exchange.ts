@@ -38,6 +38,15 @@ export interface Peer {
   readonly certificate: Buffer | undefined;
 }
 
+/** GraphQL operation, as records have it; its names are bounded. */
+export interface GraphqlOperation {
+  /** Empty for an operation without a name. */
+  readonly name: string;
+  readonly type: 'query' | 'mutation' | 'subscription';
+  /** Fields of the root type. */
+  readonly fields: readonly string[];
+}
+
 /** Result of a URL rewrite. */
 export interface RewrittenTarget {
   /** Undefined for the upstream of the API. */
@@ -90,6 +99,8 @@ export class Exchange {
   versionName = '';
   /** JSON-RPC message of a request to an MCP proxy. */
   rpcMessage: RpcMessage | undefined = undefined;
+  /** Operation of a request to a GraphQL API: that of a batch is its first one. */
+  graphqlOperation: GraphqlOperation | undefined = undefined;
   /** Endpoint without authentication: authentication and key steps do nothing. */
   skipsAuth = false;
 
@@ -178,6 +189,8 @@ export class Exchange {
 
   /** Checks WebSocket messages of the client; undefined where they pass unread. */
   messageCheck: MessageCheck | undefined = undefined;
+  /** Limits that count each operation in the WebSocket of an upgrade request: `message-limits.ts`. */
+  messageLimits: ((call: Exchange) => MaybePromise<StepResult>)[] | undefined = undefined;
 
   /** Request to the upstream that follows the response: a stored response that is stale is refreshed by it. */
   background: Exchange | undefined = undefined;
@@ -225,8 +238,10 @@ export type MessageDecision = 'forward' | 'drop' | { readonly closeCode: number 
 export interface MessageCheck {
   /** A longer message closes the connection. */
   readonly maxMessageBytes: number;
-  /** `reply` sends a message to the client. */
-  check(text: string, reply: (text: string) => void): MessageDecision;
+  /** `reply` sends a message to the client. Messages are checked one after the other. */
+  check(text: string, reply: (text: string) => void): MaybePromise<MessageDecision>;
+  /** The WebSocket is open: `close` ends it with a close code. The returned function is called when it has ended. */
+  onOpen?(close: (code: number) => void): () => void;
 }
 
 /** Undefined continues with the next step; a response ends the request phase. */

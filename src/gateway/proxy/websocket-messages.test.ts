@@ -24,7 +24,8 @@ function createGate(decision: MessageDecision = 'forward', maxMessageBytes = 1_0
     messages.push(message);
     return decision;
   };
-  return { gate: new MessageGate({ maxMessageBytes, check }), messages };
+  const onDecided = () => assert.fail('the decision was not waited for');
+  return { gate: new MessageGate({ maxMessageBytes, check, onDecided, onError: assert.fail }), messages };
 }
 const joined = ({ forward }: GateOutput) => Buffer.concat(forward);
 
@@ -44,6 +45,38 @@ describe('gate of WebSocket messages', () => {
       assert.deepEqual(Buffer.concat(forwarded), Buffer.concat([ping, first, ...others, text('second')]));
       assert.deepEqual(messages, [`{"type":${'x'.repeat(300)}}`, 'second']);
     }
+  });
+
+  test('a decision that is waited for holds the frames behind it, which follow in their order', async () => {
+    const decisions: PromiseWithResolvers<MessageDecision>[] = [];
+    const outputs: GateOutput[] = [];
+    const errors: unknown[] = [];
+    const gate = new MessageGate({
+      maxMessageBytes: 1000,
+      check() {
+        decisions.push(Promise.withResolvers());
+        return decisions.at(-1)!.promise;
+      },
+      onDecided: output => outputs.push(output),
+      onError: error => errors.push(error),
+    });
+    const ping = frame(finalBit | 9, 'now');
+    const { forward, isWaiting } = gate.take(Buffer.concat([text('one'), ping, text('two')]));
+    assert.deepEqual([forward, isWaiting], [[], true]);
+    assert.deepEqual(gate.take(text('three')), { forward: [], closeCode: undefined, isWaiting: true });
+    assert.equal(decisions.length, 1, 'one message is checked at a time');
+    decisions[0]!.resolve('forward');
+    await decisions[0]!.promise;
+    await new Promise(setImmediate);
+    assert.deepEqual(joined(outputs[0]!), Buffer.concat([text('one'), ping]));
+    assert.equal(outputs[0]!.isWaiting, true);
+    decisions[1]!.resolve('drop');
+    await new Promise(setImmediate);
+    assert.deepEqual([outputs[1]!.forward, outputs[1]!.isWaiting], [[], true]);
+    decisions[2]!.reject(new Error('counter unavailable'));
+    await new Promise(setImmediate);
+    assert.match(String(errors), /counter unavailable/);
+    assert.deepEqual(gate.take(text('four')), { forward: [], closeCode: undefined, isWaiting: false });
   });
 
   test('a message of very many frames closes with 1009 and does not throw', () => {

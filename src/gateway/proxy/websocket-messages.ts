@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { MessageDecision } from '../pipeline/exchange.ts';
 import { ReceiveBuffer } from './receive-buffer.ts';
 
@@ -19,7 +20,11 @@ const maxMessageFrames = 1024;
 export interface MessageGateOptions {
   readonly maxMessageBytes: number;
   /** Decides about a whole text message of the client. */
-  check(text: string): MessageDecision;
+  check(text: string): MaybePromise<MessageDecision>;
+  /** Output of a decision that was waited for, and of the frames behind it. */
+  onDecided(output: GateOutput): void;
+  /** The check that was waited for failed; nothing is forwarded any more. */
+  onError(error: unknown): void;
 }
 
 export interface GateOutput {
@@ -27,6 +32,8 @@ export interface GateOutput {
   readonly forward: readonly Buffer[];
   /** Close code for both sides; undefined while the connection goes on. */
   readonly closeCode: number | undefined;
+  /** A decision is waited for: the client is not read until `onDecided`. */
+  readonly isWaiting: boolean;
 }
 
 /**
@@ -40,7 +47,7 @@ export class MessageGate {
   #payloads: Buffer[] = [];
   /** Headers and payloads of `#frames`. */
   #messageBytes = 0;
-  #isClosed = false;
+  #state: 'open' | 'waiting' | 'closed' = 'open';
 
   constructor(options: MessageGateOptions) {
     this.#options = options;
@@ -48,16 +55,21 @@ export class MessageGate {
 
   /** After a close code, or a check that throws, nothing is forwarded. */
   take(chunk: Buffer): GateOutput {
-    const forward: Buffer[] = [];
-    if (this.#isClosed) return { forward, closeCode: undefined };
-    this.#isClosed = true;
-    this.#received.append(chunk);
-    const closeCode = this.#takeFrames(forward);
-    this.#isClosed = closeCode !== undefined;
-    return { forward, closeCode };
+    if (this.#state !== 'closed') this.#received.append(chunk);
+    if (this.#state !== 'open') return { forward: [], closeCode: undefined, isWaiting: this.#state === 'waiting' };
+    return this.#run(forward => this.#takeFrames(forward));
   }
 
-  #takeFrames(forward: Buffer[]): number | undefined {
+  #run(work: (forward: Buffer[]) => number | 'waiting' | undefined): GateOutput {
+    const forward: Buffer[] = [];
+    this.#state = 'closed';
+    const result = work(forward);
+    if (result === undefined) this.#state = 'open';
+    if (result === 'waiting') this.#state = 'waiting';
+    return { forward, closeCode: typeof result === 'number' ? result : undefined, isWaiting: result === 'waiting' };
+  }
+
+  #takeFrames(forward: Buffer[]): number | 'waiting' | undefined {
     for (;;) {
       const frame = readFrame(this.#received.bytes);
       if (frame === undefined) return undefined;
@@ -69,7 +81,7 @@ export class MessageGate {
     }
   }
 
-  #takeFrame(frame: Frame, whole: Buffer, forward: Buffer[]): number | undefined {
+  #takeFrame(frame: Frame, whole: Buffer, forward: Buffer[]): number | 'waiting' | undefined {
     if (frame.hasReservedBits || !frame.isMasked) return protocolErrorCode;
     if (frame.opcode >= closeOpcode) {
       forward.push(whole);
@@ -86,11 +98,23 @@ export class MessageGate {
     return frame.isFinal ? this.#decide(forward) : undefined;
   }
 
-  #decide(forward: Buffer[]): number | undefined {
+  #decide(forward: Buffer[]): number | 'waiting' | undefined {
     const payload = Buffer.concat(this.#payloads);
     // Text is UTF-8 (RFC 6455, 8.1): replacement characters would differ from what the upstream reads.
     if (!isUtf8(payload)) return invalidPayloadCode;
     const decision = this.#options.check(payload.toString());
+    if (!(decision instanceof Promise)) return this.#apply(decision, forward);
+    const { onDecided, onError } = this.#options;
+    decision
+      .then(it => onDecided(this.#run(rest => this.#apply(it, rest) ?? this.#takeFrames(rest))))
+      .catch((error: unknown) => {
+        this.#state = 'closed';
+        onError(error);
+      });
+    return 'waiting';
+  }
+
+  #apply(decision: MessageDecision, forward: Buffer[]): number | undefined {
     if (decision === 'forward') for (const frame of this.#frames) forward.push(frame);
     this.#frames = [];
     this.#payloads = [];

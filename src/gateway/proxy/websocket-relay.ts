@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { MessageCheck } from '../pipeline/exchange.ts';
 import { FrameTracker, toCloseFrame } from './websocket-frames.ts';
-import { MessageGate, toTextFrame } from './websocket-messages.ts';
+import { type GateOutput, MessageGate, toTextFrame } from './websocket-messages.ts';
 
 /** "Going away" (RFC 6455, 7.4.1). */
 const goingAwayCode = 1001;
@@ -12,6 +12,7 @@ const policyViolationCode = 1008;
 const internalErrorCode = 1011;
 /** Replies of the gateway that wait for the client. */
 const maxReplyBytes = 1_048_576;
+const nothing: GateOutput = { forward: [], closeCode: undefined, isWaiting: false };
 
 export interface RelayOptions {
   /** Timeout of the closing handshake; the connections are then destroyed. */
@@ -32,34 +33,16 @@ export function relayWebSocket(client: Duplex, upstream: Socket, options: RelayO
   let timer: NodeJS.Timeout | undefined;
   let open = 2;
   const toClient = new Direction(upstream, client, false);
-  const toUpstream = new Direction(client, upstream, true, createGate());
+  const { messageCheck } = options;
+  const reply = (text: string) => {
+    if (client.writableLength > maxReplyBytes) close(policyViolationCode);
+    else toClient.insert(toTextFrame(text));
+  };
+  const release = (output: GateOutput) => toUpstream.release(output);
+  const gate = messageCheck && createGate(messageCheck, options, { reply, release, close });
+  const toUpstream = new Direction(client, upstream, true, gate);
 
-  /** Gate of client messages where they are checked: replies go to the client between frames of the upstream. */
-  function createGate(): ((chunk: Buffer) => readonly Buffer[]) | undefined {
-    const { messageCheck } = options;
-    if (!messageCheck) return undefined;
-    const reply = (text: string) => {
-      if (client.writableLength > maxReplyBytes) close(policyViolationCode);
-      else toClient.insert(toTextFrame(text));
-    };
-    const gate = new MessageGate({
-      maxMessageBytes: messageCheck.maxMessageBytes,
-      check: text => messageCheck.check(text, reply),
-    });
-    return chunk => {
-      try {
-        const { forward, closeCode } = gate.take(chunk);
-        // After the frames that precede the cause were written.
-        if (closeCode !== undefined) setImmediate(close, closeCode);
-        return forward;
-      } catch (error) {
-        // An error in a listener would end the thread with all its connections.
-        options.onMessageError?.(error);
-        setImmediate(close, internalErrorCode);
-        return [];
-      }
-    };
-  }
+  let stopWatching: (() => void) | undefined;
   const onClosed = () => {
     open--;
     if (timer === undefined || open === 0) {
@@ -68,6 +51,7 @@ export function relayWebSocket(client: Duplex, upstream: Socket, options: RelayO
     }
     if (open > 0) return;
     clearTimeout(timer);
+    stopWatching?.();
     options.onEnd();
   };
   client.once('close', onClosed);
@@ -86,7 +70,52 @@ export function relayWebSocket(client: Duplex, upstream: Socket, options: RelayO
     toUpstream.close(code, settle);
     toClient.close(code, settle);
   }
+  stopWatching = messageCheck?.onOpen?.(close);
   return { goAway: () => close(goingAwayCode) };
+}
+
+interface GateOutlets {
+  /** Sends a message to the client. */
+  reply(text: string): void;
+  /** Forwards what a decision allowed that was waited for. */
+  release(output: GateOutput): void;
+  close(code: number): void;
+}
+
+/** Gate of client messages where they are checked: replies go to the client between frames of the upstream. */
+function createGate(
+  { maxMessageBytes, check }: MessageCheck,
+  { onMessageError }: RelayOptions,
+  { reply, release, close }: GateOutlets,
+): (chunk: Buffer) => GateOutput {
+  /** After the frames that precede the cause were written. */
+  const closeBehind = ({ closeCode }: GateOutput) => {
+    if (closeCode !== undefined) setImmediate(close, closeCode);
+  };
+  const onError = (error: unknown) => {
+    onMessageError?.(error);
+    setImmediate(close, internalErrorCode);
+  };
+  const gate = new MessageGate({
+    maxMessageBytes,
+    check: text => check(text, reply),
+    onDecided(output) {
+      release(output);
+      closeBehind(output);
+    },
+    onError,
+  });
+  return chunk => {
+    try {
+      const output = gate.take(chunk);
+      closeBehind(output);
+      return output;
+    } catch (error) {
+      // An error in a listener would end the thread with all its connections.
+      onError(error);
+      return nothing;
+    }
+  };
 }
 
 function endSocket(socket: Duplex): void {
@@ -100,7 +129,9 @@ class Direction {
   readonly #destination: Duplex;
   readonly #isToServer: boolean;
   /** Frames to forward of a chunk; undefined where it passes unread. */
-  readonly #gate: ((chunk: Buffer) => readonly Buffer[]) | undefined;
+  readonly #gate: ((chunk: Buffer) => GateOutput) | undefined;
+  /** The gate waits for a decision: the source is not read. */
+  #isHeld = false;
   readonly #frames = new FrameTracker();
   #state: 'open' | 'ending' | 'closed' = 'open';
   #closeCode = goingAwayCode;
@@ -109,14 +140,14 @@ class Direction {
   #inserted: Buffer[] = [];
   #insertedBytes = 0;
 
-  constructor(source: Duplex, destination: Duplex, isToServer: boolean, gate?: (chunk: Buffer) => readonly Buffer[]) {
+  constructor(source: Duplex, destination: Duplex, isToServer: boolean, gate?: (chunk: Buffer) => GateOutput) {
     this.#source = source;
     this.#destination = destination;
     this.#isToServer = isToServer;
     this.#gate = gate;
     source.on('data', (chunk: Buffer) => this.#take(chunk));
     source.once('end', () => destination.end());
-    destination.on('drain', () => source.resume());
+    destination.on('drain', () => void (this.#isHeld || source.resume()));
   }
 
   /** The destination has its Close frame. */
@@ -177,9 +208,22 @@ class Direction {
       rest = chunk.subarray(end);
     }
     this.#frames.take(rest);
+    if (this.#gate) return this.#forward(this.#gate(rest));
+    if (!this.#destination.write(rest)) this.#source.pause();
+  }
+
+  #forward({ forward, isWaiting }: GateOutput): void {
     let isWritable = true;
-    for (const bytes of this.#gate?.(rest) ?? [rest]) isWritable = this.#destination.write(bytes);
-    if (!isWritable) this.#source.pause();
+    for (const bytes of forward) isWritable = this.#destination.write(bytes);
+    this.#isHeld = isWaiting;
+    if (isWaiting || !isWritable) this.#source.pause();
+  }
+
+  /** Continues after a decision that the gate waited for. */
+  release(output: GateOutput): void {
+    if (this.#state !== 'open' || this.#destination.destroyed) return;
+    this.#forward(output);
+    if (!this.#isHeld && !this.#destination.writableNeedDrain) this.#source.resume();
   }
 
   #closeBetweenFrames(): void {

@@ -159,6 +159,9 @@ function createRowWriter(rows: RecorderRows, { settings, redact }: RecorderOptio
     rows.setWord('originalPath', call.innerPath);
     rows.setWord('address', call.clientAddress);
     rows.setWord('tags', buildTags(call, api));
+    rows.setWord('graphqlType', call.graphqlOperation?.type ?? '');
+    rows.setWord('graphqlName', call.graphqlOperation?.name ?? '');
+    rows.setWord('graphqlFields', call.graphqlOperation?.fields.join(tagSeparator) ?? '');
     rows.setWord('upstreamError', call.upstreamFailure ? redact(formatUpstreamFailure(call.upstreamFailure)) : '');
     rows.setUniqueText('requestId', call.requestId);
     const detailed =

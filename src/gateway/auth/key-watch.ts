@@ -1,0 +1,117 @@
+import { findRight, isExpired, type Session } from '#access/keys/session.ts';
+import { every, type RepeatedWork } from '#base/repeat.ts';
+import type { AuthMethod } from '#definition/model.ts';
+import type { CachedKey } from './key-cache.ts';
+import type { AuthServices } from './services.ts';
+
+type Services = Pick<AuthServices, 'clock' | 'keyCache' | 'log'>;
+
+/** Key of a connection that outlives its request. */
+export interface WatchedKey {
+  readonly orgId: string;
+  readonly keyId: string;
+  readonly session: Session;
+  /** Authentication method of the connection. */
+  readonly authMethod: string;
+  readonly apiId: string;
+  /** The key was deleted, revoked or deactivated, has expired, or lost its access to the API. */
+  onRevoked(): void;
+}
+
+export interface KeyWatch {
+  /** Returns the function that ends the watch. */
+  watch(key: WatchedKey): () => void;
+}
+
+interface WatchEntry extends WatchedKey {
+  /** Version of the key cache, and time, of the last look-up. */
+  checkedVersion: number;
+  checkedAtMs: number;
+}
+
+const checkIntervalMs = 1000;
+/** Lifetimes of keys end without a change: they are looked up at least this often. */
+const maxUncheckedMs = 30_000;
+
+/** Authentication methods whose identity is a stored key. */
+const storedKeyMethods: ReadonlySet<string> = new Set<AuthMethod>(['token', 'basic', 'hmac']);
+
+const watches = new WeakMap<object, KeyWatch>();
+
+/** Watch of a thread, shared by its APIs. */
+export function findKeyWatch(services: Services): KeyWatch {
+  const known = watches.get(services.keyCache);
+  if (known) return known;
+  const watch = createKeyWatch(services);
+  watches.set(services.keyCache, watch);
+  return watch;
+}
+
+/**
+ * Key revocation for open connections: once a second those are looked up whose key may have changed, in the cache that
+ * requests use. Identities without a stored key (tokens) are watched for the expiry of their session alone.
+ */
+export function createKeyWatch(services: Services): KeyWatch {
+  const { log } = services;
+  const entries = new Set<WatchEntry>();
+  let loop: RepeatedWork | undefined;
+
+  function remove(entry: WatchEntry): boolean {
+    const isRemoved = entries.delete(entry);
+    if (entries.size === 0) {
+      loop?.stop();
+      loop = undefined;
+    }
+    return isRemoved;
+  }
+
+  const check = createKeyCheck(services, entry => {
+    if (remove(entry)) entry.onRevoked();
+  });
+  const onError = (err: Error) => log.error({ err }, 'watch of keys failed, retrying');
+  function checkAll(): void {
+    for (const it of entries) check(it);
+  }
+
+  return {
+    watch(key) {
+      const entry: WatchEntry = { ...key, onRevoked: () => key.onRevoked(), checkedVersion: -1, checkedAtMs: 0 };
+      entries.add(entry);
+      loop ??= every(checkIntervalMs, checkAll, { onError, unref: true });
+      return () => void remove(entry);
+    },
+  };
+}
+
+function createKeyCheck({ clock, keyCache, log }: Services, revoke: (entry: WatchEntry) => void) {
+  function evaluate(entry: WatchEntry, known: CachedKey | undefined): void {
+    const hadRight = findRight(entry.session, entry.apiId) !== undefined;
+    const isUsable = known && !known.session.inactive && !isExpired(known.session, clock.now());
+    if (!isUsable || (hadRight && !findRight(known.session, entry.apiId))) revoke(entry);
+  }
+
+  /** A database that is unavailable revokes nothing; the key is looked up again. */
+  function lookUp(entry: WatchEntry): void {
+    const retry = (error: unknown) => {
+      entry.checkedVersion = -1;
+      log.warn({ err: error }, 'key of an open connection not read, retrying');
+    };
+    try {
+      const known = keyCache.find(entry.orgId, entry.keyId);
+      if (known instanceof Promise) known.then(it => evaluate(entry, it)).catch(retry);
+      else evaluate(entry, known);
+    } catch (error) {
+      retry(error);
+    }
+  }
+
+  return (entry: WatchEntry): void => {
+    const nowMs = clock.now();
+    if (isExpired(entry.session, nowMs)) return revoke(entry);
+    if (!storedKeyMethods.has(entry.authMethod)) return;
+    const version = keyCache.version();
+    if (version === entry.checkedVersion && nowMs - entry.checkedAtMs < maxUncheckedMs) return;
+    Object.assign(entry, { checkedVersion: version, checkedAtMs: nowMs });
+    lookUp(entry);
+  };
+}
