@@ -1,22 +1,177 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { testDashboard } from '../support/dashboard-app.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openBrowser, type Person } from '../support/browser.ts';
+import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+
+const admin = { user_permissions: { IsAdmin: 'admin' } };
 
 describe('Dashboard', () => {
   const dashboard = testDashboard();
+  const upstream = createServer((_request, response) => response.end('from the upstream'));
+  let upstreamUrl = '';
+  let person: Person;
+  before(async () => {
+    await new Promise<void>(resolve => upstream.listen(0, '127.0.0.1', resolve));
+    upstreamUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+    person = await dashboard.addPerson(admin);
+  });
+  after(() => upstream.close());
 
-  test('the right password leads to the page that was asked for, a wrong one to a neutral text', async () => {
-    const { username, password } = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
-    const page = await dashboard.openAnonymous('/apis?q=orders');
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  const signIn = async (page: Page, { username, password }: Pick<Person, 'username' | 'password'>) => {
     await page.getByLabel('E-mail address').fill(username);
-    await page.getByLabel('Password', { exact: true }).fill('wrong');
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('alert').getByText('Wrong e-mail address, password or code').waitFor();
-    assert.equal(await page.getByLabel('Password', { exact: true }).inputValue(), '');
     await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  };
+
+  test('the right password leads to the page that was asked for, a wrong one to a neutral text', async () => {
+    const page = await dashboard.openAnonymous('/apis?q=orders');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(page, { ...person, password: 'wrong' });
+    await page.getByRole('alert').getByText('Wrong e-mail address, password or code').waitFor();
+    assert.equal(await page.getByLabel('Password', { exact: true }).inputValue(), '');
+    await signIn(page, person);
     await page.getByRole('heading', { name: 'APIs' }).waitFor();
     assert.equal(new URL(page.url()).search, '?q=orders');
+  });
+
+  test('a return address of another host is not followed', async () => {
+    for (const next of ['https://example.org/x', '//example.org/x', '/\\example.org']) {
+      const page = await dashboard.openAnonymous(`/login?next=${encodeURIComponent(next)}`);
+      await signIn(page, person);
+      await page.getByRole('heading', { name: 'Home' }).waitFor();
+      assert.equal(new URL(page.url()).origin, dashboard.app().url.dashboard);
+    }
+  });
+
+  test('a published API answers through the gateway when the message appears, and a key for it is shown once', async () => {
+    const page = await dashboard.openAs(person, '/apis/new');
+    await page.getByRole('button', { name: 'Create API' }).click();
+    await page.getByText('Enter a name').waitFor();
+    await page.getByLabel('Name').fill('Book shop');
+    await page.getByLabel('Upstream URL').fill(upstreamUrl);
+    assert.equal(await page.getByLabel('Listen path').inputValue(), '/book-shop/');
+    await page.getByRole('button', { name: 'Create API' }).click();
+    await page.getByText('API Book shop created. Live on all traffic threads').waitFor();
+    const address = `${dashboard.app().url.gateway}/book-shop/`;
+    assert.equal((await fetch(address)).status, 401);
+    await page.getByRole('heading', { name: 'Book shop' }).waitFor();
+    await page.getByText('Served', { exact: true }).waitFor();
+
+    await page.goto(`${dashboard.app().url.dashboard}/keys/new`);
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('alert').getByText('Choose at least one policy or API').waitFor();
+    await page.getByLabel('Book shop').check();
+    await page.getByLabel('Alias').fill('Reader');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'The key is created' });
+    const key = await dialog.locator('code').textContent();
+    await assertAccessible(page, 'dialog of a new key');
+    await page.keyboard.press('Escape');
+    assert.equal(await dialog.isVisible(), true, 'closed by its button only');
+    const response = await fetch(address, { headers: { authorization: key! } });
+    assert.equal(await response.text(), 'from the upstream');
+    await dialog.getByRole('button', { name: 'I have kept the key' }).click();
+    await page.getByRole('searchbox').fill('read');
+    await page.getByRole('cell', { name: 'Reader' }).waitFor();
+    assert.ok(!(await page.content()).includes(key!), 'the list does not contain the key');
+  });
+
+  test('an edited definition is checked, compared, saved and served; a change in between is a conflict', async () => {
+    const { ask, url } = dashboard.app();
+    const definition = (path: string) => ({
+      api_id: 'edited',
+      name: 'Edited',
+      use_keyless: true,
+      proxy: { listen_path: path, target_url: upstreamUrl, strip_listen_path: true },
+    });
+    await ask('POST', '/api/apis?wait=applied', { body: { api_definition: definition('/edited/') } });
+    const page = await dashboard.openAs(person, '/apis/edited/code');
+    const editor = page.getByRole('textbox', { name: 'Definition of Edited' });
+    const replace = async (text: string) => {
+      await editor.click();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.insertText(text);
+    };
+    await editor.waitFor();
+    await replace('{ not json');
+    await page.getByRole('alert').getByText('This is not JSON').waitFor();
+    await replace(JSON.stringify({ ...definition('/edited/'), listen_pth: 1 }));
+    await page.getByText('Unsaved changes: 1 fault').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Review and save' }).isDisabled(), true);
+    await replace(JSON.stringify(definition('/moved/'), null, 2));
+    await page.getByText('Unsaved changes: The definition is valid').waitFor();
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    const review = page.getByRole('dialog', { name: 'Review changes' });
+    await review.getByText('"/moved/"').first().waitFor();
+    await assertAccessible(page, 'review of changes');
+    await review.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('API Edited saved. Live on all traffic threads').waitFor();
+    assert.equal(await (await fetch(`${url.gateway}/moved/`)).text(), 'from the upstream');
+
+    await page.getByText('No changes', { exact: true }).waitFor();
+    await replace(JSON.stringify(definition('/mine/'), null, 2));
+    await page.getByText('Unsaved changes: The definition is valid').waitFor();
+    await ask('PUT', '/api/apis/edited', { body: { api_definition: definition('/theirs/') } });
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('dialog', { name: 'The API was changed in the meantime' }).waitFor();
+    await page.getByRole('button', { name: 'Discard mine and load the stored one' }).click();
+    await editor.getByText('"/theirs/"').waitFor();
+  });
+
+  test('after the end of a session the page stays, and the failed call is repeated after a sign-in', async () => {
+    const own = await dashboard.addPerson(admin);
+    const page = await dashboard.openAs(own, '/policies');
+    await page.getByRole('heading', { name: 'Policies', level: 1 }).waitFor();
+    const other = openBrowser(dashboard.app());
+    await other.signIn({ username: own.username, password: own.password });
+    assert.equal((await other.ask('DELETE', `/api/users/${own.id}/sessions`)).status, 200);
+    await page.getByRole('link', { name: 'Keys' }).click();
+    const dialog = page.getByRole('dialog', { name: 'The session has ended' });
+    await dialog.getByLabel('Password', { exact: true }).fill(own.password);
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('cell', { name: 'Reader' }).waitFor();
+  });
+
+  test('the palette leads to a page and to an object by keyboard alone, and the theme is stored', async () => {
+    const own = await dashboard.addPerson(admin);
+    const page = await dashboard.openAs(own, '/');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.keyboard.press('Control+K');
+    await page.keyboard.type('book sh');
+    await page.getByRole('option', { name: 'Book shop' }).waitFor();
+    await assertAccessible(page, 'command palette');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Book shop' }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('p');
+    await page.getByRole('heading', { name: 'Policies', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Theme' }).click();
+    const isSaved = page.waitForResponse(
+      it => it.url().endsWith('/api/preferences') && it.request().method() === 'PUT',
+    );
+    await page.getByRole('menuitemcheckbox', { name: 'Dark theme' }).click();
+    assert.equal((await isSaved).status(), 200);
+    await page.reload();
+    await page.locator('html[data-theme="dark"]').waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  });
+
+  test('an API is deleted after a tick, and its address is gone', async () => {
+    const page = await dashboard.openAs(person, '/apis');
+    await page.getByRole('button', { name: 'Actions for Book shop' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Delete Book shop?' });
+    const confirm = dialog.getByRole('button', { name: 'Delete API Book shop' });
+    assert.equal(await confirm.isDisabled(), true);
+    await dialog.getByRole('checkbox').check();
+    await assertAccessible(page, 'confirmation');
+    await confirm.click();
+    await page.getByText('API Book shop deleted').waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Book shop' }).count(), 0);
   });
 });

@@ -89,7 +89,7 @@ const keys = createRoute({
   getParentRoute: () => shell,
   path: '/keys',
   staticData: { permission: 'keys' },
-  validateSearch: readListSearch(),
+  validateSearch: readListSearch('state'),
   component: lazyRouteComponent(() => import('./keys/key-list-page.tsx'), 'KeyListPage'),
 });
 

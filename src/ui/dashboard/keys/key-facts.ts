@@ -15,7 +15,9 @@ export interface KeyFacts {
   readonly createdAt: string;
 }
 
-export function toKeyFacts(id: string, { data, key_hash }: ResultOf<'GET /api/keys/{keyId}'>): KeyFacts {
+type KeyItem = ResultOf<'GET /api/keys/detailed'>['keys'][number];
+
+export function toKeyFacts({ data, key_id: id, key_hash }: KeyItem): KeyFacts {
   const rights = Object.entries(data.access_rights ?? {});
   return {
     id,

@@ -1,14 +1,14 @@
-import { useQueries } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { StatusPill } from '../../kit/badge.tsx';
 import { nowMs } from '../../kit/browser-clock.ts';
 import { buttonClass } from '../../kit/button.tsx';
-import { callServer } from '../../kit/calls.ts';
+import type { ArgumentsOf } from '../../kit/calls.ts';
 import { IdText } from '../../kit/copy.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { ConfirmDialog } from '../../kit/dialog.tsx';
+import { FilterSelect } from '../../kit/field.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
@@ -21,6 +21,7 @@ import { usePermission } from '../session/session.ts';
 import { type KeyFacts, toKeyFacts } from './key-facts.ts';
 
 const own = texts.keys;
+type ListQuery = NonNullable<ArgumentsOf<'GET /api/keys/detailed'>['query']>;
 const nameOf = ({ alias, hash, id }: KeyFacts) => alias || (hash || id).slice(-8);
 
 const columns: readonly Column<KeyFacts>[] = [
@@ -72,32 +73,15 @@ export function KeyListPage() {
   );
 }
 
-/** The page of ids, then each key of the page: the list of the server has ids only. */
-function useKeys(q: string, p: number) {
-  const ids = useOperation(
-    'GET /api/apis/{apiId}/keys/search',
-    { params: { apiId: '-' }, query: { q, p } },
-    { keepPrevious: true },
-  );
-  const found = ids.data?.value.data.keys ?? [];
-  const details = useQueries({
-    queries: found.map(keyId => ({
-      queryKey: ['GET /api/keys/{keyId}', { params: { keyId } }],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        callServer('GET /api/keys/{keyId}', { params: { keyId } }, { signal }),
-    })),
-  });
-  const rows = details.flatMap(({ data }, index) => (data ? [toKeyFacts(found[index] ?? '', data.value)] : []));
-  return { ids, rows, isComplete: rows.length === found.length };
-}
-
 function KeyList({ canWrite }: { canWrite: boolean }) {
-  const { q = '', p = 1 } = useSearch({ from: '/shell/keys' });
+  const { q = '', p = 1, state = '' } = useSearch({ from: '/shell/keys' });
   const { change, onSearch, clear } = useListChange();
-  const { ids, rows, isComplete } = useKeys(q, p);
+  const query = { search: q, p, ...(state ? { state } : {}) } as ListQuery;
+  const list = useOperation('GET /api/keys/detailed', { query }, { keepPrevious: true });
   const [pending, setPending] = useState<KeyFacts>();
-  if (!ids.data || (!isComplete && rows.length === 0)) return <QueryState query={ids} />;
-  if (rows.length === 0 && q === '' && p === 1) return <EmptyKeys canWrite={canWrite} />;
+  if (!list.data) return <QueryState query={list} />;
+  const rows = list.data.value.keys.map(toKeyFacts);
+  if (rows.length === 0 && q === '' && state === '' && p === 1) return <EmptyKeys canWrite={canWrite} />;
   const actionsOf = (key: KeyFacts) => [{ label: own.delete, isDanger: true, onSelect: () => setPending(key) }];
   return (
     <>
@@ -108,11 +92,23 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
         idOf={({ id }) => id}
         nameOf={nameOf}
         page={p}
-        pages={ids.data.value.pages}
+        pages={list.data.value.pages}
         onPage={next => change({ p: next })}
-        isRefreshing={ids.isFetching}
+        isRefreshing={list.isFetching}
         onClearFilters={clear}
-        toolbar={<ListToolbar label={own.searchLabel} placeholder={own.search} value={q} onSearch={onSearch} />}
+        toolbar={
+          <ListToolbar label={own.searchLabel} placeholder={own.search} value={q} onSearch={onSearch}>
+            <FilterSelect
+              label={own.anyState}
+              value={state}
+              onChange={event => change({ state: event.target.value })}
+              options={[
+                { value: '', label: own.anyState },
+                ...Object.entries(own.states).map(([value, label]) => ({ value, label })),
+              ]}
+            />
+          </ListToolbar>
+        }
         {...(canWrite ? { actions: actionsOf } : {})}
       />
       <DeleteKeyDialog item={pending} onClose={() => setPending(undefined)} />
@@ -122,7 +118,7 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
 
 function DeleteKeyDialog({ item, onClose }: { item: KeyFacts | undefined; onClose(): void }) {
   const toasts = useToasts();
-  const { mutate, isPending } = useWrite('DELETE /api/keys/{keyId}', ['GET /api/apis/{apiId}/keys/search']);
+  const { mutate, isPending } = useWrite('DELETE /api/keys/{keyId}', ['GET /api/keys/detailed']);
   const name = item ? nameOf(item) : '';
   const remove = () =>
     item &&

@@ -23,7 +23,7 @@ export function NewKeyPage() {
   const [policies, setPolicies] = useState<readonly string[]>([]);
   const [apis, setApis] = useState<readonly GrantedApi[]>([]);
   const [fault, setFault] = useState<Error>();
-  const { mutate, data, error, isPending } = useWrite('POST /api/keys', ['GET /api/apis/{apiId}/keys/search']);
+  const { mutate, data, error, isPending } = useWrite('POST /api/keys', ['GET /api/keys/detailed']);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const hasAccess = policies.length > 0 || apis.length > 0;

@@ -39,5 +39,5 @@ export const navigation: readonly NavigationGroup[] = [
 export const objectPages: Readonly<Record<string, (id: string) => string>> = {
   apis: id => `/apis/${encodeURIComponent(id)}`,
   policies: id => `/policies?q=${encodeURIComponent(id)}`,
-  keys: () => '/keys',
+  keys: id => `/keys?q=${encodeURIComponent(id)}`,
 };
