@@ -15,10 +15,15 @@ describe('Dashboard', () => {
   let person: Person;
   before(async () => {
     await new Promise<void>(resolve => upstream.listen(0, '127.0.0.1', resolve));
+    // A failed hook must not leave the process waiting for it.
+    upstream.unref();
     upstreamUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
     person = await dashboard.addPerson(admin);
   });
-  after(() => upstream.close());
+  after(() => {
+    upstream.close();
+    upstream.closeAllConnections();
+  });
 
   const signIn = async (page: Page, { username, password }: Pick<Person, 'username' | 'password'>) => {
     await page.getByLabel('E-mail address').fill(username);
@@ -75,7 +80,7 @@ describe('Dashboard', () => {
     assert.equal(await response.text(), 'from the upstream');
     await dialog.getByRole('button', { name: 'I have kept the key' }).click();
     await page.getByRole('searchbox').fill('read');
-    await page.getByRole('cell', { name: 'Reader' }).waitFor();
+    await page.getByRole('cell', { name: 'Reader', exact: true }).waitFor();
     assert.ok(!(await page.content()).includes(key!), 'the list does not contain the key');
   });
 
@@ -91,9 +96,10 @@ describe('Dashboard', () => {
     const page = await dashboard.openAs(person, '/apis/edited/code');
     const editor = page.getByRole('textbox', { name: 'Definition of Edited' });
     const replace = async (text: string) => {
+      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
       await editor.click();
       await page.keyboard.press('Control+A');
-      await page.keyboard.insertText(text);
+      await page.keyboard.press('Control+V');
     };
     await editor.waitFor();
     await replace('{ not json');
@@ -133,7 +139,7 @@ describe('Dashboard', () => {
     const dialog = page.getByRole('dialog', { name: 'The session has ended' });
     await dialog.getByLabel('Password', { exact: true }).fill(own.password);
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('cell', { name: 'Reader' }).waitFor();
+    await page.getByRole('cell', { name: 'Reader', exact: true }).waitFor();
   });
 
   test('the palette leads to a page and to an object by keyboard alone, and the theme is stored', async () => {

@@ -41,8 +41,10 @@ const theme = EditorView.theme({
   },
   '.cm-changedLine': { backgroundColor: 'var(--success-soft) !important' },
   '.cm-merge-a .cm-changedLine, .cm-deletedChunk': { backgroundColor: 'var(--danger-soft) !important' },
-  '.cm-changedText': { background: 'var(--success-line) !important' },
-  '.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': { background: 'var(--danger-line) !important' },
+  '.cm-changedText': { background: 'color-mix(in oklch, var(--success-line) 45%, var(--success-soft)) !important' },
+  '.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': {
+    background: 'color-mix(in oklch, var(--danger-line) 45%, var(--danger-soft)) !important',
+  },
 });
 
 /** Extensions of every editor. Tab stays with the browser, so that the keyboard leaves the editor. */
