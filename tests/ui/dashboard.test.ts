@@ -130,16 +130,25 @@ describe('Dashboard', () => {
 
   test('after the end of a session the page stays, and the failed call is repeated after a sign-in', async () => {
     const own = await dashboard.addPerson(admin);
-    const page = await dashboard.openAs(own, '/policies');
-    await page.getByRole('heading', { name: 'Policies', level: 1 }).waitFor();
+    const page = await dashboard.openAs(own, '/keys');
+    await page.getByRole('searchbox').fill('read');
+    await page.waitForURL(/q=read/);
     const other = openBrowser(dashboard.app());
     await other.signIn({ username: own.username, password: own.password });
     assert.equal((await other.ask('DELETE', `/api/users/${own.id}/sessions`)).status, 200);
-    await page.getByRole('link', { name: 'Keys' }).click();
+    const isList = (url: string) => url.includes('/api/keys/detailed');
+    const refused = page.waitForResponse(it => isList(it.url()) && it.status() === 401);
+    // A tab that is looked at again reads its data again.
+    await page.waitForFunction(`(dispatchEvent(new Event('visibilitychange')),
+      document.querySelector('[role="dialog"]') !== null)`);
+    await refused;
+    const repeated = page.waitForResponse(it => isList(it.url()) && it.status() === 200);
     const dialog = page.getByRole('dialog', { name: 'The session has ended' });
     await dialog.getByLabel('Password', { exact: true }).fill(own.password);
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await repeated;
     await page.getByRole('cell', { name: 'Reader', exact: true }).waitFor();
+    assert.equal(await page.getByRole('searchbox').inputValue(), 'read');
   });
 
   test('the palette leads to a page and to an object by keyboard alone, and the theme is stored', async () => {
