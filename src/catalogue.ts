@@ -9,6 +9,7 @@ import { apiKeyOperations } from '#access/keys/api-operations.ts';
 import { basicKeyOperations } from '#access/keys/basic-operations.ts';
 import { keyOperations } from '#access/keys/operations.ts';
 import { adminOauthOperations } from '#access/oauth/admin-operations.ts';
+import { oauthClientOperations } from '#access/oauth/client-operations.ts';
 import { oauthOperations } from '#access/oauth/operations.ts';
 import { adminPolicyOperations } from '#access/policies/admin-operations.ts';
 import { policyOperations } from '#access/policies/operations.ts';
@@ -158,6 +159,7 @@ export const catalogue = [
   ...basicKeyOperations,
   ...organisationKeyOperations,
   ...oauthOperations,
+  ...oauthClientOperations,
   ...adminOauthOperations,
   ...gatewayAccessOperations,
   ...configurationOperations,

@@ -4,6 +4,7 @@ import { toSearchText } from './search-text.ts';
 /** Kinds of objects whose names are in the search index; APIs and policies are searched in their own columns. */
 export type SearchKind =
   | 'keys'
+  | 'oauth_clients'
   | 'certificates'
   | 'webhooks'
   | 'users'

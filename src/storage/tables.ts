@@ -98,7 +98,7 @@ export interface Tables
   };
   key_apis: { org_id: string; api_id: string; key: string };
   key_policies: { org_id: string; policy_id: string; key: string };
-  oauth_clients: Record & { api_id: string; client_id: string };
+  oauth_clients: Record & { api_id: string; client_id: string; policy_id: Generated<string> };
   oauth_tokens: Issued & { kind: string; owner: string; scope: string; sealed: string };
   oauth_codes: Issued;
   certificates: Record & { has_private: number; not_after: number };

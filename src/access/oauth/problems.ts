@@ -17,6 +17,7 @@ export const problem = problems('oauth', {
   refresh_api_unknown: { status: 404, message: 'API for this refresh token not found' },
   refresh_not_enabled: { status: 400, message: 'OAuth is not enabled on this API' },
   refresh_unknown: { status: 404, message: 'Failed to invalidate refresh token: there is no such token' },
+  token_not_found: { status: 404, message: 'The client has no such valid access token' },
   token_missing: { status: 400, message: 'token is required' },
   client_id_missing: { status: 400, message: 'client_id is required' },
   client_unknown: { status: 400, message: "oauth client doesn't exist" },

@@ -1,6 +1,8 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
 import { constantTimeEqual } from '#base/constant-time.ts';
 import type { Vault } from '#base/vault.ts';
-import { createCollection, type PageRequest } from '#storage/collection.ts';
+import { columnContains, createCollection, type PageRequest, type Query } from '#storage/collection.ts';
+import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
 import { problem } from './problems.ts';
@@ -13,7 +15,7 @@ const purpose = 'oauth client secret';
 /** OAuth clients; secrets are sealed in the row. */
 export function createOauthClientStore(records: Records, vault: Vault) {
   const rows = createClientRows(records, vault);
-  return { ...createClientReads(rows), ...createClientWrites(records, rows) };
+  return { ...createClientReads(records, rows), ...createClientWrites(records, rows) };
 }
 
 type ClientRows = ReturnType<typeof createClientRows>;
@@ -27,9 +29,19 @@ function createClientRows(records: Records, vault: Vault) {
       org_id: it.org_id,
       api_id: it.api_id,
       client_id: it.client_id,
+      policy_id: it.policy_id,
       created_at: Date.parse(it.created_at),
     }),
     problem.client_exists,
+    undefined,
+    {
+      kind: 'oauth_clients',
+      toEntry: ({ client_id, client_name, description, api_id }) => ({
+        names: [client_id, client_name, description],
+        label: client_name || client_id,
+        detail: api_id,
+      }),
+    },
   );
   const mapSecrets = (client: StoredClient, transform: (text: string, purpose: string) => string): StoredClient => ({
     ...client,
@@ -47,9 +59,45 @@ function createClientRows(records: Records, vault: Vault) {
   return { clients, seal, open, get };
 }
 
-function createClientReads({ clients, open, get }: ClientRows) {
+/** Filters of the clients of an organisation. */
+export interface OauthClientFilter {
+  /** Part of the id, name or description. */
+  readonly text?: string | undefined;
+  readonly apiId?: string | undefined;
+  readonly policyId?: string | undefined;
+  /** Excludes the clients of these APIs. */
+  readonly hiddenApis?: readonly string[] | undefined;
+}
+
+const applyClientFilter =
+  (records: Records, orgId: string, { text, apiId, policyId, hiddenApis = [] }: OauthClientFilter) =>
+  (query: Query): Query => {
+    const named = (found: string) =>
+      records.db
+        .selectFrom('search_names')
+        .select('object')
+        .where('org_id', '=', orgId)
+        .where('kind', '=', 'oauth_clients')
+        .where(columnContains('text', found.toLowerCase()));
+    const conditions: Expression<SqlBool>[] = [
+      ...(text ? [sql<SqlBool>`id in ${named(text)}`] : []),
+      ...(apiId === undefined ? [] : [sql<SqlBool>`api_id = ${apiId}`]),
+      ...(policyId === undefined ? [] : [sql<SqlBool>`policy_id = ${policyId}`]),
+      ...(hiddenApis.length === 0 ? [] : [sql<SqlBool>`api_id not in ${selectListed(records, hiddenApis)}`]),
+    ];
+    return conditions.reduce((narrowed, condition) => narrowed.where(condition), query);
+  };
+
+function createClientReads(records: Records, { clients, open, get }: ClientRows) {
   return {
     get,
+
+    /** Clients of all APIs of an organisation, newest first. */
+    async pageOfOrganisation(orgId: string, filter: OauthClientFilter, query: PageRequest) {
+      const listing = { where: { org_id: orgId }, filter: applyClientFilter(records, orgId, filter) };
+      const result = await clients.page({ ...listing, order: ['-created_at', '-id'] }, query);
+      return { ...result, items: openRows(result.items, open, it => it.client_id) };
+    },
 
     async page(apiId: string, query: PageRequest) {
       const result = await clients.page({ where: { api_id: apiId }, order: ['-created_at', '-id'] }, query);

@@ -3,6 +3,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { PageRequest } from '#storage/collection.ts';
 import { deleteExpiredRows } from '#storage/expired-rows.ts';
+import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import { displayHash, parseKeyBody, serializeKey } from '../keys/key-row.ts';
@@ -159,6 +160,14 @@ function createTokenRemovals(records: Records, vault: Vault) {
   };
 }
 
+export interface ClientName {
+  readonly api_id: string;
+  readonly client_id: string;
+}
+
+/** Bound of a search by hash; as many as a list has. */
+const maxExaminedTokens = 10_000;
+
 /** Unexpired access tokens of a client. */
 function createTokenLists(records: Records, vault: Vault) {
   const selectValid = (apiId: string, clientId: string, nowMs: number) =>
@@ -173,6 +182,31 @@ function createTokenLists(records: Records, vault: Vault) {
     async countValid(apiId: string, clientId: string, nowMs: number): Promise<number> {
       const counted = selectValid(apiId, clientId, nowMs).select(it => it.fn.countAll<number>().as('total'));
       return Number((await counted.executeTakeFirstOrThrow()).total);
+    },
+
+    /** Numbers of valid access tokens, by API and client. */
+    async countValidOf(clients: readonly ClientName[], nowMs: number): Promise<(client: ClientName) => number> {
+      if (clients.length === 0) return () => 0;
+      const rows = await records.db
+        .selectFrom('oauth_tokens')
+        .select(['api_id', 'client_id', it => it.fn.countAll<number>().as('total')])
+        .where('api_id', 'in', selectListed(records, [...new Set(clients.map(it => it.api_id))]))
+        .where('client_id', 'in', selectListed(records, [...new Set(clients.map(it => it.client_id))]))
+        .where('kind', '=', 'access')
+        .where('expires_at', '>', nowMs)
+        .groupBy(['api_id', 'client_id'])
+        .execute();
+      return ({ api_id, client_id }) =>
+        Number(rows.find(row => row.api_id === api_id && row.client_id === client_id)?.total ?? 0);
+    },
+
+    /** Grant of a valid access token by its text in a list: the token, or its hash where only hashes are stored. */
+    async findListedGrant(apiId: string, clientId: string, code: string, nowMs: number): Promise<string | undefined> {
+      const valid = selectValid(apiId, clientId, nowMs).select(['grant_id', 'sealed']);
+      const exact = await valid.where('digest', '=', tokenDigest(vault, code)).executeTakeFirst();
+      if (exact) return exact.grant_id;
+      const rows = await valid.orderBy('created_at', 'desc').limit(maxExaminedTokens).execute();
+      return rows.find(({ sealed }) => vault.open(sealed, purpose) === code)?.grant_id;
     },
 
     /** Newest first, as `code` and Unix seconds. */

@@ -28,6 +28,7 @@ import { revisionSizes } from './0028-revision-sizes.ts';
 import { listFilters } from './0029-list-filters.ts';
 import { mcpUsage } from './0030-mcp-usage.ts';
 import { providerSessions } from './0031-provider-sessions.ts';
+import { oauthClientSearch } from './0032-oauth-client-search.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
   listFilters,
   mcpUsage,
   providerSessions,
+  oauthClientSearch,
 ];

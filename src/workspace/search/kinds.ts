@@ -67,6 +67,13 @@ export const searchableKinds = {
       removeGrantingHidden(candidates, await search.listApisOfKeys(rowIdsOf(candidates)), hidden),
     maxCandidates: maxGrantingCandidates,
   },
+  oauth_clients: {
+    permission: 'oauth:read',
+    find: ({ search }, orgId, text) => search.findByName('oauth_clients', orgId, text),
+    removeHidden: async (_stores, candidates, { apiIds }) =>
+      candidates.filter(({ match }) => !apiIds.has(match?.detail ?? '')),
+    describe: ({ search }, rowIds) => search.describeOauthClients(rowIds),
+  },
   certificates: {
     permission: 'certs:read',
     find: ({ search }, orgId, text) => search.findByName('certificates', orgId, text),

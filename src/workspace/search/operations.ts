@@ -24,7 +24,11 @@ const searchGroup = z.object({
     z.object({
       id: z.string().describe('Id that the operations of the kind accept; of a key its hash'),
       name: z.string(),
-      detail: z.string().describe('Listen path of an API, state of a policy, host of a webhook, name of a user, …'),
+      detail: z
+        .string()
+        .describe(
+          'Listen path of an API, state of a policy, API of an OAuth client, host of a webhook, name of a user, …',
+        ),
     }),
   ),
   more: z.boolean().describe('There are more matches than the items'),

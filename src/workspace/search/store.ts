@@ -38,6 +38,7 @@ export const createSearchStore = (records: Records) => ({
   findPolicies: (orgId: string, text: string): CandidateBatches => findPolicies(records, orgId, text),
   describeApis: (rowIds: readonly string[]) => describeApis(records, rowIds),
   describePolicies: (rowIds: readonly string[]) => describePolicies(records, rowIds),
+  describeOauthClients: (rowIds: readonly string[]) => describeOauthClients(records, rowIds),
   listApisOfPolicies: (rowIds: readonly string[]) => listApisOfPolicies(records, rowIds),
   listApisOfKeys: (rowIds: readonly string[]) => listApisOfKeys(records, rowIds),
 });
@@ -144,6 +145,19 @@ async function describePolicies(records: Records, rowIds: readonly string[]): Pr
     .where('id', 'in', rowIds)
     .execute();
   return sortByIds(rowIds, rows).map(row => ({ id: row.policy_id, name: row.name, detail: row.state }));
+}
+
+/** The detail is the API: operations on a client name both. */
+async function describeOauthClients(records: Records, rowIds: readonly string[]): Promise<SearchMatch[]> {
+  const rows = await records.db
+    .selectFrom('oauth_clients')
+    .innerJoin('search_names', join =>
+      join.onRef('search_names.object', '=', 'oauth_clients.id').on('search_names.kind', '=', 'oauth_clients'),
+    )
+    .select(['oauth_clients.id', 'client_id', 'api_id', 'label'])
+    .where('oauth_clients.id', 'in', rowIds)
+    .execute();
+  return sortByIds(rowIds, rows).map(row => ({ id: row.client_id, name: row.label, detail: row.api_id }));
 }
 
 /** Row id to the public ids of the APIs that it grants. */
