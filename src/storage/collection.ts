@@ -350,6 +350,11 @@ export const columnContains = (column: string, text: string): Expression<SqlBool
 /** Pattern of LIKE for a text that contains this one, with the escape character `\\`. */
 export const toContainsPattern = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
+/** Condition of a list: a name of the row in the search index contains the text, case-insensitive. */
+export const hasNameWith = (kind: SearchKind, orgId: string, text: string): Expression<SqlBool> =>
+  sql<SqlBool>`id in (select object from search_names where org_id = ${orgId} and kind = ${kind}
+    and ${columnContains('text', text.toLowerCase())})`;
+
 /** LIKE with `%` and `_` escaped: `column` ends with `text`. */
 export const columnEndsWith = (column: string, text: string): Expression<SqlBool> =>
   sql<SqlBool>`${sql.ref(column)} like ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}`} escape '\\'`;

@@ -4,7 +4,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Upload } from '#operations/body.ts';
 import { dependentsProblem, forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, pageQuery, toPageRequest } from '#operations/shapes.ts';
+import { pageNumber, pageQuery, toPageRequest, unixSeconds } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
 import { parsePem } from './pem.ts';
 import { problem, uploadProblems } from './problems.ts';
@@ -43,15 +43,23 @@ export const listCertificates = operation({
       .enum(['omit', 'with_pk', 'without_pk'])
       .default('omit')
       .describe('All certificates, or those with or without a private key; requires mode=detailed'),
+    q: z.string().trim().max(200).optional().describe('Part of the subject, a DNS name or the id, case-insensitive'),
+    state: z.enum(['valid', 'expired']).optional().describe('By the end of validity; a bare public key is valid'),
+    expires_before: unixSeconds.optional().describe('Certificates that expire before this Unix time, expired ones too'),
   }),
   returns: z.object({
     cert_basics: z.array(CertificateSummary).nullable(),
     certs: z.array(CertificateId).optional(),
     pages: z.int(),
   }),
-  async handle({ actor, query: { p, mode, filter } }, services: CertificateServices) {
-    const hasPrivate = mode && filters[filter];
-    const { items, pages } = await services.certificates.page(actor.orgId, toPage(services, p), hasPrivate);
+  async handle({ actor, query: { p, mode, filter, q, state, expires_before } }, services: CertificateServices) {
+    const { items, pages } = await services.certificates.page(actor.orgId, toPage(services, p), {
+      hasPrivate: mode && filters[filter],
+      text: q,
+      isExpired: state && state === 'expired',
+      expiresBeforeMs: expires_before === undefined ? undefined : expires_before * 1000,
+      nowMs: services.clock.now(),
+    });
     return {
       cert_basics: items.map(toCertificateSummary),
       pages,

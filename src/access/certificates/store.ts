@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Vault } from '#base/vault.ts';
-import { createCollection, type PageRequest, type Query } from '#storage/collection.ts';
+import { createCollection, hasNameWith, type PageRequest, type Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { ObjectHistory, RevisionLog } from '#storage/revision-log.ts';
 import { problem } from './problems.ts';
@@ -61,6 +61,29 @@ const toSearchEntry = ({ id, subjectCn, dnsNames, notAfter }: StoredCertificate)
   detail: notAfter,
 });
 
+export interface CertificateFilter {
+  readonly hasPrivate?: boolean | undefined;
+  /** Part of the subject, of a DNS name or of the id. */
+  readonly text?: string | undefined;
+  /** Certificates that are expired, or not, at `nowMs`. */
+  readonly isExpired?: boolean | undefined;
+  readonly expiresBeforeMs?: number | undefined;
+  readonly nowMs?: number | undefined;
+}
+
+/** Bare public keys do not expire: their time is before the epoch. */
+const expiresBy = (atMs: number) => sql<SqlBool>`not_after > 0 and not_after < ${atMs}`;
+
+const buildCertificateConditions = (
+  orgId: string,
+  { text, isExpired, expiresBeforeMs, nowMs = 0 }: CertificateFilter,
+): Expression<SqlBool>[] => [
+  ...(text ? [hasNameWith('certificates', orgId, text)] : []),
+  ...(expiresBeforeMs === undefined ? [] : [expiresBy(expiresBeforeMs)]),
+  ...(isExpired === true ? [expiresBy(nowMs)] : []),
+  ...(isExpired === false ? [sql<SqlBool>`not (${expiresBy(nowMs)})`] : []),
+];
+
 function createCertificateReads(certificates: CertificateCollection, vault: Vault) {
   return {
     /** Without its private key, as everywhere but in `getWithPrivateKey`. */
@@ -95,10 +118,14 @@ function createCertificateReads(certificates: CertificateCollection, vault: Vaul
       return { ...withoutPrivateKey(stored), privateKeyPem: vault.open(stored.sealedKey, privateKeyPurpose) };
     },
 
-    async page(orgId: string, query: PageRequest, hasPrivate?: boolean) {
+    async page(orgId: string, query: PageRequest, filter: CertificateFilter = {}) {
+      const { hasPrivate } = filter;
       const narrowed = hasPrivate === undefined ? {} : { has_private: Number(hasPrivate) };
       const where = { org_id: orgId, ...narrowed };
-      const result = await certificates.page({ where, order: ['-created_at', '-id'] }, query);
+      const conditions = buildCertificateConditions(orgId, filter);
+      const applyFilter = (rows: Query) => conditions.reduce((left, condition) => left.where(condition), rows);
+      const listing = { where, filter: applyFilter, order: ['-created_at', '-id'] as const };
+      const result = await certificates.page(listing, query);
       return { ...result, items: result.items.map(withoutPrivateKey) };
     },
 

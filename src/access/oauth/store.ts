@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { constantTimeEqual } from '#base/constant-time.ts';
 import type { Vault } from '#base/vault.ts';
-import { columnContains, createCollection, type PageRequest, type Query } from '#storage/collection.ts';
+import { createCollection, hasNameWith, type PageRequest, type Query } from '#storage/collection.ts';
 import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
@@ -72,15 +72,8 @@ export interface OauthClientFilter {
 const applyClientFilter =
   (records: Records, orgId: string, { text, apiId, policyId, hiddenApis = [] }: OauthClientFilter) =>
   (query: Query): Query => {
-    const named = (found: string) =>
-      records.db
-        .selectFrom('search_names')
-        .select('object')
-        .where('org_id', '=', orgId)
-        .where('kind', '=', 'oauth_clients')
-        .where(columnContains('text', found.toLowerCase()));
     const conditions: Expression<SqlBool>[] = [
-      ...(text ? [sql<SqlBool>`id in ${named(text)}`] : []),
+      ...(text ? [hasNameWith('oauth_clients', orgId, text)] : []),
       ...(apiId === undefined ? [] : [sql<SqlBool>`api_id = ${apiId}`]),
       ...(policyId === undefined ? [] : [sql<SqlBool>`policy_id = ${policyId}`]),
       ...(hiddenApis.length === 0 ? [] : [sql<SqlBool>`api_id not in ${selectListed(records, hiddenApis)}`]),

@@ -67,10 +67,11 @@ export const listUserGroups = operation({
   path: '/api/usergroups',
   about: 'Lists the user groups of the caller’s organisation, newest first.',
   permission: 'user_groups:read',
-  query: pageQuery,
+  query: pageQuery.extend({ q: z.string().trim().max(200).optional().describe('Part of the name, case-insensitive') }),
   returns: z.object({ groups: z.array(UserGroup), pages: z.int() }),
-  async handle({ actor, query }, { groups, settings }: GroupServices) {
-    const { items, pages } = await groups.page(actor.orgId, toPageRequest(query.p, settings['management.page_size']));
+  async handle({ actor, query: { p, q } }, { groups, settings }: GroupServices) {
+    const request = toPageRequest(p, settings['management.page_size']);
+    const { items, pages } = await groups.page(actor.orgId, request, q);
     return { groups: items.map(toUserGroup), pages };
   },
 });

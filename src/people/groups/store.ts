@@ -1,4 +1,4 @@
-import { createCollection, type PageRequest } from '#storage/collection.ts';
+import { createCollection, hasNameWith, type PageRequest, type Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { RevisionLog } from '#storage/revision-log.ts';
 import { problem } from '../problems.ts';
@@ -29,8 +29,11 @@ export function createGroupStore(records: Records, maxGroups = defaultMaxGroups,
   return {
     history,
     get: (orgId: string, id: string) => groups.find({ org_id: orgId, id }),
-    page: (orgId: string, request: PageRequest) =>
-      groups.page({ where: { org_id: orgId }, order: newestFirst }, request),
+    /** `text`: part of the name. */
+    page: (orgId: string, request: PageRequest, text = '') => {
+      const filter = (query: Query) => (text ? query.where(hasNameWith('user_groups', orgId, text)) : query);
+      return groups.page({ where: { org_id: orgId }, filter, order: newestFirst }, request);
+    },
     all: (orgId: string) => groups.all({ where: { org_id: orgId }, order: newestFirst }),
     insert: (group: StoredGroup) =>
       records.write(async () => {

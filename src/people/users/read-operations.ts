@@ -10,7 +10,7 @@ import { isOutranked } from '../permissions/rank.ts';
 import { problem } from '../problems.ts';
 import { toUserView } from './identity.ts';
 import { type StoredUser, toUser, toUserWithoutKey, User } from './schema.ts';
-import type { UserStore } from './store.ts';
+import type { UserFilter, UserStore } from './store.ts';
 
 interface UserReadServices {
   users: UserStore;
@@ -37,9 +37,10 @@ async function createUserView(actor: Actor, { groups, settings }: UserReadServic
   return user => (user.id === actor.id || mayReadKey(user) ? toUser(user) : toUserWithoutKey(user));
 }
 
-async function listPage(services: UserReadServices, actor: Actor, p: number, emailPart = '') {
+async function listPage(services: UserReadServices, actor: Actor, p: number, emailPart = '', filter: UserFilter = {}) {
   const { users, settings } = services;
-  const { items, pages } = await users.page(actor.orgId, toPageRequest(p, settings['management.page_size']), emailPart);
+  const request = toPageRequest(p, settings['management.page_size']);
+  const { items, pages } = await users.page(actor.orgId, request, emailPart, filter);
   return { users: items.map(await createUserView(actor, services)), pages };
 }
 
@@ -50,9 +51,13 @@ export const listUsers = operation({
   path: '/api/users',
   about: 'Lists the users of the caller’s organisation, newest first.',
   permission: 'users:read',
-  query: pageQuery,
+  query: pageQuery.extend({
+    search: z.string().trim().max(254).optional().describe('Part of the e-mail address or name, case-insensitive'),
+    state: z.enum(['active', 'inactive']).optional(),
+  }),
   returns: userPage,
-  handle: ({ actor, query }, services: UserReadServices) => listPage(services, actor, query.p),
+  handle: ({ actor, query: { p, search, state } }, services: UserReadServices) =>
+    listPage(services, actor, p, '', { text: search, isActive: state && state === 'active' }),
 });
 
 export const listUsersOfGroup = operation({

@@ -1,5 +1,6 @@
+import { type SqlBool, sql } from 'kysely';
 import type { Vault } from '#base/vault.ts';
-import { columnContains, createCollection, type PageRequest } from '#storage/collection.ts';
+import { columnContains, createCollection, hasNameWith, type PageRequest, type Query } from '#storage/collection.ts';
 import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import type { RevisionLog } from '#storage/revision-log.ts';
@@ -8,6 +9,15 @@ import { problem } from '../problems.ts';
 import { createUserChanges } from './change-store.ts';
 import { createEmailLookup } from './email-store.ts';
 import { type RevisedUser, type StoredUser, toRevisedUser } from './schema.ts';
+
+export interface UserFilter {
+  /** Part of the e-mail address or name. */
+  readonly text?: string | undefined;
+  readonly isActive?: boolean | undefined;
+}
+
+/** Rows of administrators hold this text: the database leaves out the others. */
+const administratorMember = '"IsAdmin":"admin"';
 
 export type UserStore = ReturnType<typeof createUserStore>;
 
@@ -78,13 +88,23 @@ export function createUserStore(records: Records, vault: Vault, revisions?: Revi
       return { ...found, items: openRows(found.items, open, it => it.id) };
     },
     async hasOtherAdministrators(orgId: string, id: string): Promise<boolean> {
-      const active = await users.all({ where: { org_id: orgId, active: 1 }, order: newestFirst });
-      return active.some(user => user.id !== id && user.user_permissions.IsAdmin === 'admin');
+      const where = { org_id: orgId, active: 1 };
+      const filter = (query: Query) =>
+        query.where(columnContains('body', administratorMember)).where(sql<SqlBool>`id <> ${id}`);
+      for (let page = 1; ; page++) {
+        const { items, pages } = await users.page({ where, filter, order: newestFirst }, { page, size: 10 });
+        if (items.some(user => user.user_permissions.IsAdmin === 'admin')) return true;
+        if (page >= pages) return false;
+      }
     },
-    async page(orgId: string, request: PageRequest, emailPart = '') {
-      const text = emailPart.toLowerCase();
-      const filter = text ? { filter: filterByEmail(text) } : {};
-      const found = await users.page({ where: { org_id: orgId }, order: newestFirst, ...filter }, request);
+    async page(orgId: string, request: PageRequest, emailPart = '', { text, isActive }: UserFilter = {}) {
+      const conditions = [
+        ...(emailPart ? [columnContains('email', emailPart.toLowerCase())] : []),
+        ...(text ? [hasNameWith('users', orgId, text)] : []),
+      ];
+      const filter = (query: Query) => conditions.reduce((left, condition) => left.where(condition), query);
+      const where = { org_id: orgId, ...(isActive === undefined ? {} : { active: Number(isActive) }) };
+      const found = await users.page({ where, order: newestFirst, filter }, request);
       return { ...found, items: openRows(found.items, open, it => it.id) };
     },
   };
@@ -94,8 +114,3 @@ function toSearchEntry({ email_address, first_name, last_name }: StoredUser) {
   const fullName = `${first_name} ${last_name}`;
   return { names: [email_address, fullName], label: email_address, detail: fullName };
 }
-
-const filterByEmail =
-  (text: string) =>
-  <Q extends { where(condition: ReturnType<typeof columnContains>): Q }>(query: Q): Q =>
-    query.where(columnContains('email', text));

@@ -36,11 +36,11 @@ export const listIdentityProfiles = operation({
   path: '/api/sso/profiles',
   about: 'Lists the identity profiles of the caller’s organisation, newest first; secrets are masked.',
   permission: 'idm:read',
-  query: pageQuery,
+  query: pageQuery.extend({ q: z.string().trim().max(200).optional().describe('Part of the name, case-insensitive') }),
   returns: z.object({ profiles: z.array(IdentityProfileView), pages: z.int() }),
   async handle({ actor, query }, { identityProfiles, settings }: IdentityProfileServices) {
     const request = toPageRequest(query.p, settings['management.page_size']);
-    const { items, pages } = await identityProfiles.page(actor.orgId, request);
+    const { items, pages } = await identityProfiles.page(actor.orgId, request, query.q);
     return { profiles: items.map(it => toIdentityProfileView(it, readDashboardUrl(settings))), pages };
   },
 });

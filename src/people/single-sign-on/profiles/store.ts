@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Vault } from '#base/vault.ts';
-import { createCollection, type PageRequest, type RecordChange, wholeList } from '#storage/collection.ts';
+import {
+  createCollection,
+  hasNameWith,
+  type PageRequest,
+  type Query,
+  type RecordChange,
+  wholeList,
+} from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { RevisionLog } from '#storage/revision-log.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
@@ -72,8 +79,10 @@ export function createIdentityProfileStore(
       const current = await profiles.lock({ org_id: profile.OrgID, id: profile.ID });
       return current !== undefined && isDeepStrictEqual(open(current), profile);
     },
-    async page(orgId: string, request: PageRequest) {
-      const found = await profiles.page({ where: { org_id: orgId }, order: ['-created_at', '-id'] }, request);
+    /** `text`: part of the name. */
+    async page(orgId: string, request: PageRequest, text = '') {
+      const filter = (query: Query) => (text ? query.where(hasNameWith('identity_profiles', orgId, text)) : query);
+      const found = await profiles.page({ where: { org_id: orgId }, filter, order: ['-created_at', '-id'] }, request);
       return { ...found, items: openRows(found.items, open, it => it.ID) };
     },
     insert: (profile: IdentityProfile) =>
