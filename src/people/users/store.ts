@@ -59,7 +59,6 @@ export function createUserStore(records: Records, vault: Vault, revisions?: Revi
   const seal = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.seal(user.access_key, purpose) });
   const open = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.open(user.access_key, purpose) });
   const openIfFound = (user: StoredUser | undefined) => user && open(user);
-  const newestFirst = ['-created_at', '-id'] as const;
   const meta = createMetaStore(records);
 
   return {
@@ -82,6 +81,17 @@ export function createUserStore(records: Records, vault: Vault, revisions?: Revi
     ...createEmailLookup(records, users, open),
     count: (orgId: string) => users.count({ org_id: orgId }),
     countInGroup: (orgId: string, groupId: string) => users.count({ org_id: orgId, group_id: groupId }),
+    ...createUserLists(users, open),
+  };
+}
+
+const newestFirst = ['-created_at', '-id'] as const;
+
+function createUserLists(
+  users: ReturnType<typeof createCollection<'users', StoredUser>>,
+  open: (user: StoredUser) => StoredUser,
+) {
+  return {
     async pageOfGroup(orgId: string, groupId: string, request: PageRequest) {
       const where = { org_id: orgId, group_id: groupId };
       const found = await users.page({ where, order: newestFirst }, request);
