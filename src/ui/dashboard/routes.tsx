@@ -8,6 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { readListSearch } from './list-search.ts';
+import { logFilterNames } from './logs/log-filters.ts';
 import { loadSession } from './session/session.ts';
 import { FailedPage, NotFoundPage } from './shell/fault-pages.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -108,10 +109,18 @@ const policies = createRoute({
   component: lazyRouteComponent(() => import('./policies/policy-list-page.tsx'), 'PolicyListPage'),
 });
 
+const logs = createRoute({
+  getParentRoute: () => shell,
+  path: '/logs',
+  staticData: { permission: 'log' },
+  validateSearch: readListSearch(...logFilterNames),
+  component: lazyRouteComponent(() => import('./logs/log-page.tsx'), 'LogPage'),
+});
+
 const routeTree = root.addChildren([
   login,
   forgotten,
-  shell.addChildren([home, apis, newApi, api, apiCode, keys, newKey, policies]),
+  shell.addChildren([home, apis, newApi, api, apiCode, keys, newKey, policies, logs]),
 ]);
 
 export const createDashboardRouter = (queryClient: QueryClient) =>

@@ -2,6 +2,7 @@ import { apiTexts } from './en/apis.ts';
 import { homeTexts } from './en/home.ts';
 import { keyTexts } from './en/keys.ts';
 import { kitTexts } from './en/kit.ts';
+import { logTexts } from './en/logs.ts';
 import { policyTexts } from './en/policies.ts';
 import { shellTexts } from './en/shell.ts';
 import { signInTexts } from './en/sign-in.ts';
@@ -15,4 +16,5 @@ export const texts = {
   apis: apiTexts,
   keys: keyTexts,
   policies: policyTexts,
+  logs: logTexts,
 } as const;

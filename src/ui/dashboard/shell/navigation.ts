@@ -1,4 +1,4 @@
-import { Boxes, House, KeyRound, type LucideIcon, ScrollText } from 'lucide-react';
+import { Boxes, House, KeyRound, type LucideIcon, ScrollText, TextSearch } from 'lucide-react';
 import { texts } from '../../texts/texts.ts';
 
 export interface NavigationEntry {
@@ -32,6 +32,10 @@ export const navigation: readonly NavigationGroup[] = [
       { to: '/policies', label: pages.policies, icon: ScrollText, permission: 'policies', key: 'p' },
       { to: '/keys', label: pages.keys, icon: KeyRound, permission: 'keys', key: 'k' },
     ],
+  },
+  {
+    label: groups.monitor,
+    entries: [{ to: '/logs', label: pages.logs, icon: TextSearch, permission: 'log', key: 'l' }],
   },
 ];
 

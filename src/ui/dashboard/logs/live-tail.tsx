@@ -1,0 +1,78 @@
+import { Pause, Play, Radio, RefreshCw } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { StatusPill, type Tone } from '../../kit/badge.tsx';
+import { Button } from '../../kit/button.tsx';
+import { type Column, DataTable } from '../../kit/data-table.tsx';
+import { formatNumber } from '../../kit/format.ts';
+import { Notice } from '../../kit/states.tsx';
+import { texts } from '../../texts/texts.ts';
+import type { LogRow, LogSearch } from './log-filters.ts';
+import { maxTailRows, type TailState, useLogTail } from './use-log-tail.ts';
+
+const own = texts.logs;
+const stateTexts: Readonly<Record<TailState, readonly [Tone, string]>> = {
+  connecting: ['neutral', own.connecting],
+  open: ['success', own.following],
+  ended: ['danger', own.ended],
+};
+
+interface LiveTailProps {
+  readonly search: LogSearch;
+  readonly columns: readonly Column<LogRow>[];
+  readonly toolbar: ReactNode;
+}
+
+/** Requests as they are stored. Paused, the rows stay and new ones are counted. */
+export function LiveTail({ search, columns, toolbar }: LiveTailProps) {
+  const tail = useLogTail(search);
+  const { rows, state, isPaused } = tail;
+  const head = (
+    <>
+      {toolbar}
+      <TailBar tail={tail} />
+    </>
+  );
+  if (rows.length === 0)
+    return (
+      <div className="flex flex-col gap-3">
+        {head}
+        <Notice icon={Radio} title={state === 'ended' ? own.ended : isPaused ? own.paused : own.waiting}>
+          {state === 'ended' ? own.endedAbout : own.waitingAbout}
+        </Notice>
+      </div>
+    );
+  return (
+    <DataTable
+      label={own.list}
+      rows={rows}
+      columns={columns}
+      idOf={({ id }) => id}
+      nameOf={({ call }) => `${call.method} ${call.raw_path}`}
+      toolbar={head}
+    />
+  );
+}
+
+function TailBar({ tail }: { tail: ReturnType<typeof useLogTail> }) {
+  const { state, rows, isPaused, heldCount, skipped, pause, reconnect } = tail;
+  const [tone, word] = isPaused && state === 'open' ? (['warning', own.paused] as const) : stateTexts[state];
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+      {state === 'ended' ? (
+        <Button icon={RefreshCw} onClick={reconnect}>
+          {texts.kit.retry}
+        </Button>
+      ) : (
+        <Button icon={isPaused ? Play : Pause} onClick={() => pause(!isPaused)}>
+          {isPaused ? own.resume : own.pause}
+        </Button>
+      )}
+      <span role="status">
+        <StatusPill tone={tone}>{word}</StatusPill>
+      </span>
+      {heldCount > 0 && <span>{own.held(formatNumber(heldCount))}</span>}
+      {skipped > 0 && <span className="text-warning">{own.skipped(formatNumber(skipped))}</span>}
+      {rows.length === maxTailRows && <span className="text-dim">{own.newestOnly(formatNumber(maxTailRows))}</span>}
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { MethodBadge, StatusPill } from '../../kit/badge.tsx';
+import { buttonClass } from '../../kit/button.tsx';
+import { FactList } from '../../kit/card.tsx';
+import { IdText } from '../../kit/copy.tsx';
+import { Dialog } from '../../kit/dialog.tsx';
+import { formatMs, formatNumber, formatTime } from '../../kit/format.ts';
+import { texts } from '../../texts/texts.ts';
+import { usePermission } from '../session/session.ts';
+import { describeKey, hasKey, statusTone } from './log-columns.tsx';
+import type { TailedRequest } from './log-filters.ts';
+import { RecordedMessages } from './recorded-messages.tsx';
+
+const own = texts.logs;
+
+interface LogDetailProps {
+  readonly call: TailedRequest;
+  onClose(): void;
+  onFilter(change: { readonly api_id?: string; readonly key?: string }): void;
+}
+
+/** One request: what it was, where its time went, and what was recorded of it. */
+export function LogDetail({ call, onClose, onFilter }: LogDetailProps) {
+  const canOpenApi = usePermission('apis');
+  const filter = (change: { api_id?: string; key?: string }) => () => {
+    onFilter(change);
+    onClose();
+  };
+  const link = buttonClass('secondary');
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      width="wide"
+      title={own.detail}
+      about={
+        <span className="flex flex-wrap items-center gap-2">
+          <MethodBadge method={call.method} />
+          <code className="font-mono text-small break-all text-ink">{call.raw_path}</code>
+        </span>
+      }
+    >
+      <div className="flex flex-col gap-5">
+        <DurationBar call={call} />
+        <FactList rows={listFacts(call)} />
+        <RecordedMessages call={call} />
+        <div className="flex flex-wrap gap-2">
+          <button type="button" className={link} onClick={filter({ api_id: call.api_id })}>
+            {own.sameApi}
+          </button>
+          {hasKey(call) && (
+            <button type="button" className={link} onClick={filter({ key: call.api_key })}>
+              {own.sameKey}
+            </button>
+          )}
+          {canOpenApi && (
+            <Link to="/apis/$apiId" params={{ apiId: call.api_id }} className={link}>
+              {own.openApi}
+            </Link>
+          )}
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Share of the gateway and of the upstream in the duration. */
+function DurationBar({ call: { latency } }: { call: TailedRequest }) {
+  const { total, upstream, gateway } = latency;
+  const share = total > 0 ? Math.min(100, (upstream / total) * 100) : 0;
+  return (
+    <section aria-label={own.duration} className="flex flex-col gap-1.5">
+      <p className="flex flex-wrap gap-x-4">
+        <span className="font-medium">{formatMs(total)}</span>
+        <LegendEntry colour="bg-(--series-1)">{own.gatewayPart(formatMs(gateway))}</LegendEntry>
+        <LegendEntry colour="bg-(--series-2)">{own.upstreamPart(formatMs(upstream))}</LegendEntry>
+      </p>
+      <div aria-hidden className="flex h-2 overflow-hidden rounded-full bg-(--series-1)">
+        <div className="ml-auto bg-(--series-2)" style={{ width: `${share}%` }} />
+      </div>
+    </section>
+  );
+}
+
+const LegendEntry = ({ colour, children }: { colour: string; children: ReactNode }) => (
+  <span className="inline-flex items-center gap-1.5 text-dim">
+    <span aria-hidden className={`size-2 rounded-full ${colour}`} />
+    {children}
+  </span>
+);
+
+/** Facts that the request has; absent ones are left out. */
+function listFacts(call: TailedRequest): readonly (readonly [string, ReactNode])[] {
+  const names = own.facts;
+  const mono = (text: string) => text && <code className="font-mono text-small break-all">{text}</code>;
+  const status = <StatusPill tone={statusTone(call.response_code)}>{call.response_code}</StatusPill>;
+  const rows: readonly (readonly [string, ReactNode])[] = [
+    [names.status, status],
+    [names.refusal, mono(call.refusal)],
+    [names.upstreamError, call.upstream_error],
+    [names.time, formatTime(Date.parse(call.timestamp))],
+    [names.api, call.api_name || call.api_id],
+    [names.version, call.api_version],
+    [names.key, describeKey(call)],
+    [names.client, mono(call.oauth_id)],
+    [names.requestId, call.request_id && <IdText id={call.request_id} maxChars={40} />],
+    [names.host, mono(call.host)],
+    [names.address, mono(call.ip_address)],
+    [names.country, call.geo?.country.iso_code],
+    [names.agent, call.user_agent],
+    [names.sizes, own.sizes(formatNumber(call.content_length), formatNumber(call.response_length))],
+    [names.tags, mono(call.tags.join(', '))],
+  ];
+  return rows.filter(([, value]) => value);
+}

@@ -1,0 +1,110 @@
+import { useSearch } from '@tanstack/react-router';
+import { Download, Radio, RefreshCw, Square, TextSearch } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { Button, buttonClass } from '../../kit/button.tsx';
+import { DataTable } from '../../kit/data-table.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation } from '../../kit/queries.ts';
+import { Notice, QueryState } from '../../kit/states.tsx';
+import { texts } from '../../texts/texts.ts';
+import { useListChange } from '../list-search.ts';
+import { useTimeRange } from '../monitor/time-range.ts';
+import { LiveTail } from './live-tail.tsx';
+import { createLogColumns } from './log-columns.tsx';
+import { LogDetail } from './log-detail.tsx';
+import { type LogRow, type LogSearch, toCsvAddress, toLogFilters, toLogQuery } from './log-filters.ts';
+import { LogToolbar } from './log-toolbar.tsx';
+
+const own = texts.logs;
+const liveOn = 'on';
+
+/** Single requests: a list of a time range, or a live tail. Filters are in the address. */
+export function LogPage() {
+  const search = useSearch({ from: '/shell/logs' });
+  const { change } = useListChange();
+  const { range, refresh } = useTimeRange(search);
+  const [opened, setOpened] = useState<LogRow>();
+  const columns = useMemo(() => createLogColumns(setOpened), []);
+  const isLive = search.live !== undefined;
+  return (
+    <PageFrame
+      title={own.title}
+      actions={
+        <>
+          {!isLive && (
+            <>
+              <a href={toCsvAddress(search, range)} download="requests.csv" className={buttonClass('secondary')}>
+                <Download size={16} strokeWidth={1.5} aria-hidden />
+                {own.exportCsv}
+              </a>
+              <Button icon={RefreshCw} onClick={refresh}>
+                {own.refresh}
+              </Button>
+            </>
+          )}
+          <Button
+            kind={isLive ? 'secondary' : 'primary'}
+            icon={isLive ? Square : Radio}
+            onClick={() => change({ live: isLive ? undefined : liveOn })}
+          >
+            {isLive ? own.stopLive : own.live}
+          </Button>
+        </>
+      }
+    >
+      {isLive ? (
+        <LiveTail search={search} columns={columns} toolbar={<LogToolbar search={search} onChange={change} />} />
+      ) : (
+        <LogList search={search} range={range} columns={columns} />
+      )}
+      {opened && <LogDetail call={opened.call} onClose={() => setOpened(undefined)} onFilter={change} />}
+    </PageFrame>
+  );
+}
+
+interface LogListProps {
+  readonly search: LogSearch;
+  readonly range: ReturnType<typeof useTimeRange>['range'];
+  readonly columns: ReturnType<typeof createLogColumns>;
+}
+
+function LogList({ search, range, columns }: LogListProps) {
+  const { change, clear } = useListChange();
+  const { p = 1 } = search;
+  const list = useOperation('GET /api/logs', { query: toLogQuery(search, range, p) }, { keepPrevious: true });
+  const data = list.data?.value.data;
+  const rows = useMemo(
+    () => (data ?? []).map((call, index) => ({ id: `${call.timestamp} ${call.request_id ?? ''} ${index}`, call })),
+    [data],
+  );
+  const toolbar = <LogToolbar search={search} range={range} onChange={change} />;
+  const isEmpty = rows.length === 0 && Object.keys(toLogFilters(search)).length === 0;
+  if (!list.data || list.isError || isEmpty)
+    return (
+      <div className="flex flex-col gap-3">
+        {toolbar}
+        {list.data && !list.isError ? (
+          <Notice icon={TextSearch} title={own.emptyTitle}>
+            {own.emptyAbout}
+          </Notice>
+        ) : (
+          <QueryState query={list} />
+        )}
+      </div>
+    );
+  return (
+    <DataTable
+      label={own.list}
+      rows={rows}
+      columns={columns}
+      idOf={({ id }) => id}
+      nameOf={({ call }) => `${call.method} ${call.raw_path}`}
+      page={p}
+      pages={list.data.value.pages}
+      onPage={next => change({ p: next })}
+      isRefreshing={list.isFetching}
+      onClearFilters={clear}
+      toolbar={toolbar}
+    />
+  );
+}

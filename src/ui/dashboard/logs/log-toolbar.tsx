@@ -1,0 +1,43 @@
+import { useCallback } from 'react';
+import { FilterSelect } from '../../kit/field.tsx';
+import { texts } from '../../texts/texts.ts';
+import { ApiSelect } from '../monitor/api-select.tsx';
+import { FilterText } from '../monitor/filter-text.tsx';
+import { RangeSelect } from '../monitor/range-select.tsx';
+import type { TimeRange } from '../monitor/time-range.ts';
+import type { LogSearch } from './log-filters.ts';
+
+const own = texts.logs;
+export const errorsOnly = 'only';
+
+interface LogToolbarProps {
+  readonly search: LogSearch;
+  /** Absent in the live tail. */
+  readonly range?: TimeRange;
+  onChange(change: Readonly<Record<string, string | undefined>>): void;
+}
+
+/** Filters of requests, in the address. */
+export function LogToolbar({ search, range, onChange }: LogToolbarProps) {
+  const setStatus = useCallback((status: string) => onChange({ status: status.replace(/\D/g, '') }), [onChange]);
+  const setKey = useCallback((key: string) => onChange({ key }), [onChange]);
+  const setTags = useCallback((tags: string) => onChange({ tags }), [onChange]);
+  return (
+    <search className="flex flex-wrap items-center gap-2">
+      {range && <RangeSelect range={range} onChange={onChange} />}
+      <ApiSelect apiId={search.api_id ?? ''} onChange={api_id => onChange({ api_id })} />
+      <FilterSelect
+        label={own.outcome}
+        value={search.errors ? errorsOnly : ''}
+        onChange={event => onChange({ errors: event.target.value })}
+        options={[
+          { value: '', label: own.anyOutcome },
+          { value: errorsOnly, label: own.onlyErrors },
+        ]}
+      />
+      <FilterText label={own.status} inputMode="numeric" value={search.status ?? ''} onChange={setStatus} />
+      <FilterText label={own.key} value={search.key ?? ''} onChange={setKey} />
+      <FilterText label={own.tags} value={search.tags ?? ''} onChange={setTags} />
+    </search>
+  );
+}

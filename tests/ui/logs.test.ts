@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { Person } from '../support/browser.ts';
+import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+import { eventually, openApi, publish } from '../support/traffic.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+describe('Logs page', () => {
+  const dashboard = testDashboard();
+  let upstream: Upstream;
+  let reader: Person;
+  const send = (path: string) => fetch(dashboard.app().url.gateway + path);
+  const linkOf = (page: Page, path: string) => page.getByRole('button', { name: `Details of GET ${path}` });
+
+  before(async () => {
+    upstream = await startUpstream();
+    reader = await dashboard.addPerson({ user_permissions: { log: 'read' } });
+    const named = (name: string, more = {}) =>
+      openApi(upstream, { api_id: name, name, proxy: { listen_path: `/${name}/` }, ...more });
+    await publish(dashboard.app(), named('recorded', { enable_detailed_recording: true }));
+    await publish(dashboard.app(), named('plain'));
+    await send('/recorded/%3Cimg%20src=x%3E');
+    await send('/plain/first');
+    await eventually(async () => {
+      const now = Math.floor(Date.now() / 1000);
+      const { body } = await dashboard.app().ask('GET', `/api/logs?start=${now - 600}&end=${now + 600}`);
+      assert.equal(body.data.length, 2);
+    });
+  });
+  after(() => upstream?.close());
+
+  test('filters are in the address, and a link with them shows the same requests', async () => {
+    const page = await dashboard.openAs(reader, '/logs');
+    await linkOf(page, '/plain/first').waitFor();
+    await linkOf(page, '/recorded/%3Cimg%20src=x%3E').click();
+    const dialog = page.getByRole('dialog', { name: 'Request' });
+    await dialog.getByRole('region', { name: 'Recorded request' }).getByText('GET /', { exact: false }).waitFor();
+    await dialog
+      .getByRole('region', { name: 'Recorded response' })
+      .getByText('HTTP/1.1 200', { exact: false })
+      .waitFor();
+    await assertAccessible(page, 'details');
+    await dialog.getByRole('button', { name: 'Requests to this API' }).click();
+    await linkOf(page, '/plain/first').waitFor({ state: 'detached' });
+    assert.equal(new URL(page.url()).searchParams.get('api_id'), 'recorded');
+    await page.goto(`${dashboard.app().url.dashboard}/logs?api_id=plain&errors=only`);
+    await page.getByRole('heading', { name: 'No match' }).waitFor();
+    await page.getByLabel('Outcome').selectOption('Any outcome');
+    await linkOf(page, '/plain/first').click();
+    await page.getByText('Headers and bodies were not recorded').waitFor();
+  });
+
+  test('a paused live tail counts requests and shows them when it is resumed', async () => {
+    const page = await dashboard.openAs(reader, '/logs?live=on&api_id=plain');
+    await page.getByRole('status').getByText('Live', { exact: true }).waitFor();
+    await send('/recorded/other');
+    await send('/plain/followed');
+    await linkOf(page, '/plain/followed').waitFor();
+    assert.equal(await linkOf(page, '/recorded/other').count(), 0);
+    await assertAccessible(page, 'live tail');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await send('/plain/held');
+    await page.getByText('1 new while paused').waitFor();
+    assert.equal(await linkOf(page, '/plain/held').count(), 0);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await linkOf(page, '/plain/held').waitFor();
+    await linkOf(page, '/plain/held').click();
+    await page.getByText('The live tail has no headers and bodies').waitFor();
+  });
+});
