@@ -1,5 +1,5 @@
 import { Pause, Play, Radio, RefreshCw } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { StatusPill, type Tone } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
@@ -23,13 +23,22 @@ interface LiveTailProps {
 }
 
 /** Requests as they are stored. Paused, the rows stay and new ones are counted. */
-export function LiveTail({ search, columns, toolbar }: LiveTailProps) {
+export function LiveTail(props: LiveTailProps) {
+  const [attempt, setAttempt] = useState(1);
+  return <Connection key={attempt} {...props} onReconnect={() => setAttempt(attempt + 1)} />;
+}
+
+interface ConnectionProps extends LiveTailProps {
+  onReconnect(): void;
+}
+
+function Connection({ search, columns, toolbar, onReconnect }: ConnectionProps) {
   const tail = useLogTail(search);
   const { rows, state, isPaused } = tail;
   const head = (
     <>
       {toolbar}
-      <TailBar tail={tail} />
+      <TailBar tail={tail} onReconnect={onReconnect} />
     </>
   );
   if (rows.length === 0)
@@ -53,13 +62,13 @@ export function LiveTail({ search, columns, toolbar }: LiveTailProps) {
   );
 }
 
-function TailBar({ tail }: { tail: ReturnType<typeof useLogTail> }) {
-  const { state, rows, isPaused, heldCount, skipped, pause, reconnect } = tail;
+function TailBar({ tail, onReconnect }: { tail: ReturnType<typeof useLogTail>; onReconnect(): void }) {
+  const { state, rows, isPaused, heldCount, skipped, pause } = tail;
   const [tone, word] = isPaused && state === 'open' ? (['warning', own.paused] as const) : stateTexts[state];
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
       {state === 'ended' ? (
-        <Button icon={RefreshCw} onClick={reconnect}>
+        <Button icon={RefreshCw} onClick={onReconnect}>
           {texts.kit.retry}
         </Button>
       ) : (

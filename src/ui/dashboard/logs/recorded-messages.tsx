@@ -19,8 +19,7 @@ const Message = ({ title, encoded }: { title: string; encoded: string }) =>
   encoded && (
     <section aria-label={title} className="flex flex-col gap-1.5">
       <h3 className="text-body">{title}</h3>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it */}
-      <pre tabIndex={0} className="max-h-80 overflow-auto rounded-card border border-line bg-page p-3 text-small">
+      <pre className="rounded-card border border-line bg-page p-3 text-small">
         <code className="font-mono break-all whitespace-pre-wrap">{decodeMessage(encoded)}</code>
       </pre>
     </section>

@@ -29,10 +29,8 @@ export function useLogTail(search: LogSearch) {
   const [tail, setTail] = useState(emptyTail);
   const [isPaused, setPaused] = useState(false);
   const pausedNow = useRef(false);
-  const [attempt, setAttempt] = useState(0);
   const query = new URLSearchParams(toLogFilters(search)).toString();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt is another connection
   useEffect(() => {
     setTail(emptyTail);
     const source = new EventSource(`/api/logs/stream?${query}`);
@@ -50,15 +48,14 @@ export function useLogTail(search: LogSearch) {
       setTail(it => ({ ...it, skipped: it.skipped + at_least }));
     });
     return () => source.close();
-  }, [query, attempt]);
+  }, [query]);
 
   const pause = useCallback((next: boolean) => {
     pausedNow.current = next;
     setPaused(next);
     if (!next) setTail(showHeld);
   }, []);
-  const reconnect = useCallback(() => setAttempt(it => it + 1), []);
-  return { ...tail, isPaused, pause, reconnect };
+  return { ...tail, isPaused, pause };
 }
 
 const showHeld = (tail: Tail): Tail => ({
