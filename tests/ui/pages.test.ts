@@ -17,6 +17,7 @@ const pages: Readonly<Record<string, RegExp>> = {
   '/keys': /^Keys$/,
   '/keys/new': /^New key$/,
   '/policies': /^Policies$/,
+  '/analytics': /^Analytics$/,
   '/logs': /^Logs$/,
   '/no-such-page': /no such page/,
 };

@@ -7,6 +7,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import { usageFilterNames } from './analytics/usage-filters.ts';
 import { readListSearch } from './list-search.ts';
 import { logFilterNames } from './logs/log-filters.ts';
 import { loadSession } from './session/session.ts';
@@ -117,10 +118,18 @@ const logs = createRoute({
   component: lazyRouteComponent(() => import('./logs/log-page.tsx'), 'LogPage'),
 });
 
+const analytics = createRoute({
+  getParentRoute: () => shell,
+  path: '/analytics',
+  staticData: { permission: 'analytics' },
+  validateSearch: readListSearch(...usageFilterNames),
+  component: lazyRouteComponent(() => import('./analytics/analytics-page.tsx'), 'AnalyticsPage'),
+});
+
 const routeTree = root.addChildren([
   login,
   forgotten,
-  shell.addChildren([home, apis, newApi, api, apiCode, keys, newKey, policies, logs]),
+  shell.addChildren([home, apis, newApi, api, apiCode, keys, newKey, policies, logs, analytics]),
 ]);
 
 export const createDashboardRouter = (queryClient: QueryClient) =>

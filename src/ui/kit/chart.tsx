@@ -31,8 +31,11 @@ export function Chart(props: ChartProps) {
   );
 }
 
+/** A region that scrolls can be focused, so that the keyboard scrolls it (WCAG 2.1.1). */
+const scrollable = { tabIndex: 0 } as const;
+
 const ChartTable = ({ summary, times, series, unit = '' }: ChartProps) => (
-  <section aria-label={summary} className="max-h-60 overflow-auto rounded-card border border-line">
+  <section aria-label={summary} {...scrollable} className="max-h-60 overflow-auto rounded-card border border-line">
     <table className="w-full">
       <thead>
         <tr className="text-left text-small text-dim">

@@ -1,3 +1,4 @@
+import { analyticsTexts } from './en/analytics.ts';
 import { apiTexts } from './en/apis.ts';
 import { homeTexts } from './en/home.ts';
 import { keyTexts } from './en/keys.ts';
@@ -17,4 +18,5 @@ export const texts = {
   keys: keyTexts,
   policies: policyTexts,
   logs: logTexts,
+  analytics: analyticsTexts,
 } as const;

@@ -20,7 +20,7 @@ const rangeSeconds: Readonly<Record<string, number>> = {
   '7d': 7 * day,
   '30d': 30 * day,
 };
-export const defaultRange = '1h';
+const defaultRange = '1h';
 
 export interface TimeRange {
   /** Unix seconds. */
@@ -57,4 +57,4 @@ export function listRangeOptions({ start, end, name }: TimeRange) {
 
 /** Change of the address for a chosen option. */
 export const toRangeChange = (value: string) =>
-  value === exactValue ? {} : { range: value === defaultRange ? undefined : value, start: undefined, end: undefined };
+  value === exactValue ? {} : { range: value, start: undefined, end: undefined };

@@ -1,4 +1,4 @@
-import { Boxes, House, KeyRound, type LucideIcon, ScrollText, TextSearch } from 'lucide-react';
+import { Boxes, ChartSpline, House, KeyRound, type LucideIcon, ScrollText, TextSearch } from 'lucide-react';
 import { texts } from '../../texts/texts.ts';
 
 export interface NavigationEntry {
@@ -35,7 +35,10 @@ export const navigation: readonly NavigationGroup[] = [
   },
   {
     label: groups.monitor,
-    entries: [{ to: '/logs', label: pages.logs, icon: TextSearch, permission: 'log', key: 'l' }],
+    entries: [
+      { to: '/analytics', label: pages.analytics, icon: ChartSpline, permission: 'analytics', key: 'y' },
+      { to: '/logs', label: pages.logs, icon: TextSearch, permission: 'log', key: 'l' },
+    ],
   },
 ];
 

@@ -30,7 +30,7 @@ export const shellTexts = {
     people: 'People',
     system: 'System',
   },
-  pages: { home: 'Home', apis: 'All APIs', policies: 'Policies', keys: 'Keys', logs: 'Logs' },
+  pages: { home: 'Home', apis: 'All APIs', policies: 'Policies', keys: 'Keys', analytics: 'Analytics', logs: 'Logs' },
   kinds: {
     apis: 'APIs',
     policies: 'Policies',
@@ -50,6 +50,7 @@ export const shellTexts = {
     ['g a', 'APIs'],
     ['g k', 'Keys'],
     ['g p', 'Policies'],
+    ['g y', 'Analytics'],
     ['g l', 'Logs'],
     ['n', 'New object of the list'],
     ['Ctrl S', 'Save'],

@@ -1,0 +1,116 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import { ChartSpline, Download, RefreshCw, SearchX, X } from 'lucide-react';
+import { useMemo } from 'react';
+import { Button, buttonClass } from '../../kit/button.tsx';
+import { formatNumber } from '../../kit/format.ts';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation } from '../../kit/queries.ts';
+import { Notice, QueryState } from '../../kit/states.tsx';
+import { texts } from '../../texts/texts.ts';
+import { useListChange } from '../list-search.ts';
+import { ApiSelect } from '../monitor/api-select.tsx';
+import { RangeSelect } from '../monitor/range-select.tsx';
+import { useTimeRange } from '../monitor/time-range.ts';
+import { canUse, usePermission, useSession } from '../session/session.ts';
+import { ErrorReasons, TopApis, TopKeys } from './top-tables.tsx';
+import { LatencyChart, TrafficChart, UsageFigures } from './usage-charts.tsx';
+import { toLogSearch, toUsageCsvAddress, toUsageQuery, toUsageScope, type UsageScope } from './usage-filters.ts';
+import { sumUsage } from './usage-series.ts';
+
+const own = texts.analytics;
+const defaultRange = '24h';
+
+/** Counts of requests: over time, by API, key and reason of errors. Range and filters are in the address. */
+export function AnalyticsPage() {
+  const search = useSearch({ from: '/shell/analytics' });
+  const { change } = useListChange();
+  const { range, refresh } = useTimeRange({ range: defaultRange, ...search });
+  const canReadLogs = usePermission('log');
+  const { start, end } = range;
+  const { api_id = '', key = '' } = search;
+  const scope = useMemo(
+    () => toUsageScope({ api_id, key }, { start, end, name: undefined }),
+    [api_id, key, start, end],
+  );
+  return (
+    <PageFrame
+      title={own.title}
+      actions={
+        <>
+          <a
+            href={toUsageCsvAddress(scope, { res: scope.res })}
+            download="usage.csv"
+            className={buttonClass('secondary')}
+          >
+            <Download size={16} strokeWidth={1.5} aria-hidden />
+            {own.exportCsv}
+          </a>
+          <Button icon={RefreshCw} onClick={refresh}>
+            {texts.logs.refresh}
+          </Button>
+          {canReadLogs && (
+            <Link to="/logs" search={toLogSearch(scope)} className={buttonClass('secondary')}>
+              {own.seeRequests}
+            </Link>
+          )}
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <search className="flex flex-wrap items-center gap-2">
+          <RangeSelect range={range} onChange={change} />
+          <ApiSelect apiId={api_id} onChange={next => change({ api_id: next })} />
+          {key && (
+            <Button icon={X} aria-label={own.removeFilter} onClick={() => change({ key: undefined })}>
+              <span className="max-w-48 truncate font-mono text-small">{own.keyFilter(key)}</span>
+            </Button>
+          )}
+        </search>
+        <Usage scope={scope} />
+      </div>
+    </PageFrame>
+  );
+}
+
+function Usage({ scope }: { scope: UsageScope }) {
+  const { change, clear } = useListChange();
+  const session = useSession();
+  // `owned_analytics` has counts by API and error only; administrators are not narrowed.
+  const isNarrowed = !canUse(session, 'admin') && canUse(session, 'owned_analytics');
+  const read = useOperation(
+    'GET /api/usage',
+    { query: toUsageQuery(scope, { res: scope.res, p: -1 }) },
+    { keepPrevious: true },
+  );
+  const items = read.isError ? undefined : read.data?.value.data;
+  const totals = useMemo(() => sumUsage(items ?? []), [items]);
+  if (!items) return <QueryState query={read} />;
+  if (totals.requests === 0) return <EmptyUsage isFiltered={Boolean(scope.api_id || scope.key)} onClear={clear} />;
+  const dropped = read.data?.value.dropped ?? 0;
+  return (
+    <>
+      {dropped > 0 && <p className="text-warning">{own.dropped(formatNumber(dropped))}</p>}
+      <UsageFigures totals={totals} />
+      <div className="grid gap-4 min-[1100px]:grid-cols-2 *:min-w-0">
+        <TrafficChart scope={scope} items={items} totals={totals} />
+        <LatencyChart scope={scope} />
+        <TopApis scope={scope} onNarrow={change} />
+        {!isNarrowed && <TopKeys scope={scope} onNarrow={change} />}
+        <ErrorReasons scope={scope} />
+      </div>
+    </>
+  );
+}
+
+const EmptyUsage = ({ isFiltered, onClear }: { isFiltered: boolean; onClear(): void }) =>
+  isFiltered ? (
+    <Notice
+      icon={SearchX}
+      title={texts.kit.noMatch}
+      action={<Button onClick={onClear}>{texts.kit.clearFilters}</Button>}
+    />
+  ) : (
+    <Notice icon={ChartSpline} title={own.emptyTitle}>
+      {own.emptyAbout}
+    </Notice>
+  );

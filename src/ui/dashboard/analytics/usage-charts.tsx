@@ -1,0 +1,81 @@
+import { useMemo } from 'react';
+import { Card } from '../../kit/card.tsx';
+import { Chart } from '../../kit/chart.tsx';
+import { formatMs, formatNumber, formatPercent } from '../../kit/format.ts';
+import { useOperation } from '../../kit/queries.ts';
+import { QueryState } from '../../kit/states.tsx';
+import { texts } from '../../texts/texts.ts';
+import { toUsageQuery, type UsageCount, type UsageScope } from './usage-filters.ts';
+import { buildUsageSeries, type UsageTotals } from './usage-series.ts';
+
+const own = texts.analytics;
+
+export const UsageFigures = ({ totals: { requests, failures, meanMs } }: { totals: UsageTotals }) => (
+  <div className="grid gap-4 min-[600px]:grid-cols-3">
+    <Figure label={own.requests} value={formatNumber(requests)} />
+    <Figure label={own.errorRate} value={requests === 0 ? '–' : formatPercent(failures / requests)} />
+    <Figure label={own.latency} value={meanMs === undefined ? '–' : formatMs(meanMs)} />
+  </div>
+);
+
+const Figure = ({ label, value }: { label: string; value: string }) => (
+  <Card>
+    <p className="text-small text-dim">{label}</p>
+    <p className="text-display font-semibold">{value}</p>
+  </Card>
+);
+
+interface TrafficProps {
+  readonly scope: UsageScope;
+  readonly items: readonly UsageCount[];
+  readonly totals: UsageTotals;
+}
+
+export function TrafficChart({ scope, items, totals: { requests, failures } }: TrafficProps) {
+  const { times, series } = useMemo(() => {
+    const { times, hits, errors } = buildUsageSeries(items, scope);
+    const lines = [
+      { label: own.requests, values: hits },
+      { label: own.errors, values: errors, tone: 'danger' as const },
+    ];
+    return { times, series: lines };
+  }, [items, scope]);
+  return (
+    <Card title={own.traffic}>
+      <Chart
+        summary={own.trafficSummary(formatNumber(requests), formatNumber(failures))}
+        times={times}
+        series={series}
+      />
+    </Card>
+  );
+}
+
+/** Percentiles, in a read of their own: the server refuses them for ranges with too many counts. */
+export function LatencyChart({ scope }: { scope: UsageScope }) {
+  const read = useOperation(
+    'GET /api/usage',
+    { query: toUsageQuery(scope, { res: scope.res, percentiles: 1, p: -1 }) },
+    { keepPrevious: true },
+  );
+  const items = read.data?.value.data;
+  const built = useMemo(() => {
+    if (!items) return;
+    const { times, p50, p95, p99 } = buildUsageSeries(items, scope);
+    const series = [
+      { label: own.p50, values: p50 },
+      { label: own.p95, values: p95 },
+      { label: own.p99, values: p99 },
+    ];
+    return { times, series };
+  }, [items, scope]);
+  return (
+    <Card title={own.percentiles}>
+      {built && !read.isError ? (
+        <Chart summary={own.percentileSummary} unit={own.milliseconds} {...built} />
+      ) : (
+        <QueryState query={read} lines={4} />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Person } from '../support/browser.ts';
+import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+import { eventually, openApi, publish } from '../support/traffic.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const rangeQuery = () => {
+  const now = Math.floor(Date.now() / 1000);
+  return `start=${now - 600}&end=${now + 600}`;
+};
+
+describe('Analytics page', () => {
+  const dashboard = testDashboard();
+  let upstream: Upstream;
+  let reader: Person;
+
+  before(async () => {
+    upstream = await startUpstream();
+    reader = await dashboard.addPerson({ user_permissions: { analytics: 'read', log: 'read' } });
+    const named = (name: string, more = {}) =>
+      openApi(upstream, { api_id: name, name, proxy: { listen_path: `/${name}/` }, ...more });
+    await publish(dashboard.app(), named('open'));
+    await publish(dashboard.app(), named('guarded', { use_keyless: false }));
+    for (const path of ['/open/1', '/open/2', '/guarded/refused']) await fetch(dashboard.app().url.gateway + path);
+    await eventually(async () => {
+      const { body } = await dashboard.app().ask('GET', `/api/usage?${rangeQuery()}`);
+      assert.equal(body.data[0]?.hits, 3);
+    });
+  });
+  after(() => upstream?.close());
+
+  test('an API narrows all counts, and its errors lead to the requests in the logs', async () => {
+    const page = await dashboard.openAs(reader, '/analytics?range=1h');
+    const reasons = page.getByRole('region', { name: 'Errors by reason' });
+    await reasons.getByText('auth_field_missing').waitFor();
+    await page.getByText('3 requests, 1 of them errors').waitFor();
+    await page.getByRole('button', { name: 'Show as table' }).first().click();
+    await page.getByRole('columnheader', { name: 'Time' }).waitFor();
+    await page.waitForLoadState('networkidle');
+    await assertAccessible(page, 'analytics with data');
+    await page.getByRole('button', { name: 'open', exact: true }).click();
+    await page.getByText('2 requests, 0 of them errors').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('api_id'), 'open');
+    await page.getByText('No errors in this time.').waitFor();
+    await page.goBack();
+    await reasons.getByRole('link', { name: 'See errors in the logs: 1' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
+    await page.getByRole('button', { name: 'Details of GET /guarded/refused' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Details of/ }).count(), 1);
+  });
+
+  test('a user with owned_analytics gets no counts by key, and no refused read', async () => {
+    const owner = await dashboard.addPerson({ user_permissions: { analytics: 'read', owned_analytics: 'read' } });
+    await dashboard.app().ask('PUT', '/api/apis/open/access', { body: { userIds: [owner.id], userGroupIds: [] } });
+    const page = await dashboard.openAs(owner, '/analytics?range=1h');
+    await page.getByText('2 requests, 0 of them errors').waitFor();
+    await page.waitForLoadState('networkidle');
+    assert.equal(await page.getByText('Busiest keys').count(), 0);
+    assert.equal(await page.getByRole('alert').count(), 0);
+  });
+});
