@@ -22,6 +22,16 @@ const respond = (expression: string) =>
 /** Upstream of tenants, which no request reaches: their plugins respond. */
 const elsewhere = { url: 'http://192.0.2.1' };
 
+const privateHosts = [
+  '127.0.0.1',
+  'localhost',
+  '2130706433',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+  '0.0.0.0',
+  '169.254.169.254',
+];
+
 describe('Hostile plugins', () => {
   let app: TestApp;
   let upstream: Upstream;
@@ -131,15 +141,7 @@ describe('Hostile plugins', () => {
   test('a plugin of a tenant reaches no private address, whatever its spelling', async () => {
     const { accessKey: credential } = await app.stranger();
     const { port } = new URL(upstream.url);
-    for (const host of [
-      '127.0.0.1',
-      'localhost',
-      '2130706433',
-      '[::1]',
-      '[::ffff:127.0.0.1]',
-      '0.0.0.0',
-      '169.254.169.254',
-    ]) {
+    for (const host of privateHosts) {
       const call = JSON.stringify({ Method: 'GET', Domain: `http://${host}:${port}`, Resource: '/secret-place' });
       const definition = openApi(elsewhere, respond(`GwMakeHttpRequest(${JSON.stringify(call)})`));
       const made = await app.ask('POST', '/api/apis', { body: { api_definition: definition }, credential });
@@ -149,6 +151,36 @@ describe('Hostile plugins', () => {
       assert.doesNotMatch(await reply.text(), /"Code"/, host);
     }
     assert.ok(!upstream.requests.some(({ url }) => url.includes('secret-place')));
+  });
+
+  test('a plugin test for a tenant reaches no private address, while one of the operator does', async () => {
+    const { accessKey: credential, orgId } = await app.stranger();
+    const { port } = new URL(upstream.url);
+    const listTests = (host: string) => {
+      const url = `http://${host}:${port}/tested-place`;
+      const request = JSON.stringify(JSON.stringify({ Method: 'GET', Domain: url }));
+      const batch = JSON.stringify(JSON.stringify({ requests: [{ method: 'GET', relative_url: url }] }));
+      const codes = [
+        { code: script(`GwMakeHttpRequest(${request});`) },
+        { code: script(`GwBatchRequest(${batch});`) },
+        { code: `export const mw = async (_request, context) => { await context.fetch('${url}'); };`, driver: 'typescript' },
+      ];
+      return codes.map(it => ({ ...it, hook_type: 'pre', name: 'mw' }));
+    };
+    const countReached = () => upstream.requests.filter(({ url }) => url === '/tested-place').length;
+    for (const body of listTests('127.0.0.1')) {
+      const reached = countReached();
+      const { text } = await app.ask('POST', '/api/plugins/test', { body });
+      assert.equal(countReached(), reached + 1, text);
+    }
+    const reached = countReached();
+    for (const host of privateHosts)
+      for (const body of listTests(host)) {
+        const own = await app.ask('POST', '/api/plugins/test', { body, credential });
+        const operators = await app.ask('POST', '/gw/plugins/test', { body: { ...body, org_id: orgId } });
+        for (const { status, text } of [own, operators]) assert.equal(status, 200, text);
+        assert.equal(countReached(), reached, `${host}: ${own.text}`);
+      }
   });
 
   test('ten thousand calls that keep memory leave that of the process as it was', async () => {

@@ -16,6 +16,7 @@ import type { ProxiedApi } from '../proxy/proxy.ts';
 import { ApiAnalytics } from '../recording/api-analytics.ts';
 import { buildChain } from '../steps/build-chain.ts';
 import { createOptionsAccess } from '../steps/options-access.ts';
+import { scopeServices } from '../steps/organisation-services.ts';
 import type { StepServices } from '../steps/step-services.ts';
 import { createContextNameCheck } from '../variables/context-names.ts';
 import { resolveReferences } from '../variables/secret-references.ts';
@@ -61,18 +62,13 @@ const noStoredFacts: StoredApiFacts = { createdAt: '', secretsError: '' };
 
 export function compileApi(definitionModel: Model, threadServices: StepServices, facts = noStoredFacts): Api {
   const { orgId } = definitionModel.identity;
-  const policy = threadServices.addressPolicies.withNetworks(threadServices.grants.of(orgId).networks);
-  const secrets = threadServices.secrets.forOrganisation(orgId);
+  const { policy, services: scoped } = scopeServices(threadServices, orgId);
+  const { secrets } = scoped;
   const { bundleEnabled, bundlePath } = definitionModel.pluginConfig;
   const usesBundle = bundleEnabled && bundlePath !== '';
   const bundled = usesBundle ? threadServices.pluginBundles.apply(definitionModel) : definitionModel;
   const { model, missing: missingReferences } = resolveReferences(bundled, secrets);
-  const services: StepServices = {
-    ...threadServices,
-    ...(policy.key === '' ? {} : threadServices.networkFor(policy)),
-    secrets,
-    isContextName: createContextNameCheck(model),
-  };
+  const services: StepServices = { ...scoped, isContextName: createContextNameCheck(model) };
   const address = readAddress(model);
   const isInSegment = matchesSegments(model, services.settings['gateway.segments']);
   const base = buildUnavailableApi(model, services, { ...facts, ...address, isInSegment, policy });

@@ -10,6 +10,7 @@ import { type ApiPlugins, loadApiPlugins } from '../../plugins/plugin-set.ts';
 import { applyRequestResult, encodeRequestCall, parseResult, readResultObject } from '../../plugins/request-hook.ts';
 import { encodeSession } from '../../plugins/session.ts';
 import { stripAhead } from '../../plugins/typescript/module-files.ts';
+import { scopeServices } from '../../steps/organisation-services.ts';
 import { applyResponseResult } from '../../steps/response-plugins.ts';
 import type { StepServices } from '../../steps/step-services.ts';
 import { toVirtualResponse } from '../../steps/virtual-endpoint.ts';
@@ -41,8 +42,9 @@ export async function runPluginTest(task: PluginTestTask, services: StepServices
 
 const keyFunctions = new Set(['GwGetKeyData', 'GwSetKeyData']);
 
-/** Services of a test: no files, and keys only for callers who may use them. */
-function restrictServices({ mayUseKeys }: PluginTestTask, services: StepServices): StepServices {
+/** Services of a test: those of the organisation, no files, and keys only for callers who may use them. */
+function restrictServices({ orgId, mayUseKeys }: PluginTestTask, threadServices: StepServices): StepServices {
+  const { services } = scopeServices(threadServices, orgId);
   const settings = { ...services.settings, 'plugins.directory': '' };
   if (mayUseKeys) return { ...services, settings };
   const rpc = (async (name: 'runPluginFunction', given: { readonly name: string }, timeoutMs: number) =>
