@@ -163,7 +163,10 @@ describe('Hostile plugins', () => {
       const codes = [
         { code: script(`GwMakeHttpRequest(${request});`) },
         { code: script(`GwBatchRequest(${batch});`) },
-        { code: `export const mw = async (_request, context) => { await context.fetch('${url}'); };`, driver: 'typescript' },
+        {
+          code: `export const mw = async (_request, context) => { await context.fetch('${url}'); };`,
+          driver: 'typescript',
+        },
       ];
       return codes.map(it => ({ ...it, hook_type: 'pre', name: 'mw' }));
     };

@@ -1,12 +1,17 @@
 import type { z } from 'zod';
+import { refuseHiddenRights } from '#access/hidden-rights.ts';
+import { Key } from '#access/keys/schema.ts';
+import { policyIdsOf } from '#access/policies/apply-policies.ts';
+import type { PolicyStore } from '#access/policies/store.ts';
 import type { ApiStore } from '#apis/api/store.ts';
 import type { Ownership } from '#apis/owners/store.ts';
 import { problem as apiProblem } from '#apis/problems.ts';
 import type { GatewayCalls } from '#apis/proxy/gateway-calls.ts';
 import { problem as proxyProblem } from '#apis/proxy/problems.ts';
 import type { Settings } from '#base/settings.ts';
-import { hasPermission } from '#operations/actor.ts';
+import { type Actor, hasPermission } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
+import { problem as operationProblem } from '#operations/problems.ts';
 import { type RpcCall, problem as rpcProblem } from '../../pipeline/thread-rpc.ts';
 import { problem as debugProblem } from '../debug/problems.ts';
 import type { DebugRuns } from '../debug/run-limit.ts';
@@ -76,6 +81,7 @@ export const testPluginAsOperator = operation({
 
 interface OwnTestServices extends TestServices {
   ownership: Ownership;
+  policies: PolicyStore;
   gatewayCalls: GatewayCalls;
   debugRuns: DebugRuns;
 }
@@ -87,7 +93,7 @@ export const testOwnPlugin = operation({
   method: 'POST',
   path: '/api/plugins/test',
   about:
-    'Runs a hook or virtual endpoint of the given code in the sandbox with the given exchange, as POST /gw/plugins/test does, in the caller’s organisation. Functions for keys need the permission to write keys.',
+    'Runs a hook or virtual endpoint of the given code in the sandbox with the given exchange, as POST /gw/plugins/test does, in the caller’s organisation. Functions for keys need the permission to write keys, policies of the session that to read policies and access to all their APIs.',
   permission: 'apis:write',
   body: PluginTestWrite,
   example,
@@ -97,6 +103,7 @@ export const testOwnPlugin = operation({
     const hidden = await services.ownership.hiddenApis(actor);
     if (body.api_id && hidden.some(({ api_id }) => api_id === body.api_id)) throw apiProblem.api_not_found();
     const apiId = await findApiId(services, actor.orgId, body.api_id);
+    await refuseHiddenPolicies(services, actor, body.session);
     audit(apiId);
     services.debugRuns.count(actor.orgId);
     const mayUseKeys = hasPermission(actor, 'keys:write');
@@ -105,6 +112,22 @@ export const testOwnPlugin = operation({
     );
   },
 });
+
+/** The code gets the whole session: its policies must be such that the caller may read all of them. */
+async function refuseHiddenPolicies(
+  { policies, ownership }: Pick<OwnTestServices, 'policies' | 'ownership'>,
+  actor: Actor,
+  session: unknown,
+): Promise<void> {
+  const key = Key.safeParse(session ?? {});
+  // The thread refuses an invalid session, and names the member.
+  const ids = key.success ? policyIdsOf(key.data) : [];
+  if (ids.length === 0) return;
+  const permission = 'policies:read';
+  if (!hasPermission(actor, permission)) throw operationProblem.not_permitted({ detail: { permission } });
+  const found = await policies.findByIds(actor.orgId, ids);
+  await refuseHiddenRights({ ownership }, actor, ...found.values());
+}
 
 /** Empty without an API. */
 async function findApiId({ apis }: TestServices, orgId: string, apiId: string | null | undefined): Promise<string> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { type Asked, onEveryEngine, startApp } from '../../../../tests/support/app.ts';
-import { openApi, publish } from '../../../../tests/support/traffic.ts';
+import { eventually, openApi, publish } from '../../../../tests/support/traffic.ts';
 import { startUpstream } from '../../../../tests/support/upstream.ts';
 
 const hook = (body: string) => `const mw = new GwJS.GwMiddleware.NewMiddleware({});
@@ -128,6 +128,47 @@ onEveryEngine('Plugin test', app => {
     const made = await app().ask('POST', '/admin/users', { body: { ...user, user_permissions: { apis: 'write' } } });
     const limited = await run(given, { credential: made.body.Message });
     assert.match(limited.body.error.message, /GwGetKeyData needs the permission to write keys/);
+  });
+
+  test('policies of the session need the permission to read them, and access to all their APIs', async () => {
+    const addUser = async (user_permissions: object) => {
+      const user = { email_address: `${createPublicId()}@example.org`, first_name: 'A', last_name: 'B', active: true };
+      const { body } = await app().ask('POST', '/admin/users', { body: { ...user, user_permissions } });
+      return { id: body.Meta.id as string, credential: body.Message as string };
+    };
+    const owner = await addUser({ apis: 'write', policies: 'read' });
+    const other = await addUser({ apis: 'write', policies: 'read' });
+    const withoutPolicies = await addUser({ apis: 'write' });
+    const addApi = async (more: object = {}) => {
+      const api_definition = openApi({ url: 'http://127.0.0.1:9' });
+      const { status, text } = await app().ask('POST', '/api/apis', { body: { api_definition, ...more } });
+      assert.equal(status, 200, text);
+      return api_definition.api_id;
+    };
+    const apiIds = [await addApi(), await addApi({ user_owners: [owner.id] })];
+    const access_rights = Object.fromEntries(apiIds.map(api_id => [api_id, { api_id, versions: ['Default'] }]));
+    const policy = { name: createPublicId(), active: true, access_rights, meta_data: { upstream: 'of-policy' } };
+    const made = await app().ask('POST', '/api/portal/policies', { body: policy });
+    assert.equal(made.status, 200, made.text);
+    const code = hook('log(JSON.stringify(session));');
+    for (const named of [{ apply_policies: [made.body.Message] }, { apply_policy_id: made.body.Message }]) {
+      const given = { code, hook_type: 'post', session: { alias: 'ann', ...named } };
+      await eventually(async () => {
+        const allowed = await run(given, { credential: owner.credential });
+        assert.match(allowed.text, /of-policy/);
+      });
+      for (const [{ credential }, reason] of [
+        [other, /You do not own this API/],
+        [withoutPolicies, /you need policies:read/],
+      ] as const) {
+        const refused = await run(given, { credential });
+        assert.equal(refused.status, 403, refused.text);
+        assert.match(refused.text, reason);
+        assert.doesNotMatch(refused.text, /of-policy/);
+      }
+    }
+    const plain = { code, hook_type: 'post', session: { alias: 'ann' } };
+    assert.equal((await run(plain, { credential: withoutPolicies.credential })).status, 200);
   });
 
   test('what cannot run is refused with the place', async () => {
