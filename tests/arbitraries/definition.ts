@@ -101,10 +101,19 @@ function lawfulClassic(given: ClassicDefinition): ClassicDefinition {
     if (config) Object.assign(bagOf(config), { disable_header: false });
   const sources = bagOf(bagOf(given.graphql).engine).data_sources;
   if (Array.isArray(sources)) for (const [at, source] of sources.entries()) source.name = `source ${at}`;
-  if (given.graphql) definition.graphql = { ...bagOf(given.graphql), schema: 'type Query { a: Int }' };
+  if (given.graphql) definition.graphql = lawfulGraphql(given.graphql);
   if (given.upstream_auth) definition.upstream_auth = { ...bagOf(given.upstream_auth), enabled: false };
   for (const version of Object.values(bagOf(bagOf(given.version_data).versions))) endpointsOf(bagOf(version));
   return definition as ClassicDefinition;
+}
+
+const checkedModes: readonly unknown[] = ['executionEngine', 'subgraph'];
+
+/** The data sources of an enabled data graph and the SDL of a subgraph are checked too: these are drafts. */
+function lawfulGraphql(given: object): Bag {
+  const block = bagOf(given);
+  const isDraft = checkedModes.includes(block.execution_mode);
+  return { ...block, schema: 'type Query { a: Int }', ...(isDraft && { enabled: false }) };
 }
 
 /** Entries need a path and a method to be about an endpoint. */
