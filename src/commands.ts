@@ -220,7 +220,8 @@ const hasWebApp = ({ role }: Settings) => role === 'all' || role === 'dashboard'
 
 const offlineNotice = 'without its database: traffic is served from the config backup.';
 
-const demoNotice = '\nThe demo runs: gw demo shows its keys, and commands that call its APIs.\n';
+const demoNotice =
+  '\nThe demo runs: gw demo (here: bin/gw demo) shows its keys, a user, and commands that call its APIs.\n';
 const stoppedDemoNotice = `
 This installation has the demo, whose upstream does not run: most of its APIs respond with 502.
 gw start --demo starts it; gw demo --remove removes the demo.

@@ -16,7 +16,7 @@ after.NewProcessResponse(function (response) {
   return after.ReturnResponseData(response, {});
 });`;
 
-interface Told {
+interface Explanation {
   readonly id: string;
   readonly steps: { readonly step: string; readonly said: string }[];
 }
@@ -58,8 +58,8 @@ describe('Explanation of plugins', () => {
       headers: { 'X-Gw-Explain': app.credentials.gateway_secret, ...headers },
     };
     const reply = await fetch(`${url}/x`, init);
-    const told = JSON.parse(reply.headers.get('x-gw-explanation') ?? 'null') as Told;
-    const { body } = await app.ask('GET', `/gw/explain/${told.id}`);
+    const explanation = JSON.parse(reply.headers.get('x-gw-explanation') ?? 'null') as Explanation;
+    const { body } = await app.ask('GET', `/gw/explain/${explanation.id}`);
     const find = (step: string) => {
       const lines = (body.logs as string).split('\n').map(line => JSON.parse(line) as { mw?: string; msg: string });
       return lines.findLast(({ mw }) => mw === step)?.msg ?? '';

@@ -88,9 +88,9 @@ export const createAlertHook = (origin: string): ConfigurationObject => ({
   spec: { name: 'Demo alerts', method: 'POST', target_path: `${origin}/webhooks`, event_timeout: 60, header_map: {} },
 });
 
-/** Every page of the dashboard that shows data, none that changes it. */
+/** Read permissions of what the demo contains. */
 const readPermissions = Object.fromEntries(
-  ['analytics', 'apis', 'keys', 'log', 'mcp', 'policies', 'portal', 'system'].map(name => [name, 'read']),
+  ['analytics', 'apis', 'audit_logs', 'keys', 'log', 'mcp', 'policies', 'portal', 'system'].map(name => [name, 'read']),
 );
 
 export const createPeople = (groupId: string, email: string, password: string): ConfigurationObject[] => [

@@ -12,7 +12,7 @@ export const problem = problems('demo', {
   not_empty: {
     status: 409,
     message:
-      'This installation is in use, and the demo is for an empty one: it has {contents}. Start the demo with a data directory of its own: gw start --demo --data_dir PATH',
+      'This installation is in use, and the demo is for an empty one: it has {contents}. Start the demo with a data directory of its own: gw start --demo --data-dir PATH',
   },
   removal_unfinished: {
     status: 409,

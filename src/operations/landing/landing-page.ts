@@ -16,7 +16,7 @@ const listenerTexts = {
   dashboard: {
     title: 'Dashboard',
     about:
-      'Management of APIs, keys, policies and users. The web app needs JavaScript: this page lists what else the listener serves.',
+      'Management of APIs, keys, policies and users. The web app is at / once it is built; this page lists what else the listener serves.',
   },
   portal: {
     title: 'Developer portal',

@@ -45,8 +45,8 @@ export const markDisplayed = (directory: DataDirectory): void => directory.remov
 /** Description of each credential, for the banner of the first start. */
 export const credentialUses: Readonly<Record<keyof InstallationCredentials, string>> = {
   organisation_id: 'your organisation: org_id of APIs, keys and policies',
-  admin_email: 'the first administrator',
-  admin_password: 'sign-in of the first administrator: POST /api/session',
+  admin_email: 'sign-in of the first administrator at the dashboard',
+  admin_password: 'its password; for scripts: POST /api/session',
   admin_access_key: 'Authorization: Bearer …    on /api/*',
   admin_secret: 'Admin-Auth: …              on /admin/*',
   gateway_secret: 'X-Gw-Authorization: …      on /gw/*',

@@ -67,9 +67,11 @@ function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
   const navigate = useNavigate();
   const { mutateAsync } = useWrite('DELETE /api/session');
   const signOut = async () => {
-    await mutateAsync({ given: {} });
-    await navigate({ to: '/login' });
+    const { value } = await mutateAsync({ given: {} });
     client.clear();
+    // Single logout continues at the identity provider.
+    if (typeof value.Meta === 'string') location.assign(value.Meta);
+    else await navigate({ to: '/login' });
   };
   return (
     <Menu

@@ -53,7 +53,6 @@ export const shellTexts = {
     ['g y', 'Analytics'],
     ['g l', 'Logs'],
     ['n', 'New object of the list'],
-    ['Ctrl S', 'Save'],
     ['Esc', 'Close the topmost layer'],
   ] as readonly (readonly [string, string])[],
   outdated: 'A part of the app could not be loaded. It may have been updated since this page was opened.',
