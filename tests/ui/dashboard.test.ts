@@ -43,7 +43,7 @@ describe('Dashboard', () => {
   });
 
   test('a return address of another host is not followed', async () => {
-    for (const next of ['https://example.org/x', '//example.org/x', '/\\example.org']) {
+    for (const next of ['https://example.org/x', '//example.org/x', '/\\example.org', '/.//example.org', '//[']) {
       const page = await dashboard.openAnonymous(`/login?next=${encodeURIComponent(next)}`);
       await signIn(page, person);
       await page.getByRole('heading', { name: 'Home' }).waitFor();

@@ -7,9 +7,9 @@ import { SignInForm } from './sign-in-form.tsx';
 
 /** Return address: a path of this origin, never another one. */
 function toLocalPath(next: string | undefined): string {
-  if (!next) return '/';
-  const url = new URL(next, location.origin);
-  const isLocal = url.origin === location.origin && next.startsWith('/') && !next.startsWith('//');
+  const url = next?.startsWith('/') ? URL.parse(next, location.origin) : null;
+  // Normalisation can leave two slashes at the front, which name a host: /.//example.org.
+  const isLocal = url?.origin === location.origin && !url.pathname.startsWith('//');
   return isLocal ? url.pathname + url.search : '/';
 }
 
