@@ -298,6 +298,48 @@ describe('GraphQL', () => {
       assert.deepEqual([status, body], [403, { error: 'introspection is disabled' }]);
       assert.equal((await query(guarded, '{ __type(name: "User") { name } }', await createKey({}))).status, 200);
     });
+
+    describe('for a subgraph', () => {
+      let subgraph: { url: string; id: string };
+      before(async () => {
+        const sdl = 'type User @key(fields: "id") { id: ID! }';
+        const definition = openApi(upstream, {
+          graphql: { enabled: true, execution_mode: 'subgraph', schema: usersSdl, subgraph: { sdl } },
+          use_keyless: false,
+          use_standard_auth: true,
+        });
+        subgraph = { url: await publish(app, definition), id: definition.api_id };
+      });
+      /** Status of the gateway, or `forwarded`. */
+      async function outcomeOf(text: string, right: object) {
+        const access_rights = { [subgraph.id]: { api_id: subgraph.id, versions: ['Default'], ...right } };
+        const { body } = await app.ask('POST', '/gw/keys', { body: { access_rights } });
+        const { status } = await query(subgraph.url, text, { authorization: body.key });
+        return upstream.requests.length > 0 ? 'forwarded' : status;
+      }
+
+      test('_service is refused where introspection is disabled, also in a fragment and under an alias', async () => {
+        for (const text of [
+          '{ _service { sdl } }',
+          '{ users { name } ...S } fragment S on Query { a: _service { sdl } }',
+        ]) {
+          assert.equal(await outcomeOf(text, { disable_introspection: true }), 403, text);
+          assert.equal(await outcomeOf(text, {}), 'forwarded', text);
+        }
+      });
+
+      test('_entities is refused for keys with restricted root fields, unless the allow list names it', async () => {
+        const text = '{ e: _entities(representations: []) { ... on User { name } } }';
+        const restricted_types = [{ name: 'Query', fields: ['user'] }];
+        const allowed_types = [
+          { name: 'Query', fields: ['_entities'] },
+          { name: 'User', fields: ['name'] },
+        ];
+        assert.equal(await outcomeOf(text, { restricted_types }), 400);
+        assert.equal(await outcomeOf(text, { restricted_types, allowed_types }), 'forwarded');
+        assert.equal(await outcomeOf(text, { restricted_types: [{ name: 'User', fields: ['secret'] }] }), 'forwarded');
+      });
+    });
   });
 
   describe('subscriptions over WebSocket', () => {

@@ -48,18 +48,23 @@ const includesField = (types: TypeFields, type: string, field: string): boolean 
   return fields !== undefined && (fields.has(field) || fields.has('*'));
 };
 
+const entitiesField = '_entities';
+
 /**
  * Field rights: the first selected field that the key may not read. A field of an interface is read from each
  * implementation, so a rule of one of them applies to it, and a rule of the interface to its implementations, also
  * where another of their interfaces selects the field.
  */
 export function findRestrictedField(
-  { fields: selected }: AnalysedOperation,
+  { fields: selected, rootType }: AnalysedOperation,
   right: Right,
   { possibleTypes, listRelatedTypes }: CompiledSchema,
 ): { readonly type: string; readonly field: string } | undefined {
   const { allowed, restricted } = findRules(right);
   if (!allowed && restricted.size === 0) return undefined;
+  // Entities of a subgraph are what restricted root fields return.
+  if (!allowed && restricted.has(rootType) && selected.get(rootType)?.has(entitiesField))
+    return { type: rootType, field: entitiesField };
   for (const [type, fields] of selected) {
     const related = restricted.size > 0 ? [...listRelatedTypes(type)] : [];
     for (const field of fields) {

@@ -29,11 +29,13 @@ export interface AnalysedOperation {
   readonly rootFields: readonly RootField[];
   /** Selected fields by the name of their parent type, in document order; without meta fields. */
   readonly fields: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Selects `__schema` or `__type`. */
+  /** Selects `__schema`, `__type`, or `_service` of a subgraph, which returns the schema as SDL. */
   readonly hasIntrospection: boolean;
   /** Selects meta fields of the root only: the schema holds the whole result. */
   readonly isMetaOnly: boolean;
 }
+
+const introspectionFields = new Set(['__schema', '__type', '_service']);
 
 /** Analyses the operations of a valid document. */
 export function analyseOperations(schema: GraphQLSchema, document: DocumentNode): AnalysedOperation[] {
@@ -68,7 +70,7 @@ function analyseOperation(
     depth: 1 + Math.max(0, ...rootFields.values()),
     rootFields: [...rootFields].map(([name, depth]) => ({ name, depth })),
     fields: collectTypedFields(schema, node.selectionSet, root, fragments),
-    hasIntrospection: names.some(name => name === '__schema' || name === '__type'),
+    hasIntrospection: names.some(name => introspectionFields.has(name)),
     isMetaOnly: names.every(name => name.startsWith('__')),
   };
 }
