@@ -400,6 +400,136 @@ describe('GraphQL data graph', () => {
     assert.match(subscription.body.error, /subscriptions are not supported/);
   });
 
+  describe('hostile clients and sources', () => {
+    const reply = (upstream: Upstream, value: unknown) => {
+      upstream.answer = (_request, response) => void response.end(JSON.stringify(value));
+    };
+    const restore = () => {
+      answerRest(server);
+      answerGraphql(graphqlServer);
+    };
+    const tooLarge = { errors: [{ message: 'the result is larger than 200000 bytes' }], data: null };
+
+    test('names count as bytes of the result: of fields, of __typename, and in paths of errors', async () => {
+      const alias = 'a'.repeat(250);
+      const list = Array.from({ length: 1000 }, () => ({ name: 'x' }));
+      reply(server, list);
+      for (const text of [
+        `{ members { ${alias}: name } }`,
+        `{ members { ${alias}: __typename } }`,
+        `{ members { ... on Member { ...F } } } fragment F on Member { ${alias}: __typename }`,
+        `{ ${alias}: members { id } }`,
+      ])
+        assert.deepEqual((await query(text)).body, tooLarge, text.slice(0, 20));
+      reply(server, list.slice(0, 100));
+      assert.equal((await query(`{ members { ${alias}: name } }`)).body.data.members.length, 100);
+      restore();
+    });
+
+    test('bytes of responses are counted as they are after decoding', async () => {
+      const packed = gzipSync(JSON.stringify({ id: '1', name: 'n'.repeat(60_000) }));
+      server.answer = (_request, response) =>
+        void response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from(packed));
+      const fields = Array.from({ length: 8 }, (_, at) => `a${at}: member(id: "${at}") { id }`);
+      const { body } = await query(`{ ${fields.join(' ')} }`);
+      restore();
+      assert.deepEqual(
+        Object.values(body.data).filter(it => it !== null),
+        [{ id: '1' }, { id: '1' }, { id: '1' }],
+      );
+      for (const { message } of body.errors) assert.match(message, /cannot be decoded|incomplete or too large/);
+    });
+
+    test('errors of a response that many fields share are bounded', async () => {
+      const profile = graphqlSource('shared', [{ type: 'Member', fields: ['profile'] }], {
+        has_operation: true,
+        operation: '{ user { name } }',
+      });
+      const list = rest('members', 'Query', ['members'], { url: `${server.url}/members` });
+      const field_configs = [whole('Query', 'members'), { ...whole('Member', 'profile'), path: ['user'] }];
+      const at = await publishGraph({ data_sources: [list, profile], field_configs });
+      const errors = Array.from({ length: 150 }, () => ({ message: 'e' }));
+      reply(graphqlServer, { data: { user: { name: 'Ann' } }, errors });
+      const few = await query('{ members { profile { name } } }', {}, {}, at);
+      assert.equal(few.body.errors.length, 2 * 101);
+      assert.deepEqual(few.body.errors.at(-1), {
+        message: 'the data source has 50 further errors',
+        path: ['members', 1, 'profile'],
+      });
+      reply(
+        server,
+        Array.from({ length: 1000 }, () => ({ id: '1' })),
+      );
+      const many = await query('{ members { profile { name } } }', {}, {}, at);
+      restore();
+      assert.deepEqual([many.body, graphqlServer.requests.length], [tooLarge, 1]);
+    });
+
+    test('an operation for a GraphQL source that fragments make too long is not sent', async () => {
+      const at = await publishGraph(
+        { data_sources: [graphqlSource('notes', [{ type: 'Query', fields: ['user'] }])], field_configs: [] },
+        { schema: 'type User { note(text: String): String self: User } type Query { user: User }' },
+      );
+      reply(graphqlServer, { data: { user: {} } });
+      const ask = (count: number) => {
+        const fields = Array.from({ length: count }, (_, it) => `a${it}: self { ...F }`).join(' ');
+        return query(`{ user { ${fields} } } fragment F on User { note(text: "${'x'.repeat(30_000)}") }`, {}, {}, at);
+      };
+      assert.deepEqual((await ask(2)).body, { data: { user: { a0: null, a1: null } } });
+      assert.equal(graphqlServer.requests.length, 1);
+      const { body } = await ask(20);
+      restore();
+      const message = 'the operation for the data source notes is longer than 262144 characters';
+      assert.deepEqual([body, graphqlServer.requests.length], [{ errors: [{ message }], data: null }, 0]);
+    });
+
+    test('a source without a name has not the response of one that is named like its number', async () => {
+      const data_sources = [
+        rest('2', 'Query', ['first'], { url: `${server.url}/v1` }),
+        rest('', 'Query', ['broken'], { url: `${graphqlServer.url}/v1` }),
+      ];
+      const field_configs = [whole('Query', 'first'), whole('Query', 'broken')];
+      const at = await publishGraph({ data_sources, field_configs });
+      reply(server, { name: 'own' });
+      reply(graphqlServer, { name: 'other' });
+      const { body } = await query('{ first { name } broken { name } }', {}, {}, at);
+      restore();
+      assert.deepEqual(body.data, { first: { name: 'own' }, broken: { name: 'other' } });
+    });
+
+    test('a quote in a comment of a fixed operation does not end the quotes around a value', async () => {
+      const source = graphqlSource('fixed', [{ type: 'Query', fields: ['fixed'] }], {
+        has_operation: true,
+        operation: '{ # the 5" screen\n user(id: "{{.arguments.id}}") { name } }',
+      });
+      const field_configs = [{ ...whole('Query', 'fixed'), path: ['user'] }];
+      const at = await publishGraph({ data_sources: [source], field_configs });
+      const id = ') { name } admin: user(id: 1';
+      await query('query ($i: ID) { fixed(id: $i) { name } }', { i: id }, {}, at);
+      const { query: sent } = JSON.parse(graphqlServer.requests[0]!.body);
+      assert.equal(sent, `{ \n user(id: ${JSON.stringify(id)}) { name } }`);
+    });
+
+    test('after a disconnect the further operations of a batch send nothing', async () => {
+      const abort = new AbortController();
+      const closed = Promise.withResolvers<void>();
+      server.requests.length = 0;
+      server.answer = (_request, response) => {
+        response.on('close', closed.resolve);
+        abort.abort();
+      };
+      const batch = ['1', '2', '3'].map(id => ({ query: `{ member(id: "${id}") { name } }` }));
+      const { signal } = abort;
+      const sent = fetch(url, { method: 'POST', headers: json, body: JSON.stringify(batch), signal });
+      await assert.rejects(sent, { name: 'AbortError' });
+      await closed.promise;
+      answerRest(server);
+      // A later request has passed the same thread: the batch is over.
+      await fetch(`${url}?query=${encodeURIComponent('{ first { name } }')}`);
+      assert.deepEqual(listUrls(), ['GET /members/1', 'GET /members']);
+    });
+  });
+
   describe('credentials', () => {
     test('sources get the credential of the client unless the API strips it', async () => {
       for (const strip_auth_data of [false, true]) {

@@ -477,7 +477,8 @@ describe('GraphQL', () => {
       graphql: { enabled: true, execution_mode: 'proxyOnly', version: '2', schema: usersSdl },
     });
     const url = await publish(app, definition);
-    const longName = `L${'o'.repeat(400)}ng`;
+    const longName = `L${'o'.repeat(253)}ng`;
+    assert.equal((await query(url, `query ${longName}er { users { id } }`)).status, 400);
     await query(url, 'query List { users { name } again: users { id } user(id: 1) { id } }');
     await query(url, `query ${longName} { users { id } }`);
     await query(url, '{ __typename }');
@@ -490,10 +491,10 @@ describe('GraphQL', () => {
         it.graphql_operation_name,
         it.graphql_fields,
       ]);
-      assert.equal(found.length, 4);
+      assert.equal(found.length, 5);
       const expected = [
         ['query', 'List', ['users', 'user']],
-        ['query', longName.slice(0, 256), ['users']],
+        ['query', longName, ['users']],
         ['query', '', ['__typename']],
         [undefined, undefined, undefined],
       ];

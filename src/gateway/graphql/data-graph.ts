@@ -4,6 +4,8 @@ import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 
 /** A request to a data source. */
 export interface SourceRequest {
+  /** Member path of the source in the definition: one without a name may be named like another. */
+  readonly sourcePlace: string;
   readonly sourceName: string;
   readonly method: string;
   readonly address: UpstreamAddress;
@@ -19,6 +21,8 @@ export interface SourceResponse {
   /** Flat list of names and values. */
   readonly headers: readonly string[];
   readonly body: Buffer;
+  /** Bytes that responses may still have together; what decoding adds is taken from it. */
+  readonly budget: { remaining: number };
   /** No response of the source: the gateway could not get one. */
   readonly isFailed: boolean;
 }

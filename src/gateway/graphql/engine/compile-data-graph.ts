@@ -34,6 +34,7 @@ export function compileDataGraph(model: Model, services: GraphServices): DataGra
       maxResultValues: maxValues,
       maxResultBytes: settings['gateway.max_buffered_body_bytes'],
     },
+    maxOperationLength: settings['graphql.max_document_bytes'],
     responseBounds: { decompression: decompressionBounds(settings), maxValues },
   });
 }

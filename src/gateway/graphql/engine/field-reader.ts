@@ -47,7 +47,7 @@ export function createFieldReader({ builders, plan, mappings, bounds }: FieldRea
   }
 
   async function fetchPlanned(source: DataSource, scope: SourceScope, run: OperationRun, info: GraphQLResolveInfo) {
-    const { query, variableNames } = operations.find(info, source);
+    const { query, variableNames } = operations.find(info, source, run);
     const present = variableNames.filter(name => Object.hasOwn(info.variableValues, name));
     const variables = Object.fromEntries(present.map(name => [name, info.variableValues[name]]));
     const request = builders.get(source)!(scope, { query, variables });
@@ -75,7 +75,8 @@ export function createFieldReader({ builders, plan, mappings, bounds }: FieldRea
       const value = readMapped(reply.data, type, info.fieldName) ?? null;
       const [first] = reply.errors;
       if (value === null && first) throw new SourceError(first.message);
-      for (const { message } of reply.errors) run.addedErrors.push({ message, path: listPath(info) });
+      const path = listPath(info);
+      for (const { message } of reply.errors) run.addError({ message, path });
       addGeneralErrors(reply, run, info);
       return value;
     },
@@ -87,7 +88,8 @@ const isRead = ({ operation, path }: GraphQLResolveInfo): boolean =>
   operation.operation !== OperationTypeNode.MUTATION || path.prev !== undefined;
 
 function addGeneralErrors({ generalErrors }: GraphqlReply, run: OperationRun, info: GraphQLResolveInfo): void {
-  for (const message of generalErrors) run.addedErrors.push({ message, path: listPath(info) });
+  const path = listPath(info);
+  for (const message of generalErrors) run.addError({ message, path });
 }
 
 function listPath({ path }: GraphQLResolveInfo): (string | number)[] {
@@ -108,22 +110,43 @@ interface CachedOperation extends Pick<GraphQLResolveInfo, 'parentType'> {
   readonly operation: UpstreamOperation;
 }
 
-/** Operations for sources by the field of a cached document; they live as long as it. */
+interface CachedOperations {
+  readonly byField: Map<FieldNode, CachedOperation>;
+  /** Of their texts together. */
+  length: number;
+}
+
+/** Texts of one document that are kept with it: the cache of documents does not count them. */
+const maxKeptLength = 65_536;
+
+/** Operations for sources by field. They live as long as the cached document, beyond a size as long as the run. */
 function createOperationCache(plan: OperationPlan) {
-  const cached = new WeakMap<OperationDefinitionNode, Map<FieldNode, CachedOperation>>();
+  const cached = new WeakMap<OperationDefinitionNode | OperationRun, CachedOperations>();
+  const build = (info: GraphQLResolveInfo, source: DataSource, run: OperationRun) =>
+    buildUpstreamOperation(info, source, plan, () =>
+      run.fail(`the operation for the data source ${source.name} is longer than ${plan.maxOperationLength} characters`),
+    );
+
+  function keep(owner: OperationDefinitionNode | OperationRun, node: FieldNode, entry: CachedOperation): void {
+    const kept = cached.get(owner) ?? { byField: new Map(), length: 0 };
+    kept.byField.set(node, entry);
+    kept.length += entry.operation.query.length;
+    cached.set(owner, kept);
+  }
+
   return {
-    find(info: GraphQLResolveInfo, source: DataSource): UpstreamOperation {
+    find(info: GraphQLResolveInfo, source: DataSource, run: OperationRun): UpstreamOperation {
+      const { parentType, operation: document } = info;
       const [node, ...others] = info.fieldNodes;
-      if (!node || others.length > 0) return buildUpstreamOperation(info, source, plan);
-      let byField = cached.get(info.operation);
-      if (!byField) {
-        byField = new Map();
-        cached.set(info.operation, byField);
+      if (!node || others.length > 0) return build(info, source, run);
+      const ofDocument = cached.get(document);
+      for (const kept of [ofDocument, cached.get(run)]) {
+        const known = kept?.byField.get(node);
+        if (known?.source === source && known.parentType === parentType) return known.operation;
       }
-      const known = byField.get(node);
-      if (known?.source === source && known.parentType === info.parentType) return known.operation;
-      const operation = buildUpstreamOperation(info, source, plan);
-      byField.set(node, { source, parentType: info.parentType, operation });
+      const operation = build(info, source, run);
+      const isSmall = (ofDocument?.length ?? 0) + operation.query.length <= maxKeptLength;
+      keep(isSmall ? document : run, node, { source, parentType, operation });
       return operation;
     },
   };

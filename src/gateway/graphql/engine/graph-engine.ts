@@ -20,10 +20,11 @@ import type { VariableServices } from '../../variables/variables.ts';
 import type { DataGraph } from '../data-graph.ts';
 import { createFieldReader, type FieldReader } from './field-reader.ts';
 import { GraphqlValue, readMember } from './graphql-value.ts';
-import { OperationRun, type RunBounds } from './operation-run.ts';
+import { type AddedError, nameOverhead, OperationRun, type RunBounds } from './operation-run.ts';
 import { SourceError } from './source-error.ts';
 import { type BuildSourceRequest, compileSourceRequest } from './source-request.ts';
 import type { ResponseBounds } from './source-response.ts';
+import { measureTypeNames } from './type-names.ts';
 import type { OperationPlan } from './upstream-operation.ts';
 
 export interface EngineOptions {
@@ -34,6 +35,7 @@ export interface EngineOptions {
   readonly credentialHeaders: readonly string[];
   readonly runBounds: RunBounds;
   readonly responseBounds: ResponseBounds;
+  readonly maxOperationLength: number;
 }
 
 /**
@@ -45,7 +47,7 @@ export function createGraphEngine(options: EngineOptions): DataGraph {
   const builders = new Map<DataSource, BuildSourceRequest>();
   for (const { source } of graph.fields.values())
     if (!builders.has(source)) builders.set(source, compileSourceRequest(source, graph.headers, services));
-  const plan = createPlan(graph);
+  const plan = createPlan(graph, options.maxOperationLength);
   const reader = createFieldReader({ builders, plan, mappings: graph.mappings, bounds: responseBounds });
   const fieldResolver = createResolver(graph, reader);
   return {
@@ -97,30 +99,43 @@ const typeResolver: GraphQLTypeResolver<unknown, OperationRun> = (value, _run, {
 function createResolver(graph: DataGraphDefinition, reader: FieldReader): GraphQLFieldResolver<unknown, OperationRun> {
   return (parent, args, run, info) => {
     const { parentType, fieldName } = info;
+    run.chargeNames(String(info.path.key).length + nameOverhead);
     const entry = graph.fields.get(toFieldKey(parentType.name, fieldName));
     const isComposite = isCompositeType(getNamedType(info.returnType));
     const isCarried =
       parent instanceof GraphqlValue && parent.source === entry?.source && parent.source.operation === '';
     if (entry && !isCarried)
-      return reader.fetch(entry.source, parent, args, run, info).then(value => chargeValue(run, value, isComposite));
+      return reader.fetch(entry.source, parent, args, run, info).then(value => chargeValue(run, value, info));
     if (isRootField(info)) throw new SourceError(`the field ${parentType.name}.${fieldName} has no data source`);
     const value =
       parent instanceof GraphqlValue
         ? parent.read(String(info.path.key), isComposite)
         : reader.readMapped(parent, parentType.name, fieldName);
-    return chargeValue(run, value, isComposite);
+    return chargeValue(run, value, info);
   };
 }
 
 const isRootField = ({ path }: GraphQLResolveInfo): boolean => path.prev === undefined;
 
-function chargeValue(run: OperationRun, value: unknown, isComposite: boolean): unknown {
+function chargeValue(run: OperationRun, value: unknown, info: GraphQLResolveInfo): unknown {
   run.charge(value);
-  if (!isComposite) run.chargeLeaf(value);
+  if (!isCompositeType(getNamedType(info.returnType))) run.chargeLeaf(value);
+  else chargeTypeNames(run, value, info);
   return value;
 }
 
-function createPlan({ fields, mappings }: DataGraphDefinition): OperationPlan {
+/** The executor resolves `__typename` of each object itself. */
+function chargeTypeNames(run: OperationRun, value: unknown, info: GraphQLResolveInfo): void {
+  const { count, length } = measureTypeNames(info);
+  if (count === 0) return;
+  const objects = countObjects(value);
+  run.chargeNames(objects * length, objects * count);
+}
+
+const countObjects = (value: unknown): number =>
+  Array.isArray(value) ? value.reduce<number>((sum, item) => sum + countObjects(item), 0) : 1;
+
+function createPlan({ fields, mappings }: DataGraphDefinition, maxOperationLength: number): OperationPlan {
   const required = new Map<DataSource, readonly (readonly string[])[]>();
   const listRequired = (source: DataSource) => {
     const known = required.get(source);
@@ -131,6 +146,7 @@ function createPlan({ fields, mappings }: DataGraphDefinition): OperationPlan {
     return paths;
   };
   return {
+    maxOperationLength,
     findSource: (type, field) => fields.get(toFieldKey(type, field))?.source,
     listRequiredMembers(type, field) {
       const source = fields.get(toFieldKey(type, field))?.source;
@@ -147,13 +163,26 @@ function createPlan({ fields, mappings }: DataGraphDefinition): OperationPlan {
 const isResultError = ({ name, message }: Error): boolean =>
   name === 'GraphQLError' || message.startsWith('Cannot return null for non-nullable field');
 
+const formatStop = ({ stopReason }: OperationRun) => ({ errors: [{ message: stopReason }], data: null });
+
+/** Whether the errors are within the bounds of the result. */
+function canHold(run: OperationRun, errors: readonly Partial<AddedError>[]): boolean {
+  try {
+    for (const { message = '', path = [] } of errors) run.chargeError({ message, path });
+    return true;
+  } catch (error) {
+    if (error instanceof SourceError) return false;
+    throw error;
+  }
+}
+
 /** Errors that are no result of a source are bugs: clients see that there was one, the log has it. */
 function formatResult(
   { data, errors = [] }: ExecutionResult,
   run: OperationRun,
   onBug: (error: Error) => void,
 ): object {
-  if (run.stopReason !== '') return { errors: [{ message: run.stopReason }], data: null };
+  if (run.stopReason !== '') return formatStop(run);
   const formatted = errors.map(error => {
     const { originalError: cause, path } = error as GraphQLError;
     if (!cause || cause instanceof SourceError || isResultError(cause))
@@ -161,6 +190,7 @@ function formatResult(
     onBug(cause);
     return { message: 'Internal server error', ...(path && { path }) };
   });
+  if (!canHold(run, formatted)) return formatStop(run);
   const all = [...formatted, ...run.addedErrors];
   return { ...(all.length > 0 && { errors: all }), ...(data !== undefined && { data }) };
 }

@@ -17,6 +17,9 @@ export interface AddedError {
   readonly path: readonly (string | number)[];
 }
 
+/** Quotes, colon and comma of a name. */
+export const nameOverhead = 4;
+
 /**
  * One execution: requests to sources in parallel up to a bound, equal requests as one, and the bounds of the operation.
  * A class: one is created per operation.
@@ -45,7 +48,9 @@ export class OperationRun {
     this.#counter = call.sourceRequests ?? { count: 0 };
     const timeoutMs = call.enforcedTimeout?.timeoutMs ?? bounds.timeoutMs;
     this.#timer = setTimeout(() => this.stop(`the operation took longer than ${timeoutMs} ms`), timeoutMs);
-    call.onDisconnect = () => this.stop('the client disconnected');
+    const leave = () => this.stop('the client disconnected');
+    call.onDisconnect = leave;
+    if (call.isClientDisconnected) leave();
   }
 
   /** Ends the operation: requests in progress are abandoned, waiting ones are not sent. */
@@ -63,17 +68,43 @@ export class OperationRun {
 
   /** Counts a value of the result, against the multiplication of one response by many selections of it. */
   charge(value: unknown): void {
+    const items = Array.isArray(value) ? value.length : 0;
+    this.#charge(items + 1, typeof value === 'string' ? value.length : 0);
+  }
+
+  /** Counts names that the result repeats, with their punctuation. `values`: those of the gateway's own. */
+  chargeNames(length: number, values = 0): void {
+    this.#charge(values, length);
+  }
+
+  #charge(values: number, bytes: number): void {
     if (this.stopReason !== '') throw new SourceError(this.stopReason);
-    if (Array.isArray(value)) this.#values += value.length;
-    this.#values++;
-    if (typeof value === 'string') this.#bytes += value.length;
+    this.#values += values;
+    this.#bytes += bytes;
     if (this.#values > this.#bounds.maxResultValues) this.#exceed(`${this.#bounds.maxResultValues} values`);
     if (this.#bytes > this.#bounds.maxResultBytes) this.#exceed(`${this.#bounds.maxResultBytes} bytes`);
   }
 
   #exceed(bound: string): never {
-    this.stop(`the result is larger than ${bound}`);
+    this.fail(`the result is larger than ${bound}`);
+  }
+
+  /** Ends the operation from within one of its fields. */
+  fail(reason: string): never {
+    this.stop(reason);
     throw new SourceError(this.stopReason);
+  }
+
+  /** Counts an error of the result: one response may be the value of many fields, and its errors are repeated. */
+  chargeError({ message, path }: AddedError): void {
+    let length = message.length;
+    for (const step of path) length += String(step).length + nameOverhead;
+    this.#charge(1, length);
+  }
+
+  addError(error: AddedError): void {
+    this.chargeError(error);
+    this.addedErrors.push(error);
   }
 
   /** Text that a leaf of objects, such as JSON, adds to the result. */
@@ -89,8 +120,8 @@ export class OperationRun {
   /** Request coalescing: equal requests of one operation have one response, which is read once. */
   fetch<T>(request: SourceRequest, read: (response: SourceResponse) => Promise<T> | T, isShared: boolean): Promise<T> {
     if (!isShared) return this.#request(request, read);
-    const { sourceName, method, path, query, headers, body } = request;
-    const key = JSON.stringify([sourceName, method, path, query, headers, body?.toString() ?? '']);
+    const { sourcePlace, method, path, query, headers, body } = request;
+    const key = JSON.stringify([sourcePlace, method, path, query, headers, body?.toString() ?? '']);
     const known = this.#known.get(key) as Promise<T> | undefined;
     if (known) return known;
     const pending = this.#request(request, read);

@@ -49,15 +49,21 @@ function findFormat({ body, headers, name }: DataSource): { escapeValue: EscapeV
 }
 
 function compileOperation({ operation, variables }: DataSource, services: VariableServices): SourceBody {
-  if (operation.includes('"""') && listReferences(parseSourceTemplate(operation)).length > 0)
+  const hasTemplates = operation.includes('$gw_') || listReferences(parseSourceTemplate(operation)).length > 0;
+  if (hasTemplates && operation.includes('"""'))
     throw new ApiCompileError('an operation with templates must not have block strings');
-  const fillOperation = compileSourceText(operation, services, escapeInOperation);
+  const text = hasTemplates ? removeComments(operation) : operation;
+  const fillOperation = compileSourceText(text, services, escapeInOperation);
   const fillVariables = compileVariableValues(variables, services);
   return {
     fill: scope => Buffer.from(JSON.stringify({ query: fillOperation(scope), variables: fillVariables(scope) })),
     contentType: 'application/json',
   };
 }
+
+/** Without comments: a quote in one opens no string. */
+const removeComments = (operation: string): string =>
+  operation.replaceAll(/("(?:[^"\\\r\n]|\\.)*")|#[^\r\n]*/g, (_all, text: string | undefined) => text ?? '');
 
 type FillValue = (scope: SourceScope) => unknown;
 

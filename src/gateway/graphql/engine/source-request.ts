@@ -38,7 +38,7 @@ export function compileSourceRequest(
   const fillBody = compileSourceBody(source, services);
   const headers = compileHeaders(source.headers, globalHeaders, services);
   const contentType = headers.some(({ name }) => name.toLowerCase() === 'content-type') ? '' : fillBody.contentType;
-  const { name: sourceName } = source;
+  const { name: sourceName, place: sourcePlace } = source;
   const method = source.method.toUpperCase();
   return (scope, operation) => {
     const filledPath = fillPath(scope);
@@ -47,7 +47,8 @@ export function compileSourceRequest(
     const body = operation ? Buffer.from(JSON.stringify(operation)) : fillBody.fill(scope);
     const filled = headers.flatMap(({ name, value }) => [name, escapeHeaderValue(value(scope))]);
     if (body && contentType !== '') filled.push('Content-Type', contentType);
-    return { sourceName, method, address, path: filledPath, query: fillQuery(scope), headers: filled, body };
+    const query = fillQuery(scope);
+    return { sourceName, sourcePlace, method, address, path: filledPath, query, headers: filled, body };
   };
 }
 

@@ -32,6 +32,9 @@ export async function readRestResponse(
   return typeName !== '' && isObject(value) ? { ...value, __typename: typeName } : value;
 }
 
+/** Errors of one response that are read: each is compared with every item of its lists. */
+const maxErrors = 100;
+
 /** Data and errors of a GraphQL source. */
 export interface GraphqlReply {
   readonly data: JsonObject;
@@ -52,7 +55,9 @@ export async function readGraphqlResponse(
     throw error;
   });
   const { data, errors } = isObject(reply) ? reply : {};
-  const given = Array.isArray(errors) ? errors.filter(isObject) : [];
+  const all = Array.isArray(errors) ? errors.filter(isObject) : [];
+  const given = all.slice(0, maxErrors);
+  if (all.length > maxErrors) given.push({ message: `the data source has ${all.length - maxErrors} further errors` });
   const messages = given.map(({ message }) => (typeof message === 'string' ? message : 'the data source has an error'));
   if (!isObject(data)) throw new SourceError(messages[0] ?? `the response of the data source ${name} is no GraphQL`);
   const paths = given.map(({ path }) => (Array.isArray(path) ? path.filter(isStep) : []));
@@ -75,13 +80,18 @@ async function readJson({ name }: DataSource, response: SourceResponse, bounds: 
 
 async function decodeResponse(
   name: string,
-  { headers, body }: SourceResponse,
+  { headers, body, budget }: SourceResponse,
   { decompression }: ResponseBounds,
 ): Promise<Buffer> {
   const coding = findHeader(headers, 'content-encoding');
   if (!isEncoded(coding)) return body;
   try {
-    return await decodeContent(body, coding, decompression);
+    // The bytes before decoding are counted already.
+    const maxBytes = Math.min(decompression.maxBytes, Math.max(budget.remaining + body.length, 1));
+    const decoded = await decodeContent(body, coding, { ...decompression, maxBytes });
+    budget.remaining -= Math.max(decoded.length - body.length, 0);
+    if (budget.remaining < 0) throw problem.too_large();
+    return decoded;
   } catch (error) {
     const isTooLarge = (error as { code?: string }).code === problem.too_large.code;
     if (!isTooLarge && !(error instanceof ContentCodingError)) throw error;

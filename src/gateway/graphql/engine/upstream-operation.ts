@@ -14,6 +14,7 @@ import {
   print,
   type SelectionNode,
   type SelectionSetNode,
+  type ValueNode,
   type VariableDefinitionNode,
   visit,
 } from 'graphql';
@@ -23,6 +24,8 @@ import { SourceError } from './source-error.ts';
 
 /** Facts of the graph for operations. */
 export interface OperationPlan {
+  /** Fragments of a client are expanded: a short document could be a long operation. */
+  readonly maxOperationLength: number;
   /** Source of a field; undefined where its parent has the value. */
   findSource(type: string, field: string): DataSource | undefined;
   /** Members of the parent object that the source of a field names. */
@@ -49,11 +52,17 @@ export function buildUpstreamOperation(
   info: GraphQLResolveInfo,
   source: DataSource,
   plan: OperationPlan,
+  onExcess: () => never,
 ): UpstreamOperation {
   const { schema, fragments, operation, fieldNodes, parentType } = info;
   const isMutation = operation.operation === OperationTypeNode.MUTATION && schema.getMutationType() === parentType;
   const nodes = fieldNodes as readonly [FieldNode, ...FieldNode[]];
-  const field = buildField({ schema, fragments, source, plan }, parentType, nodes, []);
+  let length = 0;
+  const take = (more: number) => {
+    length += more;
+    if (length > plan.maxOperationLength) onExcess();
+  };
+  const field = buildField({ schema, fragments, source, plan, take }, parentType, nodes, []);
   const document = {
     kind: Kind.OPERATION_DEFINITION,
     operation: isMutation ? OperationTypeNode.MUTATION : OperationTypeNode.QUERY,
@@ -64,13 +73,17 @@ export function buildUpstreamOperation(
   const variableDefinitions: VariableDefinitionNode[] = (operation.variableDefinitions ?? []).filter(it =>
     used.has(it.variable.name.value),
   );
-  return { query: print({ ...document, variableDefinitions }), variableNames: [...used] };
+  const query = print({ ...document, variableDefinitions });
+  if (query.length > plan.maxOperationLength) onExcess();
+  return { query, variableNames: [...used] };
 }
 
 /** Context of selections. */
 interface Building extends Pick<GraphQLResolveInfo, 'schema' | 'fragments'> {
   readonly source: DataSource;
   readonly plan: OperationPlan;
+  /** Counts text of the operation while it is built: too much of it must not be printed. */
+  take(length: number): void;
 }
 
 type RequiredMembers = Map<string, RequiredMember>;
@@ -88,6 +101,8 @@ function buildField(
   if (!field) throw new SourceError(`the field ${name} cannot be requested of a data source`);
   const key = first.alias?.value ?? name;
   if (key.startsWith(reservedPrefix)) throw new SourceError(`names beginning with ${reservedPrefix} are reserved`);
+  building.take(key.length);
+  for (const it of first.arguments ?? []) takeText(building, it.value);
   const atSource = building.plan.nameAtSource(parent.name, name);
   const type = getNamedType(field.type);
   const sets = nodes.flatMap(node => node.selectionSet ?? []);
@@ -192,6 +207,13 @@ function toPlainField(name: string, below: readonly (readonly string[])[]): Fiel
     name: nameNode(name),
     ...(selections.length > 0 && { selectionSet: { kind: Kind.SELECTION_SET, selections } }),
   };
+}
+
+/** Counts the text of an argument. */
+function takeText(building: Building, node: ValueNode): void {
+  if (node.kind === Kind.LIST) for (const item of node.values) takeText(building, item);
+  if (node.kind === Kind.OBJECT) for (const field of node.fields) takeText(building, field.value);
+  building.take('value' in node ? String(node.value).length : 1);
 }
 
 /** Arguments as the client wrote them, and defaults of the schema of the graph, which the source may not have. */

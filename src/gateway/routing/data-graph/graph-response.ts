@@ -48,7 +48,7 @@ function sendToSource(
   };
   const writer = createMemoryWriter(budget, kept => {
     if (!kept) return abandon();
-    resolve({ ...kept, isFailed: call.upstreamFailure !== undefined });
+    resolve({ ...kept, budget, isFailed: call.upstreamFailure !== undefined });
   });
   given.dispatch(call, address, writer);
   return { response: promise, abandon };
