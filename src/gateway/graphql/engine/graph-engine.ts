@@ -165,7 +165,7 @@ const isResultError = ({ name, message }: Error): boolean =>
 
 const formatStop = ({ stopReason }: OperationRun) => ({ errors: [{ message: stopReason }], data: null });
 
-/** Whether the errors are within the bounds of the result. */
+/** Counts the errors of the executor too; false beyond a bound of the result. */
 function canHold(run: OperationRun, errors: readonly Partial<AddedError>[]): boolean {
   try {
     for (const { message = '', path = [] } of errors) run.chargeError({ message, path });
