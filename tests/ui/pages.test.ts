@@ -19,6 +19,8 @@ const pages: Readonly<Record<string, RegExp>> = {
   '/policies': /^Policies$/,
   '/analytics': /^Analytics$/,
   '/logs': /^Logs$/,
+  '/users': /^Users$/,
+  '/users/new': /^New user$/,
   '/no-such-page': /no such page/,
 };
 const publicPages: Readonly<Record<string, RegExp>> = {

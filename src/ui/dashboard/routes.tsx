@@ -126,10 +126,25 @@ const analytics = createRoute({
   component: lazyRouteComponent(() => import('./analytics/analytics-page.tsx'), 'AnalyticsPage'),
 });
 
+const users = createRoute({
+  getParentRoute: () => shell,
+  path: '/users',
+  staticData: { permission: 'users' },
+  validateSearch: readListSearch(),
+  component: lazyRouteComponent(() => import('./users/user-list-page.tsx'), 'UserListPage'),
+});
+
+const newUser = createRoute({
+  getParentRoute: () => shell,
+  path: '/users/new',
+  staticData: { permission: 'users:write' },
+  component: lazyRouteComponent(() => import('./users/new-user-page.tsx'), 'NewUserPage'),
+});
+
 const routeTree = root.addChildren([
   login,
   forgotten,
-  shell.addChildren([home, apis, newApi, api, apiCode, keys, newKey, policies, logs, analytics]),
+  shell.addChildren([home, apis, newApi, api, apiCode, keys, newKey, policies, logs, analytics, users, newUser]),
 ]);
 
 export const createDashboardRouter = (queryClient: QueryClient) =>

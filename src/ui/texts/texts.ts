@@ -7,6 +7,7 @@ import { logTexts } from './en/logs.ts';
 import { policyTexts } from './en/policies.ts';
 import { shellTexts } from './en/shell.ts';
 import { signInTexts } from './en/sign-in.ts';
+import { userTexts } from './en/users.ts';
 
 /** Texts of the web apps, one file for each area. A translation is another object of this type. */
 export const texts = {
@@ -19,4 +20,5 @@ export const texts = {
   policies: policyTexts,
   logs: logTexts,
   analytics: analyticsTexts,
+  users: userTexts,
 } as const;

@@ -35,30 +35,24 @@ interface ConnectionProps extends LiveTailProps {
 function Connection({ search, columns, toolbar, onReconnect }: ConnectionProps) {
   const tail = useLogTail(search);
   const { rows, state, isPaused } = tail;
-  const head = (
-    <>
+  return (
+    <div className="flex flex-col gap-3">
       {toolbar}
       <TailBar tail={tail} onReconnect={onReconnect} />
-    </>
-  );
-  if (rows.length === 0)
-    return (
-      <div className="flex flex-col gap-3">
-        {head}
+      {rows.length === 0 ? (
         <Notice icon={Radio} title={state === 'ended' ? own.ended : isPaused ? own.paused : own.waiting}>
           {state === 'ended' ? own.endedAbout : own.waitingAbout}
         </Notice>
-      </div>
-    );
-  return (
-    <DataTable
-      label={own.list}
-      rows={rows}
-      columns={columns}
-      idOf={({ id }) => id}
-      nameOf={({ call }) => `${call.method} ${call.raw_path}`}
-      toolbar={head}
-    />
+      ) : (
+        <DataTable
+          label={own.list}
+          rows={rows}
+          columns={columns}
+          idOf={({ id }) => id}
+          nameOf={({ call }) => `${call.method} ${call.raw_path}`}
+        />
+      )}
+    </div>
   );
 }
 

@@ -77,34 +77,31 @@ function LogList({ search, range, columns }: LogListProps) {
     () => (data ?? []).map((call, index) => ({ id: `${call.timestamp} ${call.request_id ?? ''} ${index}`, call })),
     [data],
   );
-  const toolbar = <LogToolbar search={search} range={range} onChange={change} />;
   const isEmpty = rows.length === 0 && Object.keys(toLogFilters(search)).length === 0;
-  if (!list.data || list.isError || isEmpty)
-    return (
-      <div className="flex flex-col gap-3">
-        {toolbar}
-        {list.data && !list.isError ? (
-          <Notice icon={TextSearch} title={own.emptyTitle}>
-            {own.emptyAbout}
-          </Notice>
-        ) : (
-          <QueryState query={list} />
-        )}
-      </div>
-    );
+  // The toolbar stays in its place while lists load: typed text is not lost.
   return (
-    <DataTable
-      label={own.list}
-      rows={rows}
-      columns={columns}
-      idOf={({ id }) => id}
-      nameOf={({ call }) => `${call.method} ${call.raw_path}`}
-      page={p}
-      pages={list.data.value.pages}
-      onPage={next => change({ p: next })}
-      isRefreshing={list.isFetching}
-      onClearFilters={clear}
-      toolbar={toolbar}
-    />
+    <div className="flex flex-col gap-3">
+      <LogToolbar search={search} range={range} onChange={change} />
+      {!list.data || list.isError ? (
+        <QueryState query={list} />
+      ) : isEmpty ? (
+        <Notice icon={TextSearch} title={own.emptyTitle}>
+          {own.emptyAbout}
+        </Notice>
+      ) : (
+        <DataTable
+          label={own.list}
+          rows={rows}
+          columns={columns}
+          idOf={({ id }) => id}
+          nameOf={({ call }) => `${call.method} ${call.raw_path}`}
+          page={p}
+          pages={list.data.value.pages}
+          onPage={next => change({ p: next })}
+          isRefreshing={list.isFetching}
+          onClearFilters={clear}
+        />
+      )}
+    </div>
   );
 }

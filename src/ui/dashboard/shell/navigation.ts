@@ -1,4 +1,4 @@
-import { Boxes, ChartSpline, House, KeyRound, type LucideIcon, ScrollText, TextSearch } from 'lucide-react';
+import { Boxes, ChartSpline, House, KeyRound, type LucideIcon, ScrollText, TextSearch, UsersRound } from 'lucide-react';
 import { texts } from '../../texts/texts.ts';
 
 export interface NavigationEntry {
@@ -39,6 +39,10 @@ export const navigation: readonly NavigationGroup[] = [
       { to: '/analytics', label: pages.analytics, icon: ChartSpline, permission: 'analytics', key: 'y' },
       { to: '/logs', label: pages.logs, icon: TextSearch, permission: 'log', key: 'l' },
     ],
+  },
+  {
+    label: groups.people,
+    entries: [{ to: '/users', label: pages.users, icon: UsersRound, permission: 'users', key: 'u' }],
   },
 ];
 

@@ -1,0 +1,31 @@
+import { Button } from '../../kit/button.tsx';
+import type { ResultOf } from '../../kit/calls.ts';
+import { SecretText } from '../../kit/copy.tsx';
+import { Dialog } from '../../kit/dialog.tsx';
+import { formatTime } from '../../kit/format.ts';
+import { texts } from '../../texts/texts.ts';
+
+const own = texts.users;
+
+export interface PasswordLink {
+  readonly email: string;
+  readonly meta: ResultOf<'POST /api/users/{userId}/actions/reset-link'>['Meta'];
+}
+
+/** The link, shown once; closed by its button only. */
+export const PasswordLinkDialog = ({ link: { email, meta }, onClose }: { link: PasswordLink; onClose(): void }) => (
+  <Dialog
+    isOpen
+    isModalOnly
+    onClose={onClose}
+    title={own.linkTitle(email)}
+    about={own.linkAbout(formatTime(Date.parse(meta.expires_at)))}
+    footer={
+      <Button kind="primary" onClick={onClose}>
+        {own.linkDone}
+      </Button>
+    }
+  >
+    <SecretText secret={meta.link} isShownOnce />
+  </Dialog>
+);

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+
+describe('User pages', () => {
+  const dashboard = testDashboard();
+
+  async function fillUser(page: Page, email: string, role: RegExp) {
+    await page.getByLabel('First name').fill('Ada');
+    await page.getByLabel('Last name').fill('<b>Byron</b>');
+    await page.getByLabel('E-mail address').fill(email);
+    const label = await page.getByRole('option', { name: role }).textContent();
+    await page.getByLabel('Role').selectOption({ label: label! });
+  }
+  const findUser = async (email: string) => {
+    const { body } = await dashboard.app().ask('POST', '/api/users/search', { body: { filters: { query: email } } });
+    return body.users[0];
+  };
+
+  test('a new user gets a link that is shown once, and the role that was chosen', async () => {
+    const permissions = { IsAdmin: 'admin', ResetPassword: 'admin' };
+    const page = await dashboard.openAs(await dashboard.addPerson({ user_permissions: permissions }), '/users');
+    await page.getByRole('link', { name: 'New user' }).click();
+    await fillUser(page, 'lovelace@example.org', /^Reader/);
+    await page.getByRole('button', { name: 'Create user' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Password link for lovelace@example.org' });
+    const link = await dialog.getByText('/login/reset').textContent();
+    const { pathname, search } = new URL(link!);
+    assert.equal((await fetch(dashboard.app().url.dashboard + pathname + search)).status, 200);
+    await assertAccessible(page, 'link of a new user');
+    await dialog.getByRole('button', { name: 'I have kept the link' }).click();
+    await page.getByRole('cell', { name: 'lovelace@example.org' }).waitFor();
+    assert.equal(await page.getByText(link!).count(), 0);
+    const { user_permissions, active } = await findUser('lovelace@example.org');
+    assert.deepEqual([user_permissions.apis, user_permissions.IsAdmin, active], ['read', undefined, true]);
+  });
+
+  test('a search finds users of all pages, without the address of a person in a URL', async () => {
+    const found = await dashboard.addPerson({ email_address: 'needle@example.org' });
+    const page = await dashboard.openAs(await dashboard.addPerson({ user_permissions: { users: 'read' } }), '/users');
+    const addresses: string[] = [];
+    page.on('request', request => addresses.push(request.url()));
+    await page.getByLabel('Search users by e-mail address').fill('needle');
+    await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: found.username }).waitFor();
+    assert.deepEqual(
+      [...addresses, page.url()].filter(url => url.includes('needle')),
+      [],
+    );
+    assert.equal(await page.getByRole('link', { name: 'New user' }).count(), 0);
+  });
+
+  test('a user who is no administrator sets a password and is offered only roles below the own permissions', async () => {
+    const held = { users: 'write', apis: 'read', keys: 'read', policies: 'read', analytics: 'read', log: 'read' };
+    const page = await dashboard.openAs(await dashboard.addPerson({ user_permissions: held }), '/users/new');
+    await page.getByLabel('Role').waitFor();
+    assert.equal(await page.getByRole('option').count(), 1);
+    await fillUser(page, 'hopper@example.org', /^Reader/);
+    await page.getByLabel('Password').fill('short');
+    await page.getByRole('button', { name: 'Create user' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Password').fill('Correct horse 71 battery');
+    await page.getByRole('button', { name: 'Create user' }).click();
+    await page.getByRole('cell', { name: 'hopper@example.org' }).waitFor();
+    assert.equal((await findUser('hopper@example.org')).user_permissions.log, 'read');
+  });
+});
