@@ -69,17 +69,23 @@ export function NewUserPage() {
             )}
           </div>
         </Card>
-        <div className="flex justify-end gap-2">
-          <Link to="/users" className={buttonClass()}>
-            {texts.kit.cancel}
-          </Link>
-          <Button kind="primary" type="submit" isBusy={isPending} disabled={role === undefined}>
-            {own.createAction}
-          </Button>
-        </div>
+        <FormActions isBusy={isPending} isDisabled={role === undefined} />
       </form>
       {link && <PasswordLinkDialog link={link} onClose={close} />}
     </PageFrame>
+  );
+}
+
+function FormActions({ isBusy, isDisabled }: { isBusy: boolean; isDisabled: boolean }) {
+  return (
+    <div className="flex justify-end gap-2">
+      <Link to="/users" className={buttonClass()}>
+        {texts.kit.cancel}
+      </Link>
+      <Button kind="primary" type="submit" isBusy={isBusy} disabled={isDisabled}>
+        {own.createAction}
+      </Button>
+    </div>
   );
 }
 
