@@ -37,6 +37,7 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
   'src/people/sessions/passkeys.test.ts': ['removePasskey'],
   'src/apis/oas/details.test.ts': ['exportDocument', 'exportDocuments', 'listDocumentUrls'],
   'src/apis/examples/examples.test.ts': ['getExample'],
+  'src/analytics/mcp-usage.test.ts': ['countMcpErrors', 'countMcpKeyActivity'],
   'src/analytics/analytics.test.ts': ['countKeyActivity', 'countClientActivity'],
   'src/apis/system/statistics.test.ts': ['getSystemStatistics'],
   'src/analytics/activity.test.ts': ['sumKeyActivity', 'countKeyEndpoints', 'countClientEndpoints'],
