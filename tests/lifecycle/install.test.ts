@@ -12,7 +12,7 @@ const isRoot = process.getuid?.() === 0;
 /** User of the image; without root the tests can only be the one they are. */
 const containerUser = isRoot ? { uid: 10_001, gid: 10_001 } : { uid: process.getuid!(), gid: process.getgid!() };
 
-const unwanted = ['typescript', '@biomejs', '@types', 'fast-check'];
+const unwanted = ['typescript', '@biomejs', '@types/pg', 'fast-check'];
 
 /** An installation from the package cache, on a machine that does other things. */
 const timeout = 600_000;
