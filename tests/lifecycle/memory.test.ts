@@ -54,7 +54,9 @@ for (const [thread, file, notNeeded] of [
     new RegExp(
       [
         '/languages/(jq/jq|go-template/template|rego|json-schema)',
-        '/gateway/(graphql|mcp|validation)/',
+        '/gateway/(mcp|validation)/',
+        // The loader of the engine, and what responds for it: 4 kB.
+        '/gateway/graphql/(?!create-data-graph|lazy-engine|graphql-refusals|media-types)',
         '/gateway/cache/(http|response)-caching\\.ts$',
         '/gateway/auth/(basic|hmac|jwt|oidc|external-oauth|security-requirements)\\.ts$',
         '/gateway/plugins/(sandbox/sandbox|typescript/module-files)\\.ts$',
