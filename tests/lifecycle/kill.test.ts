@@ -103,7 +103,7 @@ async function survives(rounds: number, environment: Record<string, string>): Pr
   assert.equal((await child.stop()).code, 0);
 }
 
-test('acknowledged writes survive twenty SIGKILLs', async () => {
+test('acknowledged writes survive twenty SIGKILLs', { timeout: 400_000 }, async () => {
   await survives(20, {});
 });
 
