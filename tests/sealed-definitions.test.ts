@@ -145,16 +145,23 @@ for (const engine of engines)
         'api_labels',
       ])
         await records.db.schema.dropTable(table).execute();
-      await records.db.schema.dropIndex('users_address').execute();
-      await records.db.schema.dropIndex('users_group').execute();
-      await records.db.schema.dropIndex('apis_active').execute();
-      await records.db.schema.dropIndex('keys_expiry').execute();
+      for (const index of [
+        'users_address',
+        'users_group',
+        'apis_active',
+        'keys_expiry',
+        'usage_mcp',
+        'oauth_clients_policy',
+      ])
+        await records.db.schema.dropIndex(index).execute();
       for (const column of ['expires_at', 'inactive'])
         await records.db.schema.alterTable('keys').dropColumn(column).execute();
       await records.db.schema.alterTable('apis').dropColumn('active').execute();
       await records.db.schema.alterTable('users').dropColumn('group_id').execute();
       await records.db.schema.alterTable('logs').dropColumn('tags').execute();
-      for (const column of ['method', 'country', 'user_agent'])
+      await records.db.schema.alterTable('oauth_clients').dropColumn('policy_id').execute();
+      const mcpColumns = ['mcp_method', 'mcp_primitive_type', 'mcp_primitive_name'];
+      for (const column of ['method', 'country', 'user_agent', ...mcpColumns])
         await records.db.schema.alterTable('usage').dropColumn(column).execute();
       await services.meta.set('schema_version', String(migrations.findIndex(it => it.name === 'sealed-definitions')));
     }
