@@ -370,7 +370,7 @@ onEveryEngine(
       const app = current();
       const { happen, apiId } = await telling(app, [
         { handler_name: 'eh_log_handler', handler_meta: { prefix: 'seen' } },
-        { handler_name: 'cp_dynamic_handler', handler_meta: { name: 'onFailure' } },
+        { handler_name: 'eh_unknown_handler', handler_meta: { name: 'onFailure' } },
         { ...webhook('http://127.0.0.1:9/never', { disabled: true }) },
       ]);
       await happen('/here');
@@ -378,7 +378,7 @@ onEveryEngine(
         assert.ok(lines.some(({ msg }) => /^seen:AuthFailure:[0-9a-f]+:127\.0\.0\.1:\/\w+\/here$/.test(msg ?? ''))),
       );
       assert.ok(
-        lines.some(it => it.type === 'cp_dynamic_handler' && it.msg === 'event handler type unsupported, skipped'),
+        lines.some(it => it.type === 'eh_unknown_handler' && it.msg === 'event handler type unsupported, skipped'),
       );
       const status = await requestOk(app, 'GET', `/api/apis/${apiId}/status`);
       assert.deepEqual(status, {
@@ -386,7 +386,7 @@ onEveryEngine(
         served: true,
         reason: '',
         warnings: [
-          'the event handler onFailure of AuthFailure does not run: handlers of type cp_dynamic_handler are not supported',
+          'the event handler onFailure of AuthFailure does not run: handlers of type eh_unknown_handler are not supported',
         ],
       });
       assert.equal((await deliveriesOf(app, `api_id=${apiId}`)).length, 0);
