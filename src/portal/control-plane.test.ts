@@ -258,6 +258,7 @@ describe('remote control plane', () => {
         ['deleteAppAccessRequest', request],
         ['deleteAccessRequest', `/portal-api/access_requests/${granted}`],
         ['deleteApp', app],
+        ['deletePortalUser', `/portal-api/users/${owned.UserID}`],
         ['deleteProvider', `/portal-api/providers/${ProviderID}`],
       ];
       for (const [mode, expected] of [

@@ -3,6 +3,7 @@ import { appOperations } from './apps/operations.ts';
 import { catalogueOperations } from './catalogues/operations.ts';
 import { credentialOperations } from './credentials/operations.ts';
 import { portalOrganisationOperations } from './organisations/operations.ts';
+import { teamOperations } from './organisations/team-operations.ts';
 import { planOperations } from './plans/operations.ts';
 import { productOperations } from './products/operations.ts';
 import { providerOperations } from './providers/operations.ts';
@@ -15,6 +16,7 @@ export const portalOperations = [
   ...planOperations,
   ...catalogueOperations,
   ...portalOrganisationOperations,
+  ...teamOperations,
   ...portalUserOperations,
   ...appOperations,
   ...credentialOperations,

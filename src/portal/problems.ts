@@ -8,6 +8,12 @@ export const problem = problems('portal', {
   product_exists: { status: 409, message: 'A product with this Path or CID already exists' },
   catalogue_exists: { status: 409, message: 'A catalogue with this NameWithSlug or CID already exists' },
   user_exists: { status: 409, message: 'A user with this Email or CID already exists' },
+  last_administrator: {
+    status: 422,
+    message: 'The only active administrator cannot be deleted, deactivated or given another role',
+  },
+  default_organisation: { status: 422, message: 'The default organisation cannot be deleted' },
+  default_team: { status: 422, message: 'The default team of an organisation cannot be deleted' },
   bad_password: { status: 422, message: '{faults}' },
   provider_refused: { status: 422, message: 'Provider {name} refused: {reason}' },
   provider_unavailable: { status: 422, message: 'Provider {name} cannot be reached: {reason}' },

@@ -78,7 +78,7 @@ export const numberedId = z
 export const chosenCid = z.string().regex(/^[0-9A-Za-z]{27}$/, 'must be 27 letters and digits');
 
 /** An object as returned, reduced to its `ID`. */
-const withId = readOnlyMembers(z.object({ ID: lenientInt }), ['CID', 'Name', 'CreatedAt', 'UpdatedAt']);
+const withId = readOnlyMembers(z.object({ ID: lenientInt }), ['CID', 'Name', 'Users', 'CreatedAt', 'UpdatedAt']);
 
 /**
  * References in a body: by id, by persistent id, by name, or an object with its

@@ -301,6 +301,7 @@ const scenarios: readonly Scenario[] = [
         { operation: 'createProvider', path: '/portal-api/providers', body: provider },
         { operation: 'createPlan', path: '/portal-api/plans', body: { Name: createPublicId(), ProviderID: 1, CID } },
         { operation: 'createPortalOrganisation', path: '/portal-api/organisations', body: { Name: 'O', CID } },
+        { operation: 'createTeam', path: '/portal-api/organisations/1/teams', body: { Name: 'T', CID } },
       ];
       for (const { path, body } of requests) await ok('POST', path, body);
       return requests;

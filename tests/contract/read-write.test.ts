@@ -85,17 +85,15 @@ const portal = {
       Per: 60,
       MetaData: { a: 'b' },
     }),
-  async app() {
-    const user = {
+  user: () =>
+    ok('POST', '/portal-api/users', {
       Email: `${createPublicId()}@example.org`,
       First: 'A',
       Last: 'B',
       OrganisationID: 1,
       Role: 'consumer-team-member',
-    };
-    const { ID: UserID } = await ok('POST', '/portal-api/users', user);
-    return ok('POST', '/portal-api/apps', { Name: 'App', UserID });
-  },
+    }),
+  app: async () => ok('POST', '/portal-api/apps', { Name: 'App', UserID: (await portal.user()).ID }),
   webhook: () =>
     ok('POST', '/portal-api/webhooks', {
       Name: 'Hook',
@@ -242,6 +240,14 @@ const resources: Record<string, Resource> = {
       const wanted = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
       await ok('PUT', `/portal-api/apps/${ID}/provision`, wanted);
       return `/portal-api/apps/${ID}`;
+    },
+  },
+  '/portal-api/users/{user_id}': { make: async () => `/portal-api/users/${(await portal.user()).ID}` },
+  '/portal-api/organisations/{organisation_id}': { make: async () => '/portal-api/organisations/1' },
+  '/portal-api/organisations/{organisation_id}/teams/{team_id}': {
+    make: async () => {
+      const path = '/portal-api/organisations/1/teams';
+      return `${path}/${(await ok('POST', path, { Name: 'T', Users: [(await portal.user()).ID] })).ID}`;
     },
   },
   '/portal-api/posts/{post_id}': { make: async () => `/portal-api/posts/${(await portal.post()).ID}` },

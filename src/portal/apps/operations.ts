@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { DecisionServices } from '../access-requests/decision.ts';
-import { removeRequests } from '../access-requests/removal.ts';
 import { AccessRequestOfApp, toAppRequestView } from '../access-requests/schema.ts';
 import { viewRequests } from '../access-requests/views.ts';
-import { defaultOrganisationId } from '../organisations/schema.ts';
+import { hasPersonalApps } from '../organisations/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import {
@@ -19,6 +18,7 @@ import {
 } from '../shapes.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import { provision } from './provision.ts';
+import { removeApp } from './removal.ts';
 import { AppChange, AppRow, AppWrite, Provision, type StoredApp, toAppRow } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'apps', permission: 'secret' } as const;
@@ -41,12 +41,14 @@ async function loadAppView(app: StoredApp, services: Services): Promise<z.input<
   };
 }
 
-/** Owner and visibility of an app: in the default organisation apps are personal, its users are strangers. */
+/**
+ * Owner and visibility of an app: in the default organisation apps are personal, its users are strangers. Inside a
+ * transaction: locks the owner, so that a user deleted meanwhile gets no app.
+ */
 async function resolveOwnership(UserID: number, Visibility: StoredApp['Visibility'], { portal }: Services) {
-  const owner = await portal.users.get(UserID);
+  const owner = await portal.users.lock(UserID);
   if (!owner) throw createInvalidProblem([{ path: 'UserID', message: `there is no user ${UserID}` }]);
-  const alone = owner.OrganisationID === 0 || owner.OrganisationID === defaultOrganisationId;
-  return { UserID, Visibility: alone ? ('personal' as const) : Visibility };
+  return { UserID, Visibility: hasPersonalApps(owner.OrganisationID) ? ('personal' as const) : Visibility };
 }
 
 export const listApps = operation({
@@ -73,8 +75,8 @@ export const createApp = operation({
   async handle({ body, audit }, services: Services) {
     const { portal, records, clock } = services;
     const now = clock.now();
-    const owner = await resolveOwnership(body.UserID, body.Visibility ?? 'organisation', services);
     const created = await records.write(async () => {
+      const owner = await resolveOwnership(body.UserID, body.Visibility ?? 'organisation', services);
       const inserted = await portal.apps.insert({
         Name: body.Name,
         Description: body.Description ?? '',
@@ -116,18 +118,24 @@ export const updateApp = operation({
   returns: App,
   problems: [problem.unknown],
   async handle({ params: { app_id }, body, audit }, services: Services) {
-    const { portal, clock } = services;
+    const { portal, records, clock } = services;
     audit(String(app_id));
     const before = present(await portal.apps.get(app_id), 'App', 'unknown');
-    const owned = await resolveOwnership(body.UserID ?? before.UserID, body.Visibility ?? before.Visibility, services);
-    const changed = await portal.apps.change(app_id, it => ({
-      ...it,
-      Name: body.Name ?? it.Name,
-      Description: body.Description ?? it.Description,
-      RedirectURLs: body.RedirectURLs ?? it.RedirectURLs,
-      ...owned,
-      UpdatedAt: clock.now(),
-    }));
+    const changed = await records.write(async () => {
+      const owned = await resolveOwnership(
+        body.UserID ?? before.UserID,
+        body.Visibility ?? before.Visibility,
+        services,
+      );
+      return portal.apps.change(app_id, it => ({
+        ...it,
+        Name: body.Name ?? it.Name,
+        Description: body.Description ?? it.Description,
+        RedirectURLs: body.RedirectURLs ?? it.RedirectURLs,
+        ...owned,
+        UpdatedAt: clock.now(),
+      }));
+    });
     return loadAppView(present(changed, 'App', 'unknown'), services);
   },
 });
@@ -146,20 +154,10 @@ export const deleteApp = operation({
     const { portal } = services;
     audit(String(app_id));
     present(await portal.apps.get(app_id), 'App');
-    do await removeRequests(await portal.accessRequests.listLive({ app_id }), services);
-    while (!(await tryRemove(app_id, services)));
+    await removeApp(app_id, services);
     return okStatus;
   },
 });
-
-/** Removes the app; false when an access request was created meanwhile. */
-const tryRemove = (appId: number, { portal, records }: DecisionServices): Promise<boolean> =>
-  records.write(async () => {
-    await portal.apps.change(appId, it => it);
-    if ((await portal.accessRequests.listLive({ app_id: appId })).length > 0) return false;
-    await portal.apps.remove(appId);
-    return true;
-  });
 
 export const provisionApp = operation({
   ...declared,

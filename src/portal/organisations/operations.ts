@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { formatOptionalTime, portalId, portalPageQuery } from '../shapes.ts';
+import { formatOptionalTime, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
+import { resolveTeams, restrictApps } from '../users/membership.ts';
 import { toUserRow } from '../users/schema.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import {
+  defaultOrganisationId,
   PortalOrganisation,
+  PortalOrganisationChange,
   PortalOrganisationRow,
   PortalOrganisationWrite,
   type StoredPortalOrganisation,
@@ -82,4 +85,68 @@ export const getPortalOrganisation = operation({
   },
 });
 
-export const portalOrganisationOperations = [listPortalOrganisations, createPortalOrganisation, getPortalOrganisation];
+export const updatePortalOrganisation = operation({
+  ...declared,
+  name: 'updatePortalOrganisation',
+  method: 'PUT',
+  path: '/portal-api/organisations/{organisation_id}',
+  about: 'Renames an organisation; the names of its teams do not change.',
+  params: z.object({ organisation_id: portalId }),
+  body: PortalOrganisationChange,
+  returns: PortalOrganisation,
+  problems: [problem.unknown],
+  async handle({ params, body, audit }, services: Services & Pick<PortalServices, 'clock'>) {
+    const { portal, clock } = services;
+    const { ID } = present(await portal.organisations.get(params.organisation_id), 'Organisation', 'unknown');
+    audit(String(ID));
+    const changed = await portal.organisations.change(ID, it => ({
+      ...it,
+      Name: body.Name ?? it.Name,
+      UpdatedAt: clock.now(),
+    }));
+    return loadOrganisationView(present(changed, 'Organisation', 'unknown'), services);
+  },
+});
+
+export const deletePortalOrganisation = operation({
+  ...declared,
+  name: 'deletePortalOrganisation',
+  method: 'DELETE',
+  path: '/portal-api/organisations/{organisation_id}',
+  about: 'Deletes an organisation with its teams. Its users move to the default organisation; their apps get personal.',
+  params: z.object({ organisation_id: portalId }),
+  returns: okResponse,
+  problems: [problem.not_found, problem.default_organisation],
+  async handle({ params, audit }, services: Services) {
+    const { portal, records } = services;
+    const { ID } = present(await portal.organisations.get(params.organisation_id), 'Organisation');
+    audit(String(ID));
+    if (ID === defaultOrganisationId) throw problem.default_organisation();
+    await records.write(async () => {
+      present(await portal.organisations.lock(ID), 'Organisation');
+      await moveUsers(ID, services);
+      for (const team of await portal.teams.ofOrganisation(ID)) await portal.teams.remove(team.ID);
+      await portal.organisations.remove(ID);
+    });
+    return okStatus;
+  },
+});
+
+/** Moves the users of an organisation to the default team of the default organisation. */
+async function moveUsers(organisationId: number, services: Services): Promise<void> {
+  const { portal } = services;
+  const teams = await resolveTeams([], defaultOrganisationId, services);
+  for (const { ID } of await portal.users.ofOrganisation(organisationId)) {
+    await portal.users.change(ID, it => ({ ...it, OrganisationID: defaultOrganisationId }));
+    await portal.teams.members.setLeftOf(ID, teams);
+    await restrictApps(ID, defaultOrganisationId, services);
+  }
+}
+
+export const portalOrganisationOperations = [
+  listPortalOrganisations,
+  createPortalOrganisation,
+  getPortalOrganisation,
+  updatePortalOrganisation,
+  deletePortalOrganisation,
+];

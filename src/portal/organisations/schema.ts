@@ -1,10 +1,13 @@
 import { z } from 'zod';
-import { readOnlyMembers } from '#base/members.ts';
-import { chosenCid, formatOptionalTime } from '../shapes.ts';
+import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
+import { chosenCid, formatOptionalTime, lenientInt, optionalMember } from '../shapes.ts';
 import { UserRow } from '../users/schema.ts';
 
 /** Organisation of app developers. Its default team has all its users. */
 export const defaultOrganisationId = 1;
+/** Administrators (0) and users of the default organisation share no apps: its users are strangers. */
+export const hasPersonalApps = (organisationId: number) =>
+  organisationId === 0 || organisationId === defaultOrganisationId;
 export const defaultOrganisationName = 'Default Organisation';
 
 /** Names are shown on pages: markup is stripped. */
@@ -20,6 +23,39 @@ export const PortalOrganisationWrite = readOnlyMembers(z.object({ Name: plainNam
   'Users',
   'CreatedAt',
   'UpdatedAt',
+]);
+
+export const PortalOrganisationChange = readOnlyMembers(z.object({ Name: plainName.optional() }), [
+  'ID',
+  'CID',
+  'Teams',
+  'Users',
+  'CreatedAt',
+  'UpdatedAt',
+]);
+
+const maxTeamUsers = 10_000;
+/** A user by number, also as responses have it: `User#2`. */
+const userNumber = z.union(
+  [
+    lenientInt,
+    z
+      .string()
+      .regex(/^User#\d{1,15}$/)
+      .transform(text => Number(text.slice('User#'.length))),
+  ],
+  { error: 'must be the number of a user' },
+);
+/** A list replaces the members, null empties it, absence leaves them. */
+const teamUsers = meaningfulNull(z.array(userNumber).max(maxTeamUsers).nullable().optional());
+const teamReadOnly = ['ID', 'Default', 'CreatedAt', 'UpdatedAt'];
+export const TeamWrite = readOnlyMembers(
+  z.object({ Name: plainName, CID: optionalMember(chosenCid), Users: teamUsers }),
+  teamReadOnly,
+);
+export const TeamChange = readOnlyMembers(z.object({ Name: plainName.optional(), Users: teamUsers }), [
+  ...teamReadOnly,
+  'CID',
 ]);
 
 interface NumberedRecord {

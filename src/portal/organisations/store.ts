@@ -17,6 +17,8 @@ export function createTeamStore(records: Records) {
   );
   return {
     ...teams,
+    /** Inside a transaction: reads a team under a row lock. */
+    lock: (id: number) => teams.rows.lock({ id }),
     members: createJoinTableStore(records, 'portal_team_members', 'team_id'),
     ofOrganisation: (organisationId: number) => teams.all({ organisation_id: organisationId }),
     findDefault: (organisationId: number) => teams.rows.find({ organisation_id: organisationId, is_default: 1 }),
@@ -32,6 +34,8 @@ export function createPortalOrganisationStore(records: Records, teams: TeamStore
   );
   return {
     ...organisations,
+    /** Inside a transaction: reads an organisation under a row lock. */
+    lock: (id: number) => organisations.rows.lock({ id }),
     /** Creates an organisation with its default team, in one transaction. */
     create: (name: string, cid?: string): Promise<StoredPortalOrganisation> =>
       records.write(async () => {

@@ -3,14 +3,23 @@ import { createSortableId } from '#base/ids.ts';
 import { findPasswordFaults, hashPassword } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { createInvalidProblem } from '#operations/validation-error.ts';
+import type { DecisionServices } from '../access-requests/decision.ts';
+import { removeApp } from '../apps/removal.ts';
 import { partnersOf } from '../join-table-store.ts';
-import { defaultOrganisationId, Team, toTeamView } from '../organisations/schema.ts';
+import { Team, toTeamView } from '../organisations/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { formatOptionalTime, portalId, portalPageQuery, type Reference } from '../shapes.ts';
+import { formatOptionalTime, lenientBool, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
 import { portalMessages } from '../webhooks/notify.ts';
-import { isPortalAdmin, PortalUserWrite, type StoredPortalUser, toUserRow, UserRow } from './schema.ts';
+import { refuseLastAdministrator, resolveTeams, resolveUserOrganisation, restrictApps } from './membership.ts';
+import {
+  isPortalAdmin,
+  PortalUserChange,
+  PortalUserWrite,
+  type StoredPortalUser,
+  toUserRow,
+  UserRow,
+} from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'portal users', permission: 'secret' } as const;
 type Services = Pick<PortalServices, 'portal'>;
@@ -68,21 +77,6 @@ async function hashCheckedPassword(password: string | undefined, settings: Setti
   return hashPassword(password);
 }
 
-/** Teams of a new user: those named, which must be of the user's organisation, or its default team. */
-async function resolveTeams(references: readonly Reference[], organisationId: number, { portal: { teams } }: Services) {
-  if (organisationId === 0) return [];
-  const own = await teams.ofOrganisation(organisationId);
-  const chosen = references.map((it, place) => {
-    const team = own.find(({ ID, CID, Name }) => it === ID || it === CID || it === Name);
-    if (!team)
-      throw createInvalidProblem([
-        { path: `Teams[${place}]`, message: `there is no team ${it} in organisation ${organisationId}` },
-      ]);
-    return team.ID;
-  });
-  return chosen.length > 0 ? chosen : own.filter(team => team.Default).map(team => team.ID);
-}
-
 export const createPortalUser = operation({
   ...declared,
   name: 'createPortalUser',
@@ -95,10 +89,6 @@ export const createPortalUser = operation({
   async handle({ body, audit }, services: Pick<PortalServices, 'portal' | 'clock' | 'settings' | 'records'>) {
     const { portal, clock, settings, records } = services;
     const Role = body.Role ?? 'consumer-admin';
-    const OrganisationID = isPortalAdmin(Role) ? 0 : body.OrganisationID || defaultOrganisationId;
-    if (OrganisationID !== 0 && !(await portal.organisations.get(OrganisationID)))
-      throw createInvalidProblem([{ path: 'OrganisationID', message: `there is no organisation ${OrganisationID}` }]);
-    const teams = await resolveTeams(body.Teams ?? [], OrganisationID, services);
     const now = clock.now();
     const user = {
       CID: body.CID ?? createSortableId(now),
@@ -106,7 +96,6 @@ export const createPortalUser = operation({
       First: body.First ?? '',
       Last: body.Last ?? '',
       Active: body.Active ?? true,
-      OrganisationID,
       Role,
       Provider: body.Provider ?? 'password',
       Password: await hashCheckedPassword(body.Password, settings),
@@ -115,7 +104,9 @@ export const createPortalUser = operation({
       UpdatedAt: now,
     };
     const created = await records.write(async () => {
-      const inserted = await portal.users.insert(user);
+      const OrganisationID = await resolveUserOrganisation(Role, body.OrganisationID, services);
+      const teams = await resolveTeams(body.Teams ?? [], OrganisationID, services);
+      const inserted = await portal.users.insert({ ...user, OrganisationID });
       await portal.teams.members.setLeftOf(inserted.ID, teams);
       await portal.notify('UserRegistered', portalMessages.user(inserted));
       return inserted;
@@ -139,4 +130,100 @@ export const getPortalUser = operation({
   },
 });
 
-export const portalUserOperations = [listPortalUsers, createPortalUser, getPortalUser];
+export const updatePortalUser = operation({
+  ...declared,
+  name: 'updatePortalUser',
+  method: 'PUT',
+  path: '/portal-api/users/{user_id}',
+  about: 'Updates a user of the portal. Teams replace the stored ones; omitted members do not change.',
+  params: z.object({ user_id: portalId }),
+  body: PortalUserChange,
+  returns: User,
+  problems: [problem.unknown, problem.user_exists, problem.bad_password, problem.last_administrator],
+  async handle({ params, body, audit }, services: Pick<PortalServices, 'portal' | 'clock' | 'settings' | 'records'>) {
+    const { portal, settings } = services;
+    const { ID } = present(await portal.users.get(params.user_id), 'User', 'unknown');
+    audit(String(ID));
+    const password = await hashCheckedPassword(body.Password, settings);
+    return loadUserView(await changeUser(ID, body, password, services), services);
+  },
+});
+
+/** Changes a user with its memberships, and reports (de)activation, in one transaction. */
+function changeUser(
+  id: number,
+  body: PortalUserChange,
+  password: string,
+  services: Pick<PortalServices, 'portal' | 'clock' | 'records'>,
+): Promise<StoredPortalUser> {
+  const { portal, clock, records } = services;
+  return records.write(async () => {
+    const before = present(await portal.users.lock(id), 'User', 'unknown');
+    const Role = body.Role ?? before.Role;
+    const Active = body.Active ?? before.Active;
+    if (!Active || !isPortalAdmin(Role)) await refuseLastAdministrator(before, services);
+    const OrganisationID = await resolveUserOrganisation(Role, body.OrganisationID ?? before.OrganisationID, services);
+    const user = {
+      ...before,
+      Email: body.Email ?? before.Email,
+      First: body.First ?? before.First,
+      Last: body.Last ?? before.Last,
+      Active,
+      OrganisationID,
+      Role,
+      Provider: body.Provider ?? before.Provider,
+      Password: password || before.Password,
+      ResetPassword: body.ResetPassword ?? before.ResetPassword,
+      UpdatedAt: clock.now(),
+    };
+    await portal.users.change(id, () => user);
+    if (body.Teams || OrganisationID !== before.OrganisationID)
+      await portal.teams.members.setLeftOf(id, await resolveTeams(body.Teams ?? [], OrganisationID, services));
+    await restrictApps(id, OrganisationID, services);
+    if (Active !== before.Active)
+      await portal.notify(Active ? 'UserAccountActivated' : 'UserAccountDeactivated', portalMessages.user(user));
+    return user;
+  });
+}
+
+export const deletePortalUser = operation({
+  ...declared,
+  name: 'deletePortalUser',
+  method: 'DELETE',
+  changesTraffic: true,
+  path: '/portal-api/users/{user_id}',
+  about: 'Deletes a user of the portal with its apps; their keys are refused at once.',
+  params: z.object({ user_id: portalId }),
+  query: z.object({ force: lenientBool.optional().describe('Proceeds if a provider is unavailable') }),
+  returns: okResponse,
+  problems: [problem.not_found, problem.last_administrator, problem.provider_unavailable, problem.provider_refused],
+  async handle({ params, query, audit }, services: DecisionServices) {
+    const { portal, records } = services;
+    const user = present(await portal.users.get(params.user_id), 'User');
+    audit(String(user.ID));
+    await records.write(() => refuseLastAdministrator(user, services));
+    do for (const { ID } of await portal.apps.ofUser(user.ID)) await removeApp(ID, services, query.force);
+    while (!(await tryRemove(user.ID, services)));
+    return okStatus;
+  },
+});
+
+/** Removes the user; false when an app was created meanwhile. */
+const tryRemove = (id: number, services: DecisionServices): Promise<boolean> =>
+  services.records.write(async () => {
+    const { portal } = services;
+    const user = await portal.users.lock(id);
+    if ((await portal.apps.ofUser(id)).length > 0) return false;
+    if (user) await refuseLastAdministrator(user, services);
+    await portal.teams.members.setLeftOf(id, []);
+    await portal.users.remove(id);
+    return true;
+  });
+
+export const portalUserOperations = [
+  listPortalUsers,
+  createPortalUser,
+  getPortalUser,
+  updatePortalUser,
+  deletePortalUser,
+];

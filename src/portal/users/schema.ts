@@ -25,8 +25,13 @@ const writable = z.object({
   ResetPassword: optionalMember(lenientBool),
   Teams: optionalMember(references),
 });
-export const PortalUserWrite = readOnlyMembers(writable, ['ID']);
-export type PortalUserWrite = z.output<typeof PortalUserWrite>;
+const readOnly = ['ID', 'JWTToken', 'APITokenCreatedAt', 'Organisation', 'CreatedAt', 'UpdatedAt'];
+export const PortalUserWrite = readOnlyMembers(writable, readOnly);
+export const PortalUserChange = readOnlyMembers(writable.omit({ CID: true }).partial({ Email: true }), [
+  ...readOnly,
+  'CID',
+]);
+export type PortalUserChange = z.output<typeof PortalUserChange>;
 
 export interface StoredPortalUser {
   ID: number;

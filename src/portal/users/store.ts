@@ -13,6 +13,8 @@ export function createPortalUserStore(records: Records) {
   return {
     ...users,
     findByEmail: (email: string) => users.rows.find({ email: email.toLowerCase() }),
+    /** Inside a transaction: reads a user under a row lock. */
+    lock: (id: number) => users.rows.lock({ id }),
     ofOrganisation: (organisationId: number) => users.all({ organisation_id: organisationId }),
   };
 }

@@ -64,6 +64,19 @@ onEveryEngine('portal webhook events', app => {
     await remove();
   });
 
+  test('activation and deactivation of a user send events, other changes of the user do not', async () => {
+    const { takeEvents, remove } = await createHook('UserAccountActivated', 'UserAccountDeactivated');
+    const { ID } = await aDeveloper(app());
+    for (const body of [{ First: 'Silent' }, { Active: false }, { Active: false }, { Active: true }])
+      await requestPortal(app(), 'PUT', `/portal-api/users/${ID}`, body);
+    const events = (await takeEvents(2)).map(([event, message]) => [event, message.ID, message.Status]);
+    assert.deepEqual(events, [
+      ['UserAccountDeactivated', ID, 'inactive'],
+      ['UserAccountActivated', ID, 'active'],
+    ]);
+    await remove();
+  });
+
   test('an access request sends events when created, approved or rejected, and for its credential', async () => {
     const request = ['AccessRequestCreated', 'AccessRequestApproved', 'AccessRequestRejected'];
     const { takeEvents: told, remove } = await createHook(...request, 'CredentialRegistered');
