@@ -46,7 +46,7 @@ describe('Dashboard', () => {
     for (const next of ['https://example.org/x', '//example.org/x', '/\\example.org', '/.//example.org', '//[']) {
       const page = await dashboard.openAnonymous(`/login?next=${encodeURIComponent(next)}`);
       await signIn(page, person);
-      await page.getByRole('heading', { name: 'Home' }).waitFor();
+      await page.getByRole('heading', { name: 'Welcome to Gatewright' }).waitFor();
       assert.equal(new URL(page.url()).origin, dashboard.app().url.dashboard);
     }
   });
@@ -138,12 +138,11 @@ describe('Dashboard', () => {
     assert.equal((await other.ask('DELETE', `/api/users/${own.id}/sessions`)).status, 200);
     const isList = (url: string) => url.includes('/api/keys/detailed');
     const refused = page.waitForResponse(it => isList(it.url()) && it.status() === 401);
+    const dialog = page.getByRole('dialog', { name: 'The session has ended' });
     // A tab that is looked at again reads its data again.
-    await page.waitForFunction(`(dispatchEvent(new Event('visibilitychange')),
-      document.querySelector('[role="dialog"]') !== null)`);
+    while (!(await dialog.isVisible())) await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
     await refused;
     const repeated = page.waitForResponse(it => isList(it.url()) && it.status() === 200);
-    const dialog = page.getByRole('dialog', { name: 'The session has ended' });
     await dialog.getByLabel('Password', { exact: true }).fill(own.password);
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
     await repeated;

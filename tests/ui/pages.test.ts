@@ -10,6 +10,8 @@ import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
 /** Every page of the dashboard with the heading that it has, opened by an administrator. */
 const pages: Readonly<Record<string, RegExp>> = {
   '/': /^Home$/,
+  '/welcome': /^Welcome to Gatewright$/,
+  '/welcome?api=orders': /^Welcome to Gatewright$/,
   '/apis': /^APIs$/,
   '/apis/new': /^New API$/,
   '/apis/orders': /^Orders$/,
@@ -57,7 +59,7 @@ describe('Pages of the dashboard', () => {
   };
   const photograph = async (page: Page, path: string, suffix: string) => {
     if (!shots) return;
-    const name = path.replaceAll('/', '_');
+    const name = path.replaceAll(/[/?]/g, '_');
     for (const width of [360, 1280, 1920]) {
       await page.setViewportSize({ width, height: 900 });
       await page.screenshot({ path: join(shots, `${name}-${suffix}-${width}.png`) });

@@ -78,13 +78,13 @@ const renderInvalidLink = (): PageContent => ({
   title: 'This link no longer works',
   main:
     '<p>It is incomplete, has expired, or was used already. The password was not changed.</p>' +
-    '<p>Request a new link, or ask an administrator for one.</p>',
+    '<p><a href="forgotten">Request a new link</a>, or ask an administrator for one.</p>',
 });
 
 const renderSuccess = ({ user }: FoundReset): PageContent => ({
   status: 200,
   title: 'The new password is set',
   main:
-    `<p>Sign in as ${escapeMarkup(user.email_address)} with the new password.</p>` +
+    `<p><a href="../login">Sign in</a> as ${escapeMarkup(user.email_address)} with the new password.</p>` +
     '<p>All sessions of this account have ended.</p>',
 });

@@ -1,65 +1,35 @@
 import type { QueryClient } from '@tanstack/react-query';
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router';
+import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { usageFilterNames } from './analytics/usage-filters.ts';
 import { readListSearch } from './list-search.ts';
 import { logFilterNames } from './logs/log-filters.ts';
-import { loadSession } from './session/session.ts';
-import { FailedPage, NotFoundPage } from './shell/fault-pages.tsx';
-import { Shell } from './shell/shell.tsx';
+import { rootRoute, shellRoute } from './root-routes.tsx';
+import { FailedPage } from './shell/fault-pages.tsx';
+import { systemRoutes } from './system-routes.tsx';
 
 /** Routes of the dashboard. Each page is a chunk of its own; `staticData.permission` is what reading it needs. */
 
-declare module '@tanstack/react-router' {
-  interface StaticDataRouteOption {
-    /** Permission that the page needs, such as `apis` or `apis:write`. */
-    readonly permission?: string;
-  }
-}
-
-interface RouterContext {
-  readonly queryClient: QueryClient;
-}
-
-const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFoundPage });
-
-const shell = createRoute({
-  getParentRoute: () => root,
-  id: 'shell',
-  component: Shell,
-  async beforeLoad({ context, location }) {
-    const session = await loadSession(context.queryClient);
-    if (!session) throw redirect({ to: '/login', search: { next: location.href } });
-  },
-});
-
 const login = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   path: '/login',
   validateSearch: (search: Record<string, unknown>) => (typeof search.next === 'string' ? { next: search.next } : {}),
   component: lazyRouteComponent(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
 
 const forgotten = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => rootRoute,
   path: '/login/forgotten',
   component: lazyRouteComponent(() => import('./sign-in/forgotten-page.tsx'), 'ForgottenPage'),
 });
 
 const home = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/',
   component: lazyRouteComponent(() => import('./home/home-page.tsx'), 'HomePage'),
 });
 
 const apis = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/apis',
   staticData: { permission: 'apis' },
   validateSearch: readListSearch('auth_type', 'state', 'format'),
@@ -67,28 +37,28 @@ const apis = createRoute({
 });
 
 const newApi = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/apis/new',
   staticData: { permission: 'apis:write' },
   component: lazyRouteComponent(() => import('./apis/new-api-page.tsx'), 'NewApiPage'),
 });
 
 const api = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/apis/$apiId',
   staticData: { permission: 'apis' },
   component: lazyRouteComponent(() => import('./apis/api-page.tsx'), 'ApiPage'),
 });
 
 const apiCode = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/apis/$apiId/code',
   staticData: { permission: 'apis' },
   component: lazyRouteComponent(() => import('./apis/api-code-page.tsx'), 'ApiCodePage'),
 });
 
 const keys = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/keys',
   staticData: { permission: 'keys' },
   validateSearch: readListSearch('state'),
@@ -96,14 +66,14 @@ const keys = createRoute({
 });
 
 const newKey = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/keys/new',
   staticData: { permission: 'keys:write' },
   component: lazyRouteComponent(() => import('./keys/new-key-page.tsx'), 'NewKeyPage'),
 });
 
 const policies = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/policies',
   staticData: { permission: 'policies' },
   validateSearch: readListSearch('state'),
@@ -111,7 +81,7 @@ const policies = createRoute({
 });
 
 const logs = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/logs',
   staticData: { permission: 'log' },
   validateSearch: readListSearch(...logFilterNames),
@@ -119,7 +89,7 @@ const logs = createRoute({
 });
 
 const analytics = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/analytics',
   staticData: { permission: 'analytics' },
   validateSearch: readListSearch(...usageFilterNames),
@@ -127,7 +97,7 @@ const analytics = createRoute({
 });
 
 const users = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/users',
   staticData: { permission: 'users' },
   validateSearch: readListSearch(),
@@ -135,16 +105,30 @@ const users = createRoute({
 });
 
 const newUser = createRoute({
-  getParentRoute: () => shell,
+  getParentRoute: () => shellRoute,
   path: '/users/new',
   staticData: { permission: 'users:write' },
   component: lazyRouteComponent(() => import('./users/new-user-page.tsx'), 'NewUserPage'),
 });
 
-const routeTree = root.addChildren([
+const routeTree = rootRoute.addChildren([
   login,
   forgotten,
-  shell.addChildren([home, apis, newApi, api, apiCode, keys, newKey, policies, logs, analytics, users, newUser]),
+  shellRoute.addChildren([
+    home,
+    apis,
+    newApi,
+    api,
+    apiCode,
+    keys,
+    newKey,
+    policies,
+    logs,
+    analytics,
+    users,
+    newUser,
+    ...systemRoutes,
+  ]),
 ]);
 
 export const createDashboardRouter = (queryClient: QueryClient) =>

@@ -8,6 +8,7 @@ import { policyTexts } from './en/policies.ts';
 import { shellTexts } from './en/shell.ts';
 import { signInTexts } from './en/sign-in.ts';
 import { userTexts } from './en/users.ts';
+import { welcomeTexts } from './en/welcome.ts';
 
 /** Texts of the web apps, one file for each area. A translation is another object of this type. */
 export const texts = {
@@ -21,4 +22,5 @@ export const texts = {
   logs: logTexts,
   analytics: analyticsTexts,
   users: userTexts,
+  welcome: welcomeTexts,
 } as const;

@@ -23,6 +23,7 @@ export function buildDocument({ name, upstream, listenPath, isProtected }: ApiDr
       info: { name, state: { active: true } },
       server: { listenPath: { value: listenPath, strip: true }, ...(isProtected ? { authentication } : {}) },
       upstream: { url: upstream },
+      middleware: { global: { trafficLogs: { enabled: true }, contextVariables: { enabled: true } } },
     },
   };
 }

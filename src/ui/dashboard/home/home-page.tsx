@@ -28,7 +28,7 @@ export function HomePage() {
   );
 }
 
-/** Leads to the first API as long as there is none. */
+/** Leads to the introduction as long as there is no API. */
 function FirstApi() {
   const canWrite = usePermission('apis:write');
   const { data } = useOperation('GET /api/apis', { query: {} });
@@ -39,9 +39,14 @@ function FirstApi() {
         icon={Boxes}
         title={own.start}
         action={
-          <Link to="/apis/new" className={buttonClass('primary')}>
-            {own.startAction}
-          </Link>
+          <div className="flex flex-wrap justify-center gap-2">
+            <Link to="/welcome" className={buttonClass('primary')}>
+              {own.startAction}
+            </Link>
+            <Link to="/apis/new" className={buttonClass()}>
+              {own.startWithout}
+            </Link>
+          </div>
         }
       >
         {own.startAbout}

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../kit/button.tsx';
 import { TextField } from '../../kit/field.tsx';
-import { useWrite } from '../../kit/queries.ts';
+import { useOperation, useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { PublicPage } from './public-page.tsx';
@@ -10,13 +10,16 @@ import { PublicPage } from './public-page.tsx';
 export function ForgottenPage() {
   const [email, setEmail] = useState('');
   const { mutate, data, error, isPending } = useWrite('POST /api/session/forgot');
+  const options = useOperation('GET /api/session/options', { query: {} });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     mutate({ given: { body: { email } } });
   };
   return (
     <PublicPage title={texts.signIn.forgottenTitle}>
-      {data ? (
+      {options.data?.value.password_reset_by_mail === false ? (
+        <p>{texts.signIn.noMail}</p>
+      ) : data ? (
         <p role="status">{data.value.Message}</p>
       ) : (
         <form onSubmit={submit} className="flex flex-col gap-4">

@@ -3,6 +3,7 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { Button } from '../../kit/button.tsx';
 import { CallError, callServer } from '../../kit/calls.ts';
 import { SelectField, TextField } from '../../kit/field.tsx';
+import { useOperation } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { CurrentUser } from '../session/session.ts';
@@ -24,6 +25,7 @@ interface Challenge {
 /** E-mail address and password; then the organisation, the code or a new password, as the server asks for them. */
 export function SignInForm(props: SignInFormProps) {
   const { fields, set, challenge, setChallenge, error, isBusy, run, submit } = useSignIn(props);
+  const options = useOperation('GET /api/session/options', { query: {} });
   if (challenge.resetToken !== undefined)
     return <ExpiredPasswordForm token={challenge.resetToken} onSet={() => setChallenge({})} />;
   return (
@@ -64,7 +66,12 @@ export function SignInForm(props: SignInFormProps) {
           onChange={set('otp')}
         />
       )}
-      <SubmitRow error={error} isBusy={isBusy} onPasskey={() => void run(requestPasskeySession)} />
+      <SubmitRow
+        hasPasskeys={options.data?.value.passkey === true}
+        error={error}
+        isBusy={isBusy}
+        onPasskey={() => void run(requestPasskeySession)}
+      />
     </form>
   );
 }
@@ -103,13 +110,15 @@ function useSignIn({ username: known = '', onSignedIn }: SignInFormProps) {
 }
 
 interface SubmitRowProps {
+  /** The server offers passkeys. */
+  readonly hasPasskeys: boolean;
   readonly error: Error | undefined;
   readonly isBusy: boolean;
   onPasskey(): void;
 }
 
 /** Buttons; after too many attempts the first one counts down. */
-function SubmitRow({ error, isBusy, onPasskey }: SubmitRowProps) {
+function SubmitRow({ hasPasskeys, error, isBusy, onPasskey }: SubmitRowProps) {
   const [left, setLeft] = useState(0);
   useEffect(() => setLeft(error instanceof CallError ? (error.retryAfterSeconds ?? 0) : 0), [error]);
   useEffect(() => {
@@ -122,7 +131,7 @@ function SubmitRow({ error, isBusy, onPasskey }: SubmitRowProps) {
       <Button kind="primary" type="submit" isBusy={isBusy} disabled={left > 0}>
         {left > 0 ? texts.signIn.retryIn(left) : texts.signIn.submit}
       </Button>
-      {canUsePasskeys() && (
+      {hasPasskeys && canUsePasskeys() && (
         <Button icon={KeyRound} isBusy={isBusy} onClick={onPasskey}>
           {texts.signIn.passkey}
         </Button>

@@ -2,16 +2,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter, useSearch } from '@tanstack/react-router';
 import { texts } from '../../texts/texts.ts';
 import { storeSession } from '../session/session.ts';
+import { findFirstPage } from './first-page.ts';
 import { PublicPage } from './public-page.tsx';
+import { toLocalPath } from './return-path.ts';
 import { SignInForm } from './sign-in-form.tsx';
-
-/** Return address: a path of this origin, never another one. */
-function toLocalPath(next: string | undefined): string {
-  const url = next?.startsWith('/') ? URL.parse(next, location.origin) : null;
-  // Normalisation can leave two slashes at the front, which name a host: /.//example.org.
-  const isLocal = url?.origin === location.origin && !url.pathname.startsWith('//');
-  return isLocal ? url.pathname + url.search : '/';
-}
+import { SignOnButtons } from './sign-on-buttons.tsx';
 
 export function SignInPage() {
   const { next } = useSearch({ from: '/login' });
@@ -22,9 +17,12 @@ export function SignInPage() {
       <SignInForm
         onSignedIn={session => {
           storeSession(client, session);
-          router.history.push(toLocalPath(next));
+          const open = (path: string) => router.history.push(path);
+          // The page that opens reports a server that fails.
+          findFirstPage(client, session, next).then(open, () => open(toLocalPath(next)));
         }}
       />
+      <SignOnButtons next={next} />
       <p className="mt-4 flex flex-col gap-2 text-small text-dim">
         <Link to="/login/forgotten" className="text-accent-ink underline">
           {texts.signIn.forgotten}

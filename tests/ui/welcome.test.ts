@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { Person } from '../support/browser.ts';
+import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+
+const admin = { user_permissions: { IsAdmin: 'admin' } };
+
+describe('Introduction', () => {
+  const dashboard = testDashboard();
+  const signIn = async (page: Page, { username, password }: Pick<Person, 'username' | 'password'>) => {
+    await page.getByLabel('E-mail address').fill(username);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  };
+
+  /** The listener of the test has a port of its own choice, which no setting names. */
+  const fillAddress = (page: Page) =>
+    page.getByLabel('URL', { exact: true }).fill(`${dashboard.app().url.gateway}/sample-orders/orders`);
+
+  test('an empty installation leads from the sign-in to an API, a key, a response and a live chart', async () => {
+    const person = await dashboard.addPerson(admin);
+    const page = await dashboard.openAnonymous('/login');
+    await signIn(page, person);
+    await page.getByRole('heading', { name: 'Welcome to Gatewright' }).waitFor();
+    await page.getByRole('button', { name: 'Publish API' }).click();
+    await page.getByText('Sample orders is published at').waitFor();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Shown only now').waitFor();
+    await page.getByRole('button', { name: 'I have kept the key' }).click();
+    await page.getByText('The key is created').waitFor();
+    assert.equal(await page.getByText('Shown only now').count(), 0);
+    await fillAddress(page);
+    await page.getByRole('button', { name: 'Send request' }).click();
+    await page.getByText('Status 200', { exact: true }).waitFor();
+    await page.getByText('"Teapot"').waitFor();
+    await page.getByRole('button', { name: 'Send without the key' }).click();
+    await page.getByText('Status 401', { exact: true }).waitFor();
+    await page.getByText(/^Refused by the step /).waitFor();
+    await page.getByText(/^Requests since this page was opened: [12]$/).waitFor();
+    await assertAccessible(page, 'introduction with a response');
+    await page.getByRole('button', { name: 'Finish' }).click();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    const { body } = await dashboard.app().ask('GET', '/api/portal/policies/search?q=Starter');
+    assert.deepEqual(
+      body.Data.map(({ name, rate, per }: Record<string, unknown>) => [name, rate, per]),
+      [['Starter: Sample orders', 100, 60]],
+    );
+  });
+
+  test('a reload goes on with the published API, and with an API the sign-in leads home', async () => {
+    const person = await dashboard.addPerson(admin);
+    const { body } = await dashboard.app().ask('GET', '/api/apis');
+    const page = await dashboard.openAs(person, `/welcome?api=${body.apis[0].api_definition.api_id}`);
+    await page.getByText('Sample orders is published at').waitFor();
+    await page.getByRole('button', { name: 'Continue without a key' }).click();
+    await fillAddress(page);
+    await page.getByRole('button', { name: 'Send request' }).click();
+    await page.getByText('Status 401', { exact: true }).waitFor();
+    const other = await dashboard.openAnonymous('/login');
+    await signIn(other, person);
+    await other.getByRole('heading', { name: 'Home' }).waitFor();
+  });
+
+  test('without permission to write keys the page says so, and without one to write APIs it is not offered', async () => {
+    const { body } = await dashboard.app().ask('GET', '/api/apis');
+    const address = `/welcome?api=${body.apis[0].api_definition.api_id}`;
+    const writer = await dashboard.addPerson({ user_permissions: { apis: 'write' } });
+    const page = await dashboard.openAs(writer, address);
+    await page.getByText('Creating a key needs the permission keys:write').waitFor();
+    const reader = await dashboard.addPerson({ user_permissions: { apis: 'read' } });
+    const refused = await dashboard.openAs(reader, address);
+    await refused.getByRole('heading', { name: 'This page needs the permission apis:write' }).first().waitFor();
+  });
+});
+
+describe('Sign-in page', () => {
+  const dashboard = testDashboard();
+
+  test('a link sets a new password once, and leads back to the sign-in', async () => {
+    const person = await dashboard.addPerson(admin);
+    const { body } = await dashboard.app().ask('POST', `/api/users/${person.id}/actions/reset-link`, { body: {} });
+    const { pathname, search } = new URL(body.Meta.link);
+    const page = await dashboard.openAnonymous(pathname + search);
+    const password = 'Correct horse 71 battery';
+    await page.getByLabel('New password', { exact: true }).fill(password);
+    await page.getByLabel('New password again').fill(password);
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('E-mail address').fill(person.username);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'Welcome to Gatewright' }).waitFor();
+    await page.goto(dashboard.app().url.dashboard + pathname + search);
+    await page.getByRole('link', { name: 'Request a new link' }).click();
+    await page.getByText('This installation sends no mail').waitFor();
+  });
+});
