@@ -74,7 +74,7 @@ function PublishedSteps({ apiId, onFinish }: PublishedStepsProps) {
   const url = useOperation('GET /api/apis/{apiId}/url', { params: { apiId } });
   if (!query.data) return <QueryState query={query} />;
   if (!url.data) return <QueryState query={url} />;
-  const isSample = `/${samplePath}` in (query.data.value.oas?.paths ?? {});
+  const isSample = Object.hasOwn(Object(query.data.value.oas?.paths), `/${samplePath}`);
   const base = url.data.value.ApiURL;
   const address = isSample ? `${base.replace(/\/?$/, '/')}${samplePath}` : base;
   return <ApiSteps api={toApiOutline(query.data.value)} base={base} address={address} onFinish={onFinish} />;
