@@ -20,7 +20,7 @@ export const StepList = ({ label, children }: { label: string; children: ReactNo
 );
 
 /** One step of a sequence: its content while it is the current one, else its result. */
-export const Step = ({ number, title, state, summary, children }: StepProps) => (
+export const FlowStep = ({ number, title, state, summary, children }: StepProps) => (
   <li
     aria-current={state === 'current' ? 'step' : undefined}
     className={classNames('rounded-card border border-line bg-surface p-4', state === 'waiting' && 'bg-transparent!')}

@@ -4,7 +4,7 @@ import { Button, buttonClass } from '../../kit/button.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
-import { Step, StepList, type StepState } from '../../kit/step-list.tsx';
+import { FlowStep, StepList, type StepState } from '../../kit/step-list.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type ApiOutline, toApiOutline } from '../apis/api-outline.ts';
 import { usePreferences } from '../session/preferences.ts';
@@ -48,12 +48,12 @@ export function WelcomePage() {
           <PublishedSteps key={apiId} apiId={apiId} onFinish={finish} />
         ) : apis.data ? (
           <StepList label={own.title}>
-            <Step number={1} title={own.steps.api} state="current">
+            <FlowStep number={1} title={own.steps.api} state="current">
               <ApiStep apiCount={apis.data.value.apis.length} onCreated={open} />
-            </Step>
-            <Step number={2} title={own.steps.key} state="waiting" />
-            <Step number={3} title={own.steps.call} state="waiting" />
-            <Step number={4} title={own.steps.next} state="waiting" />
+            </FlowStep>
+            <FlowStep number={2} title={own.steps.key} state="waiting" />
+            <FlowStep number={3} title={own.steps.call} state="waiting" />
+            <FlowStep number={4} title={own.steps.next} state="waiting" />
           </StepList>
         ) : (
           <QueryState query={apis} />
@@ -98,22 +98,22 @@ function ApiSteps({ api, base, address, onFinish }: ApiStepsProps) {
   const after = (isReady: boolean): StepState => (isReady ? 'current' : 'waiting');
   return (
     <StepList label={own.title}>
-      <Step number={1} title={own.steps.api} state="done" summary={own.published(api.name, base)} />
-      <Step
+      <FlowStep number={1} title={own.steps.api} state="done" summary={own.published(api.name, base)} />
+      <FlowStep
         number={2}
         title={own.steps.key}
         state={key ? 'done' : 'current'}
         summary={isKeyless ? own.keyless : key?.secret === undefined ? own.withoutKey : own.keyDone}
       >
         <KeyStep api={api} onKey={secret => setKey({ secret })} />
-      </Step>
-      <Step number={3} title={own.steps.call} state={after(key !== undefined)}>
+      </FlowStep>
+      <FlowStep number={3} title={own.steps.call} state={after(key !== undefined)}>
         <CallStep address={address} secret={key?.secret} onAnswer={() => setAnswer(true)} />
         {canReadUsage && <LiveChart usage={usage} />}
-      </Step>
-      <Step number={4} title={own.steps.next} state={after(hasAnswer)}>
+      </FlowStep>
+      <FlowStep number={4} title={own.steps.next} state={after(hasAnswer)}>
         <NextSteps apiId={api.id} onFinish={onFinish} />
-      </Step>
+      </FlowStep>
     </StepList>
   );
 }

@@ -16,8 +16,7 @@ export const signInTexts = {
   retryIn: (seconds: number) => `Try again in ${seconds} s`,
   forgottenTitle: 'Set a new password',
   forgottenAbout: 'A mail with a link is sent to the address, if it has an account.',
-  noMail:
-    'This installation sends no mail. Ask an administrator for a link that sets a new password: “Create password link” in the list of users.',
+  noMail: 'This installation sends no mail. An administrator can create a password link for you in the list of users.',
   sendLink: 'Send the link',
   backToSignIn: 'Back to sign-in',
   expired: 'The password has expired. Choose a new one.',

@@ -13,7 +13,7 @@ export const welcomeTexts = {
   create: 'Publish API',
   published: (name: string, address: string) => `${name} is published at ${address}`,
   keyAbout: (api: string) =>
-    `Keys name their rights and limits, or take them from a policy. This creates the policy “Starter: ${api}” with 100 requests a minute, and a key of it.`,
+    `This creates the policy “Starter: ${api}” with 100 requests a minute, and a key that takes its rights from it.`,
   keyAboutAlone: (api: string) => `This creates a key that may call ${api}, with 100 requests a minute.`,
   keyForbidden: 'Creating a key needs the permission keys:write. Continue without one to see how the gateway refuses.',
   policyName: (api: string) => `Starter: ${api}`,
