@@ -164,7 +164,7 @@ function openSignIn(records: Records, vault: Vault, revisions: RevisionLog, part
   const { settings, clock, log } = parts;
   const groups = createGroupStore(records, undefined, revisions);
   const signInTokens = createSignInTokenStore(records, vault);
-  const identityProfiles = createIdentityProfileStore(records, vault, undefined, revisions);
+  const identityProfiles = createIdentityProfileStore(records, vault, undefined, revisions, clock);
   const mailer = createMailer({
     url: settings['mail.smtp_url'],
     from: settings['mail.from'],

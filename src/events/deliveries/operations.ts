@@ -2,19 +2,20 @@ import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
+import { pageNumber, statusResponse, toPageRequest, toStatus, unixSeconds } from '#operations/shapes.ts';
 import { problem as hookProblem } from '../hooks/problems.ts';
 import type { HookStore } from '../hooks/store.ts';
 import { problem } from './problems.ts';
 import {
   DeliveryDetail,
+  type DeliveryState,
   DeliverySummary,
   deliveryStates,
   inlinePrefix,
   toDeliveryDetail,
   toDeliverySummary,
 } from './schema.ts';
-import type { DeliveryFilter, DeliveryStore } from './store.ts';
+import type { DeliveryStore } from './store.ts';
 
 export interface DeliveryServices {
   deliveries: DeliveryStore;
@@ -26,19 +27,29 @@ export interface DeliveryServices {
 }
 
 const word = z.string().max(100).optional();
-const filters = {
+const deadLetterFilters = {
   event: word.describe('Name of the event'),
-  state: z.enum(deliveryStates).optional(),
   api_id: word,
+  start: unixSeconds.optional().describe('First second of creation; Unix time'),
+  end: unixSeconds.optional().describe('Last second of creation; Unix time'),
   p: pageNumber,
 };
+const filters = { ...deadLetterFilters, state: z.enum(deliveryStates).optional() };
+const deadLetterQuery = z.object({ hook_id: word, ...deadLetterFilters });
+type DeliveryQuery = z.output<typeof deadLetterQuery> & { readonly state?: DeliveryState | undefined };
 const params = z.object({ deliveryId: z.string() });
 export const hookParams = z.object({ hookId: z.string().describe('Id of a webhook, or one with the prefix inline-') });
 const deliveryPage = z.object({ deliveries: z.array(DeliverySummary), pages: z.int() });
 const declared = { surface: 'dashboard', noun: 'webhooks' } as const;
 
-async function listPage({ deliveries, settings }: DeliveryServices, filter: DeliveryFilter, p: number) {
-  const found = await deliveries.page(filter, toPageRequest(p, settings['management.page_size']));
+async function listPage({ deliveries, settings }: DeliveryServices, orgId: string, query: DeliveryQuery) {
+  const { hook_id: hook, api_id: apiId, event, state, start, end } = query;
+  const filter = {
+    ...{ orgId, hook, apiId, event, state },
+    fromMs: start === undefined ? undefined : start * 1000,
+    toMs: end === undefined ? undefined : end * 1000 + 999,
+  };
+  const found = await deliveries.page(filter, toPageRequest(query.p, settings['management.page_size']));
   return { deliveries: found.items.map(toDeliverySummary), pages: found.pages };
 }
 
@@ -77,10 +88,7 @@ export const listDeliveries = operation({
   permission: 'hooks:read',
   query: z.object({ hook_id: word, ...filters }),
   returns: deliveryPage,
-  handle: (
-    { actor: { orgId }, query: { hook_id: hook, api_id: apiId, event, state, p } },
-    services: DeliveryServices,
-  ) => listPage(services, { orgId, hook, apiId, event, state }, p),
+  handle: ({ actor: { orgId }, query }, services: DeliveryServices) => listPage(services, orgId, query),
 });
 
 export const listHookDeliveries = operation({
@@ -96,8 +104,7 @@ export const listHookDeliveries = operation({
   problems: [hookProblem.not_found],
   async handle({ actor: { orgId }, params: { hookId: hook }, query }, services: DeliveryServices) {
     await requireHook(services, orgId, hook);
-    const { api_id: apiId, event, state, p } = query;
-    return listPage(services, { orgId, hook, apiId, event, state }, p);
+    return listPage(services, orgId, { ...query, hook_id: hook });
   },
 });
 
@@ -108,10 +115,10 @@ export const listDeadLetters = operation({
   path: '/api/dead-letters',
   about: 'Lists the dead letters, newest first: webhook deliveries after their last attempt.',
   permission: 'hooks:read',
-  query: z.object({ hook_id: word, event: filters.event, api_id: word, p: pageNumber }),
+  query: deadLetterQuery,
   returns: deliveryPage,
-  handle: ({ actor: { orgId }, query: { hook_id: hook, api_id: apiId, event, p } }, services: DeliveryServices) =>
-    listPage(services, { orgId, hook, apiId, event, state: 'dead' }, p),
+  handle: ({ actor: { orgId }, query }, services: DeliveryServices) =>
+    listPage(services, orgId, { ...query, state: 'dead' }),
 });
 
 export const getDelivery = operation({
@@ -173,8 +180,7 @@ export const listOperatorDeliveries = operation({
   about: 'Lists deliveries of the webhooks in the settings, newest first.',
   query: z.object(filters),
   returns: deliveryPage,
-  handle: ({ query: { api_id: apiId, event, state, p } }, services: DeliveryServices) =>
-    listPage(services, { orgId: '', apiId, event, state }, p),
+  handle: ({ query }, services: DeliveryServices) => listPage(services, '', query),
 });
 
 export const getOperatorDelivery = operation({

@@ -33,6 +33,17 @@ onEveryEngine(
         assert.equal(found.length, 1);
         return found;
       });
+      const createdAt = Math.floor(Date.parse(letter.created_at) / 1000);
+      const count = async (range: string) =>
+        (await app().ask('GET', `/admin/deliveries?${range}`)).body.deliveries.length;
+      assert.deepEqual(
+        [
+          await count(`start=${createdAt}&end=${createdAt}`),
+          await count(`start=${createdAt + 1}`),
+          await count(`end=${createdAt - 1}`),
+        ],
+        [1, 0, 0],
+      );
       const { secret: old } = (await app().ask('GET', '/admin/hooks/secret')).body;
       const { secret } = (await app().ask('POST', '/admin/hooks/secret')).body;
       assert.notEqual(secret, old);

@@ -25,6 +25,9 @@ export interface DeliveryFilter {
   readonly apiId?: string | undefined;
   readonly event?: string | undefined;
   readonly state?: DeliveryState | undefined;
+  /** First and last millisecond of creation. */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
 }
 
 /** Result of an attempt. */
@@ -156,6 +159,8 @@ function applyFilter<O>(query: DeliveryQuery<O>, filter: DeliveryFilter): Delive
   if (filter.apiId !== undefined) narrowed = narrowed.where('api_id', '=', filter.apiId);
   if (filter.event !== undefined) narrowed = narrowed.where('event', '=', filter.event);
   if (filter.state !== undefined) narrowed = narrowed.where('state', '=', filter.state);
+  if (filter.fromMs !== undefined) narrowed = narrowed.where('created_at', '>=', filter.fromMs);
+  if (filter.toMs !== undefined) narrowed = narrowed.where('created_at', '<=', filter.toMs);
   return narrowed;
 }
 

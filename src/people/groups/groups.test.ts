@@ -40,7 +40,7 @@ onEveryEngine('user groups', app => {
       user_permissions: { apis: 'read' },
     });
     const listed = (await app().ask('GET', '/api/usergroups')).body;
-    assert.deepEqual([listed.pages, listed.groups[0]], [1, read]);
+    assert.deepEqual([listed.pages, listed.groups[0]], [1, { ...read, users_count: 0 }]);
     const replaced = await app().ask('PUT', path, { body: { name: 'Writers', user_permissions: { apis: 'write' } } });
     assert.deepEqual([replaced.status, replaced.body.Message], [200, 'User group updated']);
     assert.deepEqual((await app().ask('GET', path)).body.user_permissions, { apis: 'write' });
@@ -107,10 +107,14 @@ onEveryEngine('user groups', app => {
     assert.equal(await status('GET', '/api/usergroups', credential), 200);
   });
 
-  test('users of a group are listed; a group with users cannot be deleted', async () => {
+  test('users of a group are counted and listed; a group with users cannot be deleted', async () => {
     const group = await addGroup({ hooks: 'read' });
+    const empty = await addGroup({ hooks: 'read' });
     const user = await addUser({ apis: 'read' }, { group_id: group });
     const path = `/api/usergroups/${group}`;
+    const { groups } = (await app().ask('GET', '/api/usergroups?p=-1')).body;
+    const counts = new Map(groups.map((it: { id: string; users_count: number }) => [it.id, it.users_count]));
+    assert.deepEqual([counts.get(group), counts.get(empty)], [1, 0]);
     const { users, pages } = (await app().ask('GET', `${path}/users`)).body;
     assert.deepEqual([users.map(({ id }: { id: string }) => id), pages], [[user.id], 1]);
     const answer = await app().ask('DELETE', path);

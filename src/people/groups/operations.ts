@@ -12,7 +12,7 @@ import { administratorPermissions, type PermissionMap } from '../permissions/tab
 import { problem } from '../problems.ts';
 import { checkGroupGrant } from '../users/grant-check.ts';
 import type { UserStore } from '../users/store.ts';
-import { type StoredGroup, toUserGroup, UserGroup, UserGroupWrite } from './schema.ts';
+import { ListedUserGroup, type StoredGroup, toUserGroup, UserGroup, UserGroupWrite } from './schema.ts';
 import type { GroupStore } from './store.ts';
 
 export interface GroupServices {
@@ -68,11 +68,12 @@ export const listUserGroups = operation({
   about: 'Lists the user groups of the caller’s organisation, newest first.',
   permission: 'user_groups:read',
   query: pageQuery.extend({ q: z.string().trim().max(200).optional().describe('Part of the name, case-insensitive') }),
-  returns: z.object({ groups: z.array(UserGroup), pages: z.int() }),
-  async handle({ actor, query: { p, q } }, { groups, settings }: GroupServices) {
+  returns: z.object({ groups: z.array(ListedUserGroup), pages: z.int() }),
+  async handle({ actor, query: { p, q } }, { groups, users, settings }: GroupServices) {
     const request = toPageRequest(p, settings['management.page_size']);
     const { items, pages } = await groups.page(actor.orgId, request, q);
-    return { groups: items.map(toUserGroup), pages };
+    const usersCounts = await users.countByGroup(actor.orgId);
+    return { groups: items.map(it => ({ ...toUserGroup(it), users_count: usersCounts.get(it.id) ?? 0 })), pages };
   },
 });
 

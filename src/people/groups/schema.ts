@@ -14,6 +14,9 @@ export const UserGroup = z.object({
 });
 export type UserGroup = z.output<typeof UserGroup>;
 
+/** User group as a list has it. */
+export const ListedUserGroup = UserGroup.extend({ users_count: z.int().describe('Number of its users') });
+
 export interface StoredGroup extends UserGroup {
   readonly created_at_ms: number;
 }
@@ -27,7 +30,7 @@ export const UserGroupWrite = readOnlyMembers(
     password_max_days: z.int().min(0).max(36_500).default(0),
     user_permissions: permissionMap.refine(map => Object.keys(map).length > 0, 'needs at least one permission'),
   }),
-  ['id', 'org_id'],
+  ['id', 'org_id', 'users_count'],
 );
 
 export const toUserGroup = ({ created_at_ms: _at, ...group }: StoredGroup): UserGroup => group;

@@ -81,6 +81,17 @@ export function createUserStore(records: Records, vault: Vault, revisions?: Revi
     ...createEmailLookup(records, users, open),
     count: (orgId: string) => users.count({ org_id: orgId }),
     countInGroup: (orgId: string, groupId: string) => users.count({ org_id: orgId, group_id: groupId }),
+    /** Number of users by the id of their group. */
+    async countByGroup(orgId: string): Promise<Map<string, number>> {
+      const rows = await records.db
+        .selectFrom('users')
+        .select(['group_id', sql<number>`count(*)`.as('total')])
+        .where('org_id', '=', orgId)
+        .where('group_id', '<>', '')
+        .groupBy('group_id')
+        .execute();
+      return new Map(rows.map(({ group_id, total }) => [group_id, Number(total)]));
+    },
     ...createUserLists(users, open),
   };
 }

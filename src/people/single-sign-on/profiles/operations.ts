@@ -36,11 +36,15 @@ export const listIdentityProfiles = operation({
   path: '/api/sso/profiles',
   about: 'Lists the identity profiles of the caller’s organisation, newest first; secrets are masked.',
   permission: 'idm:read',
-  query: pageQuery.extend({ q: z.string().trim().max(200).optional().describe('Part of the name, case-insensitive') }),
+  query: pageQuery.extend({
+    q: z.string().trim().max(200).optional().describe('Part of the name, case-insensitive'),
+    state: z.enum(['active', 'inactive']).optional(),
+  }),
   returns: z.object({ profiles: z.array(IdentityProfileView), pages: z.int() }),
-  async handle({ actor, query }, { identityProfiles, settings }: IdentityProfileServices) {
-    const request = toPageRequest(query.p, settings['management.page_size']);
-    const { items, pages } = await identityProfiles.page(actor.orgId, request, query.q);
+  async handle({ actor, query: { p, q, state } }, { identityProfiles, settings }: IdentityProfileServices) {
+    const request = toPageRequest(p, settings['management.page_size']);
+    const filter = { text: q, isActive: state && state === 'active' };
+    const { items, pages } = await identityProfiles.page(actor.orgId, request, filter);
     return { profiles: items.map(it => toIdentityProfileView(it, readDashboardUrl(settings))), pages };
   },
 });

@@ -75,6 +75,21 @@ onEveryEngine(
       assert.equal((await app().ask('DELETE', `/api/sso/profiles/${id}`)).status, 404);
     });
 
+    test('profiles are listed by state', async () => {
+      const [on, off] = [await make(oidc()), await make({ ...oidc(), Active: false })];
+      const list = async (query: string): Promise<string[]> =>
+        (await app().ask('GET', `/api/sso/profiles?p=-1${query}`)).body.profiles.map((it: { ID: string }) => it.ID);
+      const found = await Promise.all(['', '&state=active', '&state=inactive'].map(list));
+      assert.deepEqual(
+        found.map(ids => [ids.includes(on), ids.includes(off)]),
+        [
+          [true, true],
+          [true, false],
+          [false, true],
+        ],
+      );
+    });
+
     test('a login URL with the segment of another provider is refused', async () => {
       const id = await make(oidc());
       for (const path of ['ldap', 'ldap/callback', 'OPENID-CONNECT', 'saml']) {

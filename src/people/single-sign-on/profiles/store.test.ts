@@ -32,6 +32,27 @@ onEveryEngine('identity profile store', app => {
     await insert(other);
   });
 
+  test('active profiles are read once for many visitors, and again after a change or two seconds', async () => {
+    const { records, services } = installation();
+    const clock = { now: () => nowMs };
+    let nowMs = Date.now();
+    const store = createIdentityProfileStore(records, services.vault, undefined, undefined, clock);
+    const profile = { ...(await createProfile()), OrgID: createPublicId() };
+    const add = (ID: string, through = store) => through.insert({ ...profile, ID });
+    const listIds = async () => (await store.listActive(profile.OrgID)).map(({ ID }) => ID).toSorted();
+    const [first, second, third] = [createPublicId(), createPublicId(), createPublicId()];
+    await add(first);
+    assert.equal(store.listActive(profile.OrgID), store.listActive(profile.OrgID));
+    assert.deepEqual(await listIds(), [first]);
+    await add(second);
+    assert.deepEqual(await listIds(), [first, second].toSorted());
+    const elsewhere = createIdentityProfileStore(records, services.vault);
+    await add(third, elsewhere);
+    assert.deepEqual(await listIds(), [first, second].toSorted());
+    nowMs += 2000;
+    assert.deepEqual(await listIds(), [first, second, third].toSorted());
+  });
+
   test('a change or removal of a profile ends the sessions it opened, and no others', async () => {
     const store = openStore();
     const { sessions } = installation().services;

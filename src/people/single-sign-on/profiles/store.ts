@@ -1,13 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type Clock, systemClock } from '#base/clock.ts';
+import { Lru } from '#base/lru.ts';
 import type { Vault } from '#base/vault.ts';
-import {
-  createCollection,
-  hasNameWith,
-  type PageRequest,
-  type Query,
-  type RecordChange,
-  wholeList,
-} from '#storage/collection.ts';
+import { createCollection, hasNameWith, type PageRequest, type Query, type RecordChange } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { RevisionLog } from '#storage/revision-log.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
@@ -19,6 +14,17 @@ export type IdentityProfileStore = ReturnType<typeof createIdentityProfileStore>
 
 const purpose = 'identity profile secret';
 const defaultMaxProfiles = 100;
+/** Visitors read the active profiles without a credential: another process's change is seen after this time. */
+const activeTtlMs = 2000;
+const maxCachedOrganisations = 1000;
+
+type ActiveProfile = Pick<IdentityProfile, 'ID' | 'Name' | 'ProviderName'>;
+
+export interface ProfileFilter {
+  /** Part of the name. */
+  readonly text?: string | undefined;
+  readonly isActive?: boolean | undefined;
+}
 
 const createProfileHistory = (revisions: RevisionLog, open: (profile: IdentityProfile) => IdentityProfile) =>
   revisions.createHistory<IdentityProfile>({
@@ -42,6 +48,36 @@ const createProfileCollection = (records: Records, recordChange: RecordChange | 
     recordChange,
   );
 
+/** An organisation has few profiles: their state is filtered here, whatever the engine. */
+const createProfileListing =
+  (profiles: ReturnType<typeof createProfileCollection>) =>
+  async (orgId: string, { text = '', isActive }: ProfileFilter): Promise<IdentityProfile[]> => {
+    const filter = (query: Query) => (text ? query.where(hasNameWith('identity_profiles', orgId, text)) : query);
+    const found = await profiles.all({ where: { org_id: orgId }, filter, order: ['-created_at', '-id'] });
+    return isActive === undefined ? found : found.filter(({ Active }) => Active === isActive);
+  };
+
+/** Cache of the active profiles, with request coalescing; `read` gets them from the database. */
+function createActiveProfiles(clock: Clock, read: (orgId: string) => Promise<IdentityProfile[]>) {
+  const cache = new Lru<string, { readonly profiles: Promise<ActiveProfile[]>; readonly expiresAtMs: number }>(
+    maxCachedOrganisations,
+  );
+  const readNames = async (orgId: string): Promise<ActiveProfile[]> =>
+    (await read(orgId)).map(({ ID, Name, ProviderName }) => ({ ID, Name, ProviderName }));
+
+  return {
+    list(orgId: string): Promise<ActiveProfile[]> {
+      const cached = cache.get(orgId);
+      if (cached && cached.expiresAtMs > clock.now()) return cached.profiles;
+      const profiles = readNames(orgId);
+      cache.set(orgId, { profiles, expiresAtMs: clock.now() + activeTtlMs });
+      profiles.catch(() => cache.delete(orgId));
+      return profiles;
+    },
+    forget: (orgId: string) => cache.delete(orgId),
+  };
+}
+
 /**
  * Identity profiles; secrets of the providers are sealed. A change of a profile ends the sessions it opened.
  * `maxProfiles`: of one organisation.
@@ -51,6 +87,7 @@ export function createIdentityProfileStore(
   vault: Vault,
   maxProfiles = defaultMaxProfiles,
   revisions?: RevisionLog,
+  clock: Clock = systemClock,
 ) {
   const seal = mapSecrets(secret => vault.seal(secret, purpose));
   const open = mapSecrets(secret => vault.open(secret, purpose));
@@ -59,6 +96,10 @@ export function createIdentityProfileStore(
   const openIfFound = (profile: IdentityProfile | undefined) => profile && open(profile);
   const endSessions = (profileId: string) =>
     records.db.deleteFrom('sessions').where('profile_id', '=', profileId).execute();
+  const listAll = createProfileListing(profiles);
+  const active = createActiveProfiles(clock, orgId => listAll(orgId, { isActive: true }));
+  const writeProfile = <T>(orgId: string, work: () => Promise<T>): Promise<T> =>
+    records.write(work).finally(() => active.forget(orgId));
 
   return {
     history,
@@ -68,37 +109,34 @@ export function createIdentityProfileStore(
       const profile = openIfFound(await profiles.find({ id }));
       return profile?.Active ? profile : undefined;
     },
-    /** Active profiles of an organisation as a sign-in page names them, without their settings. */
-    async listActive(orgId: string): Promise<Pick<IdentityProfile, 'ID' | 'Name' | 'ProviderName'>[]> {
-      const { items } = await profiles.page({ where: { org_id: orgId }, order: ['name', 'id'] }, wholeList);
-      return items.filter(({ Active }) => Active).map(({ ID, Name, ProviderName }) => ({ ID, Name, ProviderName }));
-    },
+    /** Active profiles of an organisation as a sign-in page names them, without their settings; cached. */
+    listActive: active.list,
     /** Locks a profile inside a transaction; false where it was changed or removed since it was read. */
     async lockUnchanged(profile: IdentityProfile): Promise<boolean> {
       // A change waits for the lock, and then ends the sessions that the transaction has opened.
       const current = await profiles.lock({ org_id: profile.OrgID, id: profile.ID });
       return current !== undefined && isDeepStrictEqual(open(current), profile);
     },
-    /** `text`: part of the name. */
-    async page(orgId: string, request: PageRequest, text = '') {
-      const filter = (query: Query) => (text ? query.where(hasNameWith('identity_profiles', orgId, text)) : query);
-      const found = await profiles.page({ where: { org_id: orgId }, filter, order: ['-created_at', '-id'] }, request);
-      return { ...found, items: openRows(found.items, open, it => it.ID) };
+    async page(orgId: string, { page, size }: PageRequest, filter: ProfileFilter = {}) {
+      const found = await listAll(orgId, filter);
+      const items = page < 1 ? found : found.slice((page - 1) * size, page * size);
+      const pages = page < 1 ? 1 : Math.max(1, Math.ceil(found.length / size));
+      return { items: openRows(items, open, it => it.ID), pages, total: found.length };
     },
     insert: (profile: IdentityProfile) =>
-      records.write(async () => {
+      writeProfile(profile.OrgID, async () => {
         if ((await profiles.count({ org_id: profile.OrgID })) >= maxProfiles)
           throw peopleProblem.limit_reached({ detail: { name: 'identity profiles', max: maxProfiles } });
         await profiles.insert(seal(profile));
       }),
     replace: (profile: IdentityProfile) =>
-      records.write(async () => {
+      writeProfile(profile.OrgID, async () => {
         const isReplaced = await profiles.replace({ org_id: profile.OrgID, id: profile.ID }, seal(profile));
         await endSessions(profile.ID);
         return isReplaced;
       }),
     remove: (orgId: string, id: string) =>
-      records.write(async () => {
+      writeProfile(orgId, async () => {
         const isRemoved = await profiles.remove({ org_id: orgId, id });
         if (isRemoved) await endSessions(id);
         return isRemoved;
