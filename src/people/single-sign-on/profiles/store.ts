@@ -94,12 +94,8 @@ export function createIdentityProfileStore(
   const history = revisions && createProfileHistory(revisions, open);
   const profiles = createProfileCollection(records, history?.recordChange);
   const openIfFound = (profile: IdentityProfile | undefined) => profile && open(profile);
-  const endSessions = (profileId: string) =>
-    records.db.deleteFrom('sessions').where('profile_id', '=', profileId).execute();
   const listAll = createProfileListing(profiles);
   const active = createActiveProfiles(clock, orgId => listAll(orgId, { isActive: true }));
-  const writeProfile = <T>(orgId: string, work: () => Promise<T>): Promise<T> =>
-    records.write(work).finally(() => active.forget(orgId));
 
   return {
     history,
@@ -123,6 +119,29 @@ export function createIdentityProfileStore(
       const pages = page < 1 ? 1 : Math.max(1, Math.ceil(found.length / size));
       return { items: openRows(items, open, it => it.ID), pages, total: found.length };
     },
+    ...createProfileWrites(records, profiles, { seal, maxProfiles, onWrite: active.forget }),
+    removeAll: (orgId: string) => profiles.remove({ org_id: orgId }),
+  };
+}
+
+interface ProfileWriteParts {
+  readonly seal: (profile: IdentityProfile) => IdentityProfile;
+  readonly maxProfiles: number;
+  readonly onWrite: (orgId: string) => void;
+}
+
+/** Writes of profiles; a change ends the sessions that the profile opened. */
+function createProfileWrites(
+  records: Records,
+  profiles: ReturnType<typeof createProfileCollection>,
+  { seal, maxProfiles, onWrite }: ProfileWriteParts,
+) {
+  const endSessions = (profileId: string) =>
+    records.db.deleteFrom('sessions').where('profile_id', '=', profileId).execute();
+  const writeProfile = <T>(orgId: string, work: () => Promise<T>): Promise<T> =>
+    records.write(work).finally(() => onWrite(orgId));
+
+  return {
     insert: (profile: IdentityProfile) =>
       writeProfile(profile.OrgID, async () => {
         if ((await profiles.count({ org_id: profile.OrgID })) >= maxProfiles)
@@ -141,7 +160,6 @@ export function createIdentityProfileStore(
         if (isRemoved) await endSessions(id);
         return isRemoved;
       }),
-    removeAll: (orgId: string) => profiles.remove({ org_id: orgId }),
   };
 }
 
