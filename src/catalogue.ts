@@ -26,6 +26,7 @@ import { assetRevisionOperations } from '#apis/assets/revision-operations.ts';
 import { apiCheckOperations } from '#apis/check/operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
 import { apiConvertOperations } from '#apis/convert/operations.ts';
+import { dataGraphOperations } from '#apis/data-graphs/operations.ts';
 import { exampleOperations } from '#apis/examples/operations.ts';
 import { gwApiOperations } from '#apis/gw/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
@@ -133,6 +134,7 @@ export const catalogue = [
   ...apiRebaseOperations,
   ...apiMigrationOperations,
   ...apiConvertOperations,
+  ...dataGraphOperations,
   ...apiRevisionOperations,
   ...assetOperations,
   ...assetRevisionOperations,

@@ -41,6 +41,7 @@ after(async () => {
 
 const importing: Readonly<Record<string, (url: string) => Promise<Answer>>> = {
   importDocument: url => app.ask('POST', '/api/apis/oas/import', { body: { url } }),
+  importDataGraph: url => app.ask('POST', '/api/data-graphs/data-sources/import', { body: { url } }),
   patchDocument: url => app.ask('PATCH', `/api/apis/oas/${apiId}`, { body: { url } }),
 };
 const header = (url: string) => ({ headers: { 'x-gw-examples-index': url } });
@@ -104,7 +105,7 @@ describe('Problems of fetching a file', () => {
     });
   }
 
-  test('importDocument and patchDocument refuse a network that the organisation may not use', async () => {
+  test('operations that import a document refuse a network that the organisation may not use', async () => {
     const { orgId, accessKey: credential } = await app.stranger();
     const body = { openapi: '3.0.3', info: { title: 'A', version: '1' }, paths: {} };
     const path = '/api/apis/oas/import?listenPath=/b/&upstreamURL=http://127.0.0.1:9/';
@@ -113,6 +114,8 @@ describe('Problems of fetching a file', () => {
     await app.ask('PUT', `/admin/organisations/${orgId}/grants`, { body: { networks: ['public'] } });
     const asked: Asked = { body: { url: origin }, credential };
     await expectProblem(app, 'importDocument', outboundProblem.refused, '/api/apis/oas/import', asked);
+    const graphPath = '/api/data-graphs/data-sources/import';
+    await expectProblem(app, 'importDataGraph', outboundProblem.refused, graphPath, asked);
     await expectProblem(app, 'patchDocument', outboundProblem.refused, `/api/apis/oas/${made.body.ID}`, asked);
   });
 
@@ -212,6 +215,7 @@ describe('Time limits of outbound requests', () => {
     const { timed_out } = outboundProblem;
     const asked: Asked = { body: { url: origin } };
     await expectProblem(hurried, 'importDocument', timed_out, '/api/apis/oas/import', asked);
+    await expectProblem(hurried, 'importDataGraph', timed_out, '/api/data-graphs/data-sources/import', asked);
     await expectProblem(hurried, 'patchDocument', timed_out, `/api/apis/oas/${hurriedApi}`, asked);
     await expectProblem(hurried, 'listExamples', timed_out, '/api/examples');
     await expectProblem(hurried, 'getExample', timed_out, '/api/examples/a');

@@ -89,6 +89,12 @@ const writers: readonly Writer[] = [
   { operation: 'createApi', path: '/api/apis', body: parts => ({ api_definition: classic(parts) }) },
   { operation: 'createDocument', path: '/api/apis/oas', body: parts => document(parts) },
   { operation: 'importDocument', path: '/api/apis/oas/import', body: plain, query: withApiId },
+  {
+    operation: 'importDataGraph',
+    path: '/api/data-graphs/data-sources/import',
+    body: parts => ({ ...plain(parts), servers: [{ url: upstreamUrl }] }),
+    query: ({ path }) => ({ listenPath: path ?? newPath() }),
+  },
   { operation: 'createStreams', path: '/api/apis/streams', type: streamsType, body: streams },
   { operation: 'createMcp', path: '/api/mcps', body: parts => document(parts) },
   {

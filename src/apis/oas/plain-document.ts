@@ -20,10 +20,14 @@ export async function readPlainDocument(
   orgId: string,
   services: PlainDocumentServices,
 ): Promise<Record<string, unknown>> {
-  const document = isAddressOnly(body) ? await fetchDocument(body.url, orgId, services) : body;
+  const document = await readDocument(body, orgId, services);
   rejectSwagger(document);
   return document as Record<string, unknown>;
 }
+
+/** The document of a request body, in any format of JSON or YAML. */
+export const readDocument = async (body: unknown, orgId: string, services: PlainDocumentServices): Promise<unknown> =>
+  isAddressOnly(body) ? fetchDocument(body.url, orgId, services) : body;
 
 const isAddressOnly = (body: unknown): body is { url: string } =>
   isObject(body) && Object.keys(body).length === 1 && typeof body.url === 'string';
