@@ -163,4 +163,28 @@ for (const engine of ['process', 'redis'] as const)
       open.socket.close();
       await once(open.socket, 'close');
     });
+
+    test('a socket ends with 1012 when a policy changes what its key may read, and goes on when limits change', async () => {
+      const { apiId, url } = await publishGraph();
+      const policy = (right: object, more: object = {}) => ({
+        ...{ name: `P ${apiId}`, active: true, state: 'active', rate: 0, per: 0, quota_max: -1 },
+        access_rights: { [apiId]: { api_id: apiId, ...right } },
+        ...more,
+      });
+      const made = await app.ask('POST', '/api/portal/policies', { body: policy({}) });
+      assert.equal(made.status, 200, made.text);
+      const key = await createKey(apiId, { apply_policies: [made.body.Message], access_rights: {} });
+      const { socket, run } = await openSocket(url, key);
+      const change = async (body: object) => {
+        const { status, text } = await app.ask('PUT', `/api/portal/policies/${made.body.Message}?wait=applied`, {
+          body,
+        });
+        assert.equal(status, 200, text);
+      };
+      await change(policy({}, { rate: 1, per: 3600 }));
+      await eventually(async () => assert.equal((await run()).type, 'error'));
+      const ended = closed(socket);
+      await change(policy({ restricted_types: [{ name: 'User', fields: ['id'] }] }));
+      assert.equal(await ended, 1012);
+    });
   });

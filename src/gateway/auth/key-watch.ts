@@ -1,4 +1,4 @@
-import { findRight, isExpired, type Session } from '#access/keys/session.ts';
+import { findRight, isExpired, type Right, type Session } from '#access/keys/session.ts';
 import { every, type RepeatedWork } from '#base/repeat.ts';
 import type { AuthMethod } from '#definition/model.ts';
 import type { CachedKey } from './key-cache.ts';
@@ -14,8 +14,13 @@ export interface WatchedKey {
   /** Authentication method of the connection. */
   readonly authMethod: string;
   readonly apiId: string;
-  /** The key was deleted, revoked or deactivated, has expired, or lost its access to the API. */
-  onRevoked(): void;
+  /**
+   * `revoked`: the key was deleted, revoked or deactivated, has expired, or lost its access to the API. `changed`: it may
+   * use other parts of the API than when the connection was opened.
+   */
+  onRevoked(reason: 'revoked' | 'changed'): void;
+  /** The key or a policy of it has changed, but for its access: limits of the connection follow. */
+  onSession?(session: Session): void;
 }
 
 export interface KeyWatch {
@@ -23,7 +28,8 @@ export interface KeyWatch {
   watch(key: WatchedKey): () => void;
 }
 
-interface WatchEntry extends WatchedKey {
+interface WatchEntry extends Omit<WatchedKey, 'session'> {
+  session: Session;
   /** Version of the key cache, and time, of the last look-up. */
   checkedVersion: number;
   checkedAtMs: number;
@@ -65,8 +71,8 @@ export function createKeyWatch(services: Services): KeyWatch {
     return isRemoved;
   }
 
-  const check = createKeyCheck(services, entry => {
-    if (remove(entry)) entry.onRevoked();
+  const check = createKeyCheck(services, (entry, reason) => {
+    if (remove(entry)) entry.onRevoked(reason);
   });
   const onError = (err: Error) => log.error({ err }, 'watch of keys failed, retrying');
   function checkAll(): void {
@@ -75,7 +81,13 @@ export function createKeyWatch(services: Services): KeyWatch {
 
   return {
     watch(key) {
-      const entry: WatchEntry = { ...key, onRevoked: () => key.onRevoked(), checkedVersion: -1, checkedAtMs: 0 };
+      const entry: WatchEntry = {
+        ...key,
+        onRevoked: reason => key.onRevoked(reason),
+        onSession: session => key.onSession?.(session),
+        checkedVersion: -1,
+        checkedAtMs: 0,
+      };
       entries.add(entry);
       loop ??= every(checkIntervalMs, checkAll, { onError, unref: true });
       return () => void remove(entry);
@@ -83,11 +95,19 @@ export function createKeyWatch(services: Services): KeyWatch {
   };
 }
 
-function createKeyCheck({ clock, keyCache, log }: Services, revoke: (entry: WatchEntry) => void) {
+type Revoke = (entry: WatchEntry, reason: 'revoked' | 'changed') => void;
+
+function createKeyCheck({ clock, keyCache, log }: Services, revoke: Revoke) {
   function evaluate(entry: WatchEntry, known: CachedKey | undefined): void {
-    const hadRight = findRight(entry.session, entry.apiId) !== undefined;
     const isUsable = known && !known.session.inactive && !isExpired(known.session, clock.now());
-    if (!isUsable || (hadRight && !findRight(known.session, entry.apiId))) revoke(entry);
+    if (!isUsable) return revoke(entry, 'revoked');
+    if (known.session === entry.session) return;
+    const before = findRight(entry.session, entry.apiId);
+    const now = findRight(known.session, entry.apiId);
+    if (before && !now) return revoke(entry, 'revoked');
+    if (describeAccess(before) !== describeAccess(now)) return revoke(entry, 'changed');
+    entry.session = known.session;
+    entry.onSession?.(known.session);
   }
 
   /** A database that is unavailable revokes nothing; the key is looked up again. */
@@ -107,11 +127,27 @@ function createKeyCheck({ clock, keyCache, log }: Services, revoke: (entry: Watc
 
   return (entry: WatchEntry): void => {
     const nowMs = clock.now();
-    if (isExpired(entry.session, nowMs)) return revoke(entry);
+    if (isExpired(entry.session, nowMs)) return revoke(entry, 'revoked');
     if (!storedKeyMethods.has(entry.authMethod)) return;
     const version = keyCache.version();
     if (version === entry.checkedVersion && nowMs - entry.checkedAtMs < maxUncheckedMs) return;
     Object.assign(entry, { checkedVersion: version, checkedAtMs: nowMs });
     lookUp(entry);
   };
+}
+
+/** What a right allows: an open connection may have been allowed more. Limits are not part of it: they are counted anew. */
+function describeAccess(right: Right | undefined): string {
+  if (!right) return '';
+  const { versions, allowedUrls, allowedTypes, restrictedTypes, fieldDepths, introspection, limits } = right;
+  const { queryDepth } = limits;
+  return JSON.stringify({
+    versions,
+    allowedUrls,
+    allowedTypes,
+    restrictedTypes,
+    fieldDepths,
+    introspection,
+    queryDepth,
+  });
 }

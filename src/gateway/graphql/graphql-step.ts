@@ -24,6 +24,7 @@ import {
   writeRequests,
 } from './request.ts';
 import { openSocket, type SocketOptions } from './socket-messages.ts';
+import { createStreamWatch } from './stream-watch.ts';
 import { createTrustedDocuments } from './trusted-documents.ts';
 import { removeUrlParameters } from './url-parameters.ts';
 
@@ -80,7 +81,9 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
     return checkBody(call, call.body.bytes ?? noBytes);
   }
 
+  const streams = createStreamWatch(socket);
   return {
+    ...streams,
     request(call) {
       if (call.upgrade !== '' && isExecuted) return refuseGraphqlRequest(call, 'graphql_websockets_disallowed');
       if (call.upgrade !== '') return openSocket(call, socket);

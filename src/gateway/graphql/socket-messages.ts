@@ -34,6 +34,8 @@ const messageMembers: readonly string[] = ['type', 'id', 'payload'];
 const invalidMessageCode = 4400;
 /** Close code for a key that is not valid any more, of the same protocol. */
 const unauthorizedCode = 4401;
+/** "Service restart": clients open another socket, whose operations are checked by the rights of today. */
+const rightsChangedCode = 1012;
 
 /** Socket of an API: its checks, and the watch of its keys. */
 export interface SocketOptions {
@@ -77,9 +79,14 @@ function createSocketCheck(call: Exchange, options: SocketOptions): MessageCheck
   return {
     maxMessageBytes: settings['gateway.max_buffered_body_bytes'],
     onOpen(close) {
-      const onRevoked = () => close(unauthorizedCode);
       if (!session || skipsAuth) return () => undefined;
-      return keyWatch.watch({ orgId, keyId, session, authMethod, apiId, onRevoked });
+      return keyWatch.watch({
+        ...{ orgId, keyId, session, authMethod, apiId },
+        onRevoked: reason => close(reason === 'revoked' ? unauthorizedCode : rightsChangedCode),
+        onSession(changed) {
+          call.session = changed;
+        },
+      });
     },
     check(text, reply): MaybePromise<MessageDecision> {
       const read = parseStrictJson(Buffer.from(text), bounds.maxValues);
