@@ -531,9 +531,32 @@ describe('GraphQL data graph', () => {
   });
 
   describe('credentials', () => {
-    test('sources get the credential of the client unless the API strips it', async () => {
+    test('a source on another host than the upstream gets the credential by a template alone', async () => {
+      const other = (headers: object) => graphqlSource('users', [{ type: 'Query', fields: ['user'] }], { headers });
+      for (const [headers, isSent] of [
+        [{}, false],
+        [{ Authorization: '{{ .request.headers.Authorization }}' }, true],
+      ] as const) {
+        const engine = { data_sources: [other(headers)], field_configs: [] };
+        const definition = describeGraph(engine, {}, { use_keyless: false, use_standard_auth: true });
+        const at = await publish(app, definition);
+        const rights = { [definition.api_id]: { api_id: definition.api_id } };
+        const { body } = await app.ask('POST', '/gw/keys', { body: { access_rights: rights } });
+        const reply = await query('{ user(id: 1) { name } }', {}, { authorization: body.key }, at);
+        assert.equal(reply.status, 200);
+        const { headers: sent } = graphqlServer.requests[0]!;
+        assert.equal(sent.authorization, isSent ? body.key : undefined);
+      }
+    });
+
+    test('sources on the host of the upstream get the credential of the client unless the API strips it', async () => {
       for (const strip_auth_data of [false, true]) {
-        const definition = describeGraph({}, {}, { use_keyless: false, use_standard_auth: true, strip_auth_data });
+        const proxy = { target_url: server.url };
+        const definition = describeGraph(
+          {},
+          {},
+          { use_keyless: false, use_standard_auth: true, strip_auth_data, proxy },
+        );
         const at = await publish(app, definition);
         const rights = {
           [definition.api_id]: { api_id: definition.api_id, restricted_types: [{ name: 'Member', fields: ['age'] }] },

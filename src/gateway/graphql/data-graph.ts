@@ -14,6 +14,8 @@ export interface SourceRequest {
   /** Flat list of names and values. */
   readonly headers: readonly string[];
   readonly body: Buffer | undefined;
+  /** The server is the upstream of the API: it gets the credential of the client. Others get it by a template alone. */
+  readonly receivesCredential?: boolean;
 }
 
 export interface SourceResponse {
@@ -38,7 +40,7 @@ export type SendToSource = (request: SourceRequest, counter: { count: number }) 
 
 /** Compiled data graph of an API. */
 export interface DataGraph {
-  /** Lower-case names of client headers with credentials: sources get those that the API does not strip. */
+  /** Lower-case names of client headers with credentials: see `receivesCredential`; the API may strip them. */
   readonly credentialHeaders: readonly string[];
   /** Executes a checked operation; the result of GraphQL, with data and errors. Never rejects for a source. */
   execute(call: Exchange, request: CheckedGraphqlRequest, send: SendToSource): Promise<object>;

@@ -6,6 +6,7 @@ import { formatValidationError, type ValidationError } from '#operations/validat
 import { listCredentialSources } from '../../auth/credential-sources.ts';
 import type { PipelineServices } from '../../pipeline/services.ts';
 import { ApiCompileError } from '../../pipeline/step.ts';
+import { parseUpstreamAddress } from '../../proxy/load-balancer.ts';
 import { decompressionBounds } from '../../transform/content-coding.ts';
 import type { DataGraph } from '../data-graph.ts';
 import { createGraphEngine } from './graph-engine.ts';
@@ -27,6 +28,7 @@ export function compileDataGraph(model: Model, services: GraphServices): DataGra
     services,
     apiId: identity.id,
     credentialHeaders: listCredentialSources(model).flatMap(({ header }) => (header === '' ? [] : [header])),
+    targetOrigin: URL.canParse(model.upstream.url) ? parseUpstreamAddress(model.upstream.url).origin : '',
     runBounds: {
       maxRequests: settings['graphql.max_source_requests'],
       maxConcurrent: settings['graphql.max_concurrent_source_requests'],

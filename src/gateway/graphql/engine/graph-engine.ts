@@ -33,6 +33,8 @@ export interface EngineOptions {
   readonly services: VariableServices & Pick<PipelineServices, 'log'>;
   readonly apiId: string;
   readonly credentialHeaders: readonly string[];
+  /** Origin of the upstream of the API; empty where it has none. */
+  readonly targetOrigin: string;
   readonly runBounds: RunBounds;
   readonly responseBounds: ResponseBounds;
   readonly maxOperationLength: number;
@@ -46,7 +48,8 @@ export function createGraphEngine(options: EngineOptions): DataGraph {
   const { graph, compiled, services, apiId, runBounds, responseBounds } = options;
   const builders = new Map<DataSource, BuildSourceRequest>();
   for (const { source } of graph.fields.values())
-    if (!builders.has(source)) builders.set(source, compileSourceRequest(source, graph.headers, services));
+    if (!builders.has(source))
+      builders.set(source, compileSourceRequest(source, graph.headers, services, options.targetOrigin));
   const plan = createPlan(graph, options.maxOperationLength);
   const reader = createFieldReader({ builders, plan, mappings: graph.mappings, bounds: responseBounds });
   const fieldResolver = createResolver(graph, reader);

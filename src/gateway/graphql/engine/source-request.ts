@@ -27,6 +27,7 @@ export function compileSourceRequest(
   source: DataSource,
   globalHeaders: DataSource['headers'],
   services: VariableServices,
+  targetOrigin: string,
 ): BuildSourceRequest {
   const [, origin = '', path = '', query = ''] = urlPattern.exec(source.url) ?? [];
   const address = parseUpstreamAddress(compileVariables(origin, services)({ context: undefined, session: undefined }));
@@ -39,6 +40,7 @@ export function compileSourceRequest(
   const headers = compileHeaders(source.headers, globalHeaders, services);
   const contentType = headers.some(({ name }) => name.toLowerCase() === 'content-type') ? '' : fillBody.contentType;
   const { name: sourceName, place: sourcePlace } = source;
+  const receivesCredential = address.origin !== '' && address.origin === targetOrigin;
   const method = source.method.toUpperCase();
   return (scope, operation) => {
     const filledPath = fillPath(scope);
@@ -48,7 +50,11 @@ export function compileSourceRequest(
     const filled = headers.flatMap(({ name, value }) => [name, escapeHeaderValue(value(scope))]);
     if (body && contentType !== '') filled.push('Content-Type', contentType);
     const query = fillQuery(scope);
-    return { sourceName, sourcePlace, method, address, path: filledPath, query, headers: filled, body };
+    return {
+      ...{ sourceName, sourcePlace, method, address, query, body, receivesCredential },
+      path: filledPath,
+      headers: filled,
+    };
   };
 }
 

@@ -7,7 +7,7 @@ import { parseLoopControls } from '../../pipeline/loops.ts';
 import { ensureRequestId } from '../../pipeline/request-id.ts';
 import type { UpstreamAddress } from '../../pipeline/upstream-address.ts';
 
-/** Headers of the client that sources get: its trace. Its credentials too, where the API does not strip them. */
+/** Headers of the client that sources get: its trace. For its credentials see `buildHeaders`. */
 const forwardedHeaders: readonly string[] = ['traceparent', 'tracestate'];
 
 /** An exchange for a request to a data source, and its address with the controls of a loop. */
@@ -57,11 +57,20 @@ export function createSourceExchange(
   return { call, address: controls ? { ...address, controls } : address };
 }
 
-function buildHeaders({ headers }: SourceRequest, whole: Exchange, credentialHeaders: readonly string[]): HeaderList {
+/**
+ * Headers of a request to a source. The credential of the client goes to other APIs of the gateway, which check it, and
+ * to the upstream of the API: any other server could use it against the gateway.
+ */
+function buildHeaders(
+  { headers, address, receivesCredential }: SourceRequest,
+  whole: Exchange,
+  credentialHeaders: readonly string[],
+): HeaderList {
   const list = new HeaderList([...headers]);
+  const credentials = receivesCredential || address.loop !== '' ? credentialHeaders : [];
   if (!list.has('accept-encoding')) list.append('Accept-Encoding', 'identity');
   if (!list.has('accept')) list.append('Accept', 'application/json');
-  for (const name of [...forwardedHeaders, ...credentialHeaders]) {
+  for (const name of [...forwardedHeaders, ...credentials]) {
     const value = whole.headers.get(name);
     if (value !== undefined && !list.has(name)) list.append(name, value);
   }
