@@ -1,7 +1,7 @@
 import { toJsonPointer } from '#base/json-pointer.ts';
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty, textOrEmpty } from '#base/json-tree.ts';
 import type { Warnings } from '../convert/converted.ts';
-import { createGraphNames, isGraphqlName, toGraphqlName, toTypeName } from './graph-names.ts';
+import { createGraphNames, type GraphNames, isGraphqlName, toGraphqlName, toTypeName } from './graph-names.ts';
 import { type DocumentPart, resolveLocalReference } from './local-reference.ts';
 import { createDocumentProblem } from './problems.ts';
 
@@ -38,88 +38,111 @@ interface Context {
   readonly name: string;
 }
 
+/** Types so far. */
+interface Building {
+  readonly root: JsonObject;
+  readonly warnings: Warnings;
+  readonly names: GraphNames;
+  /** Type names by use and place. */
+  readonly named: Map<string, string>;
+  readonly definitions: string[];
+  readonly mappings: FieldMapping[];
+  typeCount: number;
+  memberCount: number;
+  usesAny: boolean;
+}
+
 /** Converts schemas to types: what GraphQL cannot express becomes the scalar JSON. */
 export function createGraphTypes(root: JsonObject, warnings: Warnings): GraphTypes {
   const names = createGraphNames(rootNames);
-  const named = new Map<string, string>();
-  const definitions: string[] = [];
-  const mappings: FieldMapping[] = [];
-  let typeCount = 0;
-  let memberCount = 0;
-  let usesAny = false;
-
-  const toAny = (): string => {
-    usesAny = true;
-    return anyType;
+  const building: Building = {
+    ...{ root, warnings, names, named: new Map(), definitions: [], mappings: [] },
+    ...{ typeCount: 0, memberCount: 0, usesAny: false },
   };
-
-  function toType(schema: unknown, place: string, context: Context): string {
-    if (!isObject(schema) || context.depth > maxSchemaNesting) return toAny();
-    const part = resolveLocalReference(root, schema, place);
-    const own = part.place === place ? context.name : part.place.slice(part.place.lastIndexOf('/') + 1);
-    const key = `${context.use} ${part.place}`;
-    return named.get(key) ?? convert(part, key, { ...context, name: own, depth: context.depth + 1 });
-  }
-
-  function convert(part: DocumentPart, key: string, context: Context): string {
-    const merged = mergeAll(root, part);
-    if (!merged) return toAny();
-    const { value, place } = merged;
-    const kind = findKind(value);
-    if (kind === 'array')
-      return `[${toType(value.items, `${place}/items`, { ...context, name: `${context.name}Item` })}]`;
-    if (kind === 'object') return convertObject(merged, key, context);
-    if (kind === 'string' && Array.isArray(value.enum)) return convertEnum(value.enum, key, context);
-    if (kind === 'integer') return value.format === 'int64' ? 'Float' : 'Int';
-    return scalarTypes.get(kind) ?? toAny();
-  }
-
-  function startType(name: string, key: string, place: string): string {
-    if (++typeCount > maxTypes) throw createDocumentProblem(place, `the document has more than ${maxTypes} types`);
-    const taken = names.take(toTypeName(name));
-    named.set(key, taken);
-    return taken;
-  }
-
-  function convertEnum(values: readonly unknown[], key: string, { name }: Context): string {
-    const texts = values.filter(value => value !== null);
-    const isNamed = texts.every(it => typeof it === 'string' && isGraphqlName(it) && !reservedValues.has(it));
-    if (!isNamed || texts.length === 0 || texts.length > maxMembers) return 'String';
-    definitions.push(`enum ${startType(name, key, '')} { ${[...new Set(texts)].join(' ')} }`);
-    return named.get(key)!;
-  }
-
-  function convertObject({ value, place }: DocumentPart, key: string, context: Context): string {
-    const { use, name } = context;
-    const members = Object.entries(objectOrEmpty(value.properties)).slice(0, maxMembers);
-    if (members.length === 0) return toAny();
-    memberCount += members.length;
-    if (memberCount > maxTotalMembers)
-      throw createDocumentProblem(place, `the document has more than ${maxTotalMembers} properties`);
-    if (use === 'input' && !members.every(([member]) => isGraphqlName(member))) {
-      warnings.add(`${place}: names that GraphQL does not have: its type is JSON`);
-      return toAny();
-    }
-    const type = startType(use === 'input' ? `${name}Input` : name, key, place);
-    const required = new Set(arrayOrEmpty(value.required));
-    const fieldNames = createGraphNames();
-    const fields = members.map(([member, schema]) => {
-      const field = fieldNames.take(toGraphqlName(member));
-      const below = { ...context, name: `${name} ${member}` };
-      const inner = toType(schema, `${place}${toJsonPointer(['properties', member])}`, below);
-      if (field !== member)
-        mappings.push({ type_name: type, field_name: field, disable_default_mapping: true, path: [member] });
-      return `  ${field}: ${inner}${use === 'input' && required.has(member) ? '!' : ''}`;
-    });
-    definitions.push(`${use === 'input' ? 'input' : 'type'} ${type} {\n${fields.join('\n')}\n}`);
-    return type;
-  }
-
+  const { mappings, definitions } = building;
   return {
     mappings,
-    toType: (schema, place, name, use) => toType(schema, place, { use, name, depth: 0 }),
-    print: () => [...(usesAny ? [`scalar ${anyType}`] : []), ...definitions].join('\n\n'),
+    toType: (schema, place, name, use) => toType(building, schema, place, { use, name, depth: 0 }),
+    print: () => [...(building.usesAny ? [`scalar ${anyType}`] : []), ...definitions].join('\n\n'),
   };
+}
+
+function toAny(building: Building): string {
+  building.usesAny = true;
+  return anyType;
+}
+
+function toType(building: Building, schema: unknown, place: string, context: Context): string {
+  if (!isObject(schema) || context.depth > maxSchemaNesting) return toAny(building);
+  const part = resolveLocalReference(building.root, schema, place);
+  const own = part.place === place ? context.name : part.place.slice(part.place.lastIndexOf('/') + 1);
+  const key = `${context.use} ${part.place}`;
+  return building.named.get(key) ?? convert(building, part, key, { ...context, name: own, depth: context.depth + 1 });
+}
+
+function convert(building: Building, part: DocumentPart, key: string, context: Context): string {
+  const merged = mergeAll(building.root, part);
+  if (!merged) return toAny(building);
+  const { value, place } = merged;
+  const kind = findKind(value);
+  if (kind === 'array') {
+    const item = toType(building, value.items, `${place}/items`, { ...context, name: `${context.name}Item` });
+    return `[${item}]`;
+  }
+  if (kind === 'object') return convertObject(building, merged, key, context);
+  if (kind === 'string' && Array.isArray(value.enum))
+    return convertEnum(building, value.enum, key, part.place, context);
+  if (kind === 'integer') return value.format === 'int64' ? 'Float' : 'Int';
+  return scalarTypes.get(kind) ?? toAny(building);
+}
+
+function startType(building: Building, name: string, key: string, place: string): string {
+  if (++building.typeCount > maxTypes)
+    throw createDocumentProblem(place, `the document has more than ${maxTypes} types`);
+  const taken = building.names.take(toTypeName(name));
+  building.named.set(key, taken);
+  return taken;
+}
+
+function convertEnum(
+  building: Building,
+  values: readonly unknown[],
+  key: string,
+  place: string,
+  { name }: Context,
+): string {
+  const texts = values.filter(value => value !== null);
+  const isNamed = texts.every(it => typeof it === 'string' && isGraphqlName(it) && !reservedValues.has(it));
+  if (!isNamed || texts.length === 0 || texts.length > maxMembers) return 'String';
+  const type = startType(building, name, key, place);
+  building.definitions.push(`enum ${type} { ${[...new Set(texts)].join(' ')} }`);
+  return type;
+}
+
+function convertObject(building: Building, { value, place }: DocumentPart, key: string, context: Context): string {
+  const { use, name } = context;
+  const members = Object.entries(objectOrEmpty(value.properties)).slice(0, maxMembers);
+  if (members.length === 0) return toAny(building);
+  building.memberCount += members.length;
+  if (building.memberCount > maxTotalMembers)
+    throw createDocumentProblem(place, `the document has more than ${maxTotalMembers} properties`);
+  if (use === 'input' && !members.every(([member]) => isGraphqlName(member))) {
+    building.warnings.add(`${place}: names that GraphQL does not have: its type is JSON`);
+    return toAny(building);
+  }
+  const type = startType(building, use === 'input' ? `${name}Input` : name, key, place);
+  const required = new Set(arrayOrEmpty(value.required));
+  const fieldNames = createGraphNames();
+  const fields = members.map(([member, schema]) => {
+    const field = fieldNames.take(toGraphqlName(member));
+    const below = { ...context, name: `${name} ${member}` };
+    const inner = toType(building, schema, `${place}${toJsonPointer(['properties', member])}`, below);
+    if (field !== member)
+      building.mappings.push({ type_name: type, field_name: field, disable_default_mapping: true, path: [member] });
+    return `  ${field}: ${inner}${use === 'input' && required.has(member) ? '!' : ''}`;
+  });
+  building.definitions.push(`${use === 'input' ? 'input' : 'type'} ${type} {\n${fields.join('\n')}\n}`);
+  return type;
 }
 
 const scalarTypes: ReadonlyMap<string, string> = new Map([

@@ -6,7 +6,7 @@ import { createGraphNames, type GraphNames, toGraphqlName } from './graph-names.
 import { createGraphTypes, type GraphTypes } from './graph-types.ts';
 import { type FoundSchema, findJsonSchema } from './json-content.ts';
 import { resolveLocalReference } from './local-reference.ts';
-import { describeSource, type RestSource, type SourceOperation } from './openapi-source.ts';
+import { buildRestSource, type RestSource, type SourceOperation } from './openapi-source.ts';
 import { createDocumentProblem, problem } from './problems.ts';
 
 /** Data graph of a document: the schema, and a REST source for each operation. */
@@ -112,7 +112,7 @@ function importOperation(importing: Import, found: SourceOperation): ImportedFie
   const { method, path, operation, place } = found;
   const rootType = rootTypes.get(method)!;
   const name = names.take(toGraphqlName(textOrEmpty(operation.operationId) || `${method} ${path}`));
-  const { source, args } = describeSource({ ...importing, found, name, rootType });
+  const { source, args } = buildRestSource({ ...importing, found, name, rootType });
   const response = findResponse(importing, operation, place);
   const type = response ? types.toType(response.schema, response.place, `${name} result`, 'output') : 'Boolean';
   const about = (textOrEmpty(operation.summary) || textOrEmpty(operation.description)).slice(0, maxDescriptionLength);

@@ -55,7 +55,7 @@ const maxParameters = 100;
 const maxPathLength = 1000;
 
 /** REST source of an operation: its path and query parameters, and its JSON body, are arguments of the field. */
-export function describeSource(input: SourceInput): { readonly source: RestSource; readonly args: readonly string[] } {
+export function buildRestSource(input: SourceInput): { readonly source: RestSource; readonly args: readonly string[] } {
   const { found, serverUrl, name, rootType } = input;
   const args: Arguments = { names: createGraphNames(), sdl: [] };
   const parameters = readParameters(input);

@@ -136,7 +136,7 @@ function createKeyCheck({ clock, keyCache, log }: Services, revoke: Revoke) {
   };
 }
 
-/** What a right allows: an open connection may have been allowed more. Limits are not part of it: they are counted anew. */
+/** Access of a right, as text for comparison. Limits are not part of it: open connections get the new ones. */
 function describeAccess(right: Right | undefined): string {
   if (!right) return '';
   const { versions, allowedUrls, allowedTypes, restrictedTypes, fieldDepths, introspection, limits } = right;

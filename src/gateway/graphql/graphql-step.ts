@@ -81,12 +81,11 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
     return checkBody(call, call.body.bytes ?? noBytes);
   }
 
-  const streams = createStreamWatch(socket);
   return {
-    ...streams,
+    ...createStreamWatch(socket),
     request(call) {
-      if (call.upgrade !== '' && isExecuted) return refuseGraphqlRequest(call, 'graphql_websockets_disallowed');
-      if (call.upgrade !== '') return openSocket(call, socket);
+      if (call.upgrade !== '')
+        return isExecuted ? refuseGraphqlRequest(call, 'graphql_websockets_disallowed') : openSocket(call, socket);
       const method = call.upstreamMethod ?? call.method;
       if (method === 'GET') {
         const read = readQueryRequest(call, bounds);
