@@ -62,19 +62,6 @@ export const notEnforced: readonly NotEnforced[] = [
     why: onlyGrpc,
   },
   {
-    facet: 'trafficLogs',
-    fields: [
-      'plugins',
-      'plugins[].enabled',
-      'plugins[].functionName',
-      'plugins[].path',
-      'pluginEnabled',
-      'pluginFunction',
-      'pluginPath',
-    ],
-    why: describeUnsupported('plugins for analytics records'),
-  },
-  {
     facet: 'graphql',
     fields: ['version', 'lastSchemaUpdate'],
     why: 'Describes the schema and the engine it was written for; has no effect in the gateway.',

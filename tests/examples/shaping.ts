@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { eventually } from '../support/upstream.ts';
 import type { Example } from './example.ts';
 
 /** Calls and answers that are changed, checked or made up on their way. */
@@ -245,6 +247,18 @@ export const shaping: Readonly<Record<string, Example>> = {
       { ask: 'PUT /parcels/none', status: 400, says: /a parcel has a number/, reaches: null },
       { ask: 'GET /parcels/none', status: 200, reaches: 'GET /none' },
     ],
+  },
+  'record-plugin': {
+    calls: [{ ask: 'GET /patients/4711', status: 200, reaches: 'GET /4711' }],
+    async afterwards(at, id) {
+      const call = await eventually(async () => {
+        const { body } = await at.app.ask('GET', `/api/logs?start=0&end=9999999999&api_id=${id}`);
+        assert.ok(body.data[0]);
+        return body.data[0];
+      });
+      assert.deepEqual([call.path, call.raw_path, call.ip_address], ['/{number}', '', '127.0.0.0']);
+      assert.ok(call.tags.includes('masked'));
+    },
   },
   'virtual-endpoint': {
     calls: [

@@ -52,6 +52,7 @@ export const calls = ({ app, id }: Served, count = 1) =>
     assert.ok(body.data.length >= count);
     return body.data as {
       method: string;
+      alias: string;
       path: string;
       track_path: boolean;
       expireAt: string;

@@ -190,6 +190,7 @@ export const trafficLogs = facet({
         enabled: { rule: flagRule, about: 'Enables the plugin.' },
         functionName: { rule: textRule, about: 'Name of the function.' },
         path: { rule: textRule, interpolation: 'nothing', about: 'Path of the file.' },
+        code: { rule: textRule, interpolation: 'nothing', about: 'Source in base64; takes precedence over the file.' },
       },
       classic: null,
       about: 'Plugins that change analytics records; only the first is used.',
@@ -213,19 +214,34 @@ export const trafficLogs = facet({
       oas: null,
       about: 'Path of the file.',
     },
+    pluginCode: {
+      rule: textRule,
+      interpolation: 'nothing',
+      classic: '/analytics_plugin.code',
+      oas: null,
+      about: 'Source in base64; takes precedence over the file.',
+    },
   },
-  lens: { fields: ['plugins', 'pluginEnabled', 'pluginFunction', 'pluginPath'], derive: derivePlugin },
+  lens: { fields: ['plugins', 'pluginEnabled', 'pluginFunction', 'pluginPath', 'pluginCode'], derive: derivePlugin },
 });
+
+interface RecordPlugin {
+  readonly enabled: boolean;
+  readonly functionName: string;
+  readonly path: string;
+  readonly code: string;
+}
 
 /** The classic format has one plugin, the OpenAPI format a list of which the first counts. */
 function derivePlugin(values: Values, from: DefinitionFormat): Values {
   if (from === 'oas') {
-    const [first] = values.plugins as { enabled: boolean; functionName: string; path: string }[];
+    const [first] = values.plugins as RecordPlugin[];
     if (!first) return values;
-    return { ...values, pluginEnabled: first.enabled, pluginFunction: first.functionName, pluginPath: first.path };
+    const { enabled: pluginEnabled, functionName: pluginFunction, path: pluginPath, code: pluginCode } = first;
+    return { ...values, pluginEnabled, pluginFunction, pluginPath, pluginCode };
   }
-  const { pluginEnabled: enabled, pluginFunction: functionName, pluginPath: path } = values;
-  return { ...values, plugins: functionName || path ? [{ enabled, functionName, path }] : [] };
+  const { pluginEnabled: enabled, pluginFunction: functionName, pluginPath: path, pluginCode: code } = values;
+  return { ...values, plugins: functionName || path || code ? [{ enabled, functionName, path, code }] : [] };
 }
 
 export const skips = facet({

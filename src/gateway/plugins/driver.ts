@@ -1,4 +1,5 @@
 import type { MaybePromise } from '#base/maybe-promise.ts';
+import type { Model } from '#definition/model.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext, StepReads } from '../pipeline/step.ts';
@@ -71,7 +72,11 @@ export interface TypedHook {
 }
 
 /** Data that every hook of an API gets. */
-export function describeApi({ model }: PluginContext): Record<string, unknown> {
+export function describeApi({
+  model,
+}: {
+  readonly model: Pick<Model, 'identity' | 'pluginConfig'>;
+}): Record<string, unknown> {
   const { dataEnabled, data } = model.pluginConfig;
   const { id: APIID, orgId: OrgID } = model.identity;
   return { OrgID, APIID, ...(dataEnabled ? { config_data: data } : {}) };

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { BoundedMap } from '#base/bounded-map.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
@@ -7,7 +6,7 @@ import type { EventHandler } from '#definition/facets/event-handlers.ts';
 import type { HandlerOwner } from '#events/dispatch.ts';
 import { type GatewayEvent, toTemplateData } from '#events/payload.ts';
 import { createHostCall } from './host-functions.ts';
-import { type PluginScript, readPluginFile } from './plugin-files.ts';
+import { findPluginDirectory, type PluginScript, readPluginFile } from './plugin-files.ts';
 import { PluginError, type PluginRunner, type PluginSet } from './plugin-runner.ts';
 import type { PluginServices } from './services.ts';
 
@@ -37,8 +36,7 @@ export function createEventScripts(services: EventScriptServices) {
   const loaded = new BoundedMap<string, LoadedScript>(maxLoadedScripts);
 
   function read(ownerId: string, isOperator: boolean, path: string): PluginScript {
-    const root = settings['plugins.directory'];
-    return readPluginFile(root === '' || isOperator ? root : join(root, encodeURIComponent(ownerId)), path);
+    return readPluginFile(findPluginDirectory(settings['plugins.directory'], ownerId, isOperator), path);
   }
 
   function findScript(ownerId: string, isOperator: boolean, { functionName, path }: EventHandler): PluginSet {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Model } from '#definition/model.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import {
   type DriverContext,
@@ -13,6 +14,7 @@ import {
 import { createHostCall } from './host-functions.ts';
 import { decodePluginCode, type PluginScript, readPluginFile } from './plugin-files.ts';
 import type { HookResult, PluginSet } from './plugin-runner.ts';
+import type { RecordFunction } from './record-contract.ts';
 import { encodeRequestCall, encodeResponseCall, parseResult } from './request-hook.ts';
 import { type GuestFile, GuestLoadError } from './sandbox/guest.ts';
 import { encodeSession } from './session.ts';
@@ -53,6 +55,17 @@ export function createJavascriptDriver(context: DriverContext): HookDriver & { r
 export const loadVirtualScripts = (context: DriverContext): PluginSet =>
   loadScripts(context, readVirtualScripts(context));
 
+/** Script of the function that changes analytics records. */
+export function loadRecordScript(
+  { functionName, path, code, directory }: RecordFunction,
+  context: ScriptContext,
+): PluginSet {
+  if (!identifier.test(functionName))
+    throw new ApiCompileError(`${JSON.stringify(functionName)} is not the name of a function`);
+  const script = code === '' ? readPluginFile(directory, path) : decodePluginCode(code, functionName);
+  return loadScripts(context, [{ hook: functionName, ...script }]);
+}
+
 const toChangedRequest = ({ text, logs }: HookResult) => toRequestReturn(parseResult(text), logs);
 const toChangedResponse = ({ text, logs }: HookResult) => toResponseReturn(parseResult(text), logs);
 
@@ -76,7 +89,10 @@ function readVirtual({ functionName, mode, source, path }: VirtualEndpoint, dire
   return { hook: functionName, ...script };
 }
 
-function loadScripts(context: DriverContext, scripts: readonly Script[]): PluginSet {
+/** What loading scripts needs of a definition. */
+type ScriptContext = { readonly model: Pick<Model, 'identity' | 'pluginConfig'> } & Pick<DriverContext, 'services'>;
+
+function loadScripts(context: ScriptContext, scripts: readonly Script[]): PluginSet {
   const { model, services } = context;
   const isIsolated = model.pluginConfig.driver === 'javascript';
   const files = toFiles(scripts, isIsolated);

@@ -6,3 +6,5 @@ const require = createRequire(import.meta.url);
 export const loadGrpcDriver = (): typeof import('./grpc/grpc-driver.ts') => require('./grpc/grpc-driver.ts');
 export const loadTypescriptDriver = (): typeof import('./typescript/typescript-driver.ts') =>
   require('./typescript/typescript-driver.ts');
+export const loadTypedRecordHook = (): typeof import('./typescript/typed-record-hook.ts') =>
+  require('./typescript/typed-record-hook.ts');

@@ -13,6 +13,10 @@ const maxScriptBytes = 1_048_576;
 /** Scripts that a folder of an API may hold, per kind of hook. */
 const maxFolderScripts = 50;
 
+/** Plugin directory of an organisation: tenants have folders of their own, the operator has the whole directory. */
+export const findPluginDirectory = (root: string, orgId: string, isOperator: boolean): string =>
+  root === '' || isOperator ? root : join(root, encodeURIComponent(orgId));
+
 /** Reads a script below the plugin directory; links cannot leave it. */
 export function readPluginFile(directory: string, path: string, extensions = ['.js']): PluginScript {
   if (directory === '')

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Model } from '#definition/model.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type {
@@ -12,7 +11,7 @@ import type {
 } from './driver.ts';
 import { createJavascriptDriver, loadVirtualScripts } from './javascript-driver.ts';
 import { loadGrpcDriver, loadTypescriptDriver } from './lazy-drivers.ts';
-import { listFolderPlugins } from './plugin-files.ts';
+import { findPluginDirectory, listFolderPlugins } from './plugin-files.ts';
 import type { PluginSet } from './plugin-runner.ts';
 import type { PluginServices } from './services.ts';
 
@@ -61,7 +60,8 @@ export function loadApiPlugins(context: PluginContext): ApiPlugins | undefined {
 function createApiPlugins(context: PluginContext): ApiPlugins | undefined {
   const { model, version, services } = context;
   const { settings } = services;
-  const fileDirectory = findDirectory(settings['plugins.directory'], model.identity.orgId, services);
+  const { orgId } = model.identity;
+  const fileDirectory = findPluginDirectory(settings['plugins.directory'], orgId, services.grants.isOperator(orgId));
   const { bundleEnabled } = model.pluginConfig;
   const bundleDirectory = bundleEnabled ? services.pluginBundles.findDirectory(model) : undefined;
   const hooks = collectHooks(context, bundleDirectory === undefined ? fileDirectory : '');
@@ -130,21 +130,17 @@ function withVirtualScripts(createDriver: CreateHookDriver): (context: DriverCon
   });
 }
 
-/** Tenants have folders of their own; the operator's organisation has the whole directory. */
-function findDirectory(root: string, orgId: string, { grants }: Pick<PluginServices, 'grants'>): string {
-  return root === '' || grants.isOperator(orgId) ? root : join(root, encodeURIComponent(orgId));
-}
-
 /** Paths of trusted modules that a definition uses. */
 export function listTrustedPaths(
-  { identity, pluginConfig, plugins, custom, versions }: Model,
+  { identity, pluginConfig, plugins, custom, trafficLogs, versions }: Model,
   services: PluginServices,
 ): string[] {
   if (pluginConfig.driver !== 'typescript' || !services.grants.isOperator(identity.orgId)) return [];
   const ofEndpoints = versions.flatMap(({ endpoints }) =>
     endpoints.endpointPlugin.map(({ file: path, code }) => ({ path, code })),
   );
-  return [...plugins.pre, ...plugins.postAuth, ...plugins.post, ...plugins.response, ...ofEndpoints, custom]
+  const ofRecords = { path: trafficLogs.pluginPath, code: trafficLogs.pluginCode };
+  return [...plugins.pre, ...plugins.postAuth, ...plugins.post, ...plugins.response, ...ofEndpoints, custom, ofRecords]
     .filter(({ path, code }) => code === '' && services.trustedModules.isTrusted(path))
     .map(({ path }) => path);
 }

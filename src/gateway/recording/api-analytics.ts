@@ -3,6 +3,7 @@ import { expandRequirements } from '#definition/security-requirements.ts';
 import { listCredentialSources } from '../auth/credential-sources.ts';
 import type { ApiInfo } from '../pipeline/api-info.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import type { ApiRecordHook } from '../plugins/record-contract.ts';
 import { hasSecrets } from '../variables/variables.ts';
 
 /** Where an API's requests carry credentials, which records must not contain. */
@@ -41,7 +42,10 @@ export class ApiAnalytics {
   batchIndex = 0;
   /** Formatted members of access log lines; empty until the first. */
   accessLogMembers = '';
+  /** Plugin that changes its records; undefined also where it did not load, see `hasRecordPlugin`. */
+  recordHook: ApiRecordHook | undefined = undefined;
   readonly isRecorded: boolean;
+  readonly hasRecordPlugin: boolean;
   readonly recordsDetail: boolean;
   readonly tagHeaders: readonly string[];
   readonly facts: BatchApi;
@@ -53,6 +57,7 @@ export class ApiAnalytics {
     const tags = gatewayTags.enabled ? gatewayTags.tags : [];
     this.facts = { id, orgId, name, listenPath, tags, retentionSeconds: trafficLogs.retentionSeconds };
     this.isRecorded = trafficLogs.enabled;
+    this.hasRecordPlugin = trafficLogs.pluginEnabled;
     this.recordsDetail = detail.recording;
     this.tagHeaders = trafficLogs.tagHeaders.map(header => header.toLowerCase());
     this.#model = model;

@@ -7,6 +7,16 @@ export interface BatchedApi {
   batchIndex: number;
 }
 
+/** Columns of one request outside a batch. */
+interface CapturedColumns {
+  readonly api: BatchedApi;
+  readonly numbers: readonly number[];
+  readonly words: readonly string[];
+}
+
+/** Texts of one request alone. */
+const uniqueColumns: ReadonlySet<string> = new Set<keyof typeof wordIndex>(['requestId', 'rawRequest', 'rawResponse']);
+
 /** Bound of a client-supplied text in a record. */
 const maxWordCharacters = 1024;
 
@@ -83,6 +93,16 @@ export class RecorderRows {
 
   finishRow(): void {
     this.#count++;
+  }
+
+  /** Row of a record that was captured before. */
+  copyRow({ api, numbers, words }: CapturedColumns): void {
+    for (const [at, column] of numberColumns.entries()) this.setNumber(column, numbers[at]!);
+    for (const [at, column] of wordColumns.entries())
+      if (uniqueColumns.has(column)) this.setUniqueText(column, words[at]!);
+      else this.setWord(column, words[at]!);
+    this.api(api);
+    this.finishRow();
   }
 
   /** Returns the batch and resets. */

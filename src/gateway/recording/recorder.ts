@@ -4,6 +4,7 @@ import { createThreadSampler } from '#analytics/event-loop-lag.ts';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
 import type { UptimeResult } from '#analytics/uptime/uptime-result.ts';
 import type { Log } from '#base/log.ts';
+import type { MaybePromise } from '#base/maybe-promise.ts';
 import { every } from '#base/repeat.ts';
 import type { Settings } from '#base/settings.ts';
 import { includesAddress, parseCidrList } from '../pipeline/client-address.ts';
@@ -15,6 +16,9 @@ import type { AccessLog } from './access-log.ts';
 import type { ApiAnalytics } from './api-analytics.ts';
 import { findRecordedApi, readCredentialLocations } from './api-analytics.ts';
 import { encodeRequest, encodeResponse } from './detail.ts';
+import { loadRecordMembers, loadRecordPlugins } from './lazy-record-plugins.ts';
+import type { CapturedRecord } from './record-members.ts';
+import type { RecordPlugins } from './record-plugins.ts';
 import { RecorderMetrics } from './recorder-metrics.ts';
 import { RecorderRows } from './recorder-rows.ts';
 
@@ -42,8 +46,8 @@ export interface Recorder {
   addUptimeResults(hosts: readonly UptimeResult[]): void;
   /** Acknowledgement: the main thread has processed a batch or uptime results. */
   onBatchAccepted(): void;
-  /** Posts the remaining records. */
-  close(): void;
+  /** Posts the remaining records; a promise where plugins of records run. */
+  close(): MaybePromise<void>;
 }
 
 /** Capacity: half is one batch, the other half buffers while batches are unacknowledged. */
@@ -58,11 +62,13 @@ const reportsPerSample = 5;
 const maxDetailCharacters = 4_194_304;
 const maxTags = 50;
 const maxTagCharacters = 200;
+const nowMs = () => performance.now();
 
 export function createRecorder(options: RecorderOptions): Recorder {
   const { settings, log, post, accessLog, capacity = maxRecords } = options;
   const rows = new RecorderRows(capacity);
-  const writeRow = createRowWriter(rows, options);
+  const writeColumns = createColumnWriter(options);
+  let recordPlugins: RecordPlugins | undefined;
   const metrics = new RecorderMetrics();
   const isEnabled = settings['analytics.enabled'];
   const isIgnored = createAddressTest(settings['analytics.ignored_addresses']);
@@ -79,11 +85,38 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const api = findRecordedApi(call)?.analytics;
     metrics.count(api, status, totalMs, call.upstreamMs, refusal);
     if (call.upstreamFailure) metrics.countUpstreamError(api, call.upstreamFailure.reason);
-    accessLog?.write(call, api, { status, totalMs, refusal });
+    const outcome = { status, totalMs, refusal };
+    accessLog?.write(call, api, outcome);
     if (!isEnabled || !api?.isRecorded || !call.isRecorded || isIgnored?.(call.clientAddress)) return;
+    if (api.hasRecordPlugin) return captureRow(call, api, outcome);
+    if (!hasRoom()) return metrics.countDropped();
+    rows.api(api);
+    writeColumns(rows, call, api, outcome);
+    rows.finishRow();
+  }
+
+  function hasRoom(): boolean {
     if (rows.count >= batchRows) sendBatch(false);
-    if (rows.count >= capacity) return metrics.countDropped();
-    writeRow(call, api, status, totalMs, refusal);
+    return rows.count < capacity;
+  }
+
+  /** The plugin of the API changes the record before it is stored. */
+  function captureRow(call: Exchange, api: ApiAnalytics, outcome: RecordedOutcome): void {
+    recordPlugins ??= loadRecordPlugins().createRecordPlugins({ log, store: storeCaptured, nowMs });
+    const record = new (loadRecordMembers().CapturedRecord)(api, recordPlugins.waitingCharacters);
+    writeColumns(record, call, api, outcome);
+    if (api.recordHook) {
+      if (!recordPlugins.add(record)) metrics.countDropped();
+      return;
+    }
+    // The plugin did not load: its API is not served.
+    loadRecordMembers().clearRecord(record);
+    storeCaptured(record);
+  }
+
+  function storeCaptured(record: CapturedRecord): void {
+    if (hasRoom()) rows.copyRow(record);
+    else metrics.countDropped();
   }
 
   function sendBatch(isLast: boolean): void {
@@ -94,6 +127,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   function report(isLast: boolean): void {
+    if (!isLast) recordPlugins?.run();
     sendBatch(isLast);
     const taken = metrics.drain();
     const found = sampleThread();
@@ -115,7 +149,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
     close() {
       reports.stop();
-      report(true);
+      const running = recordPlugins?.close();
+      return running ? running.then(() => report(true)) : report(true);
     },
   };
 }
@@ -146,14 +181,23 @@ function createUptimeBuffer() {
   };
 }
 
+/** Row of a batch, or a record that waits for its plugin. */
+type ColumnWriter = Pick<RecorderRows, 'setNumber' | 'setWord' | 'setUniqueText' | 'uniqueCharacters'>;
+
+interface RecordedOutcome {
+  readonly status: number;
+  readonly totalMs: number;
+  readonly refusal: string;
+}
+
 /** Writes the columns of one request. */
-function createRowWriter(rows: RecorderRows, { settings, redact }: RecorderOptions) {
+function createColumnWriter({ settings, redact }: RecorderOptions) {
   const writesRawLog = settings['analytics.raw_log'];
   const countryHeader = settings['analytics.country_header'].toLowerCase();
   const locatesAddresses = settings['analytics.geo_database'] !== '';
 
   /** Columns of the raw request log only. */
-  function writeLogColumns(call: Exchange, api: ApiAnalytics): void {
+  function writeLogColumns(rows: ColumnWriter, call: Exchange, api: ApiAnalytics): void {
     rows.setWord('host', call.host);
     rows.setWord('rawPath', stripQuery(call.target));
     rows.setWord('originalPath', call.innerPath);
@@ -171,9 +215,13 @@ function createRowWriter(rows: RecorderRows, { settings, redact }: RecorderOptio
     rows.setUniqueText('rawResponse', secrets ? encodeResponse(call, secrets, redact) : '');
   }
 
-  return (call: Exchange, api: ApiAnalytics, status: number, totalMs: number, refusal: string): void => {
+  return (
+    rows: ColumnWriter,
+    call: Exchange,
+    api: ApiAnalytics,
+    { status, totalMs, refusal }: RecordedOutcome,
+  ): void => {
     const { session } = call;
-    rows.api(api);
     rows.setNumber('atMs', call.receivedAtMs);
     rows.setNumber('status', status);
     rows.setNumber('totalMs', totalMs);
@@ -193,9 +241,8 @@ function createRowWriter(rows: RecorderRows, { settings, redact }: RecorderOptio
     rows.setWord('mcpPrimitiveName', call.rpcMessage?.primitiveName ?? '');
     rows.setWord('userAgent', call.headers.get('user-agent') ?? '');
     if (countryHeader !== '') rows.setWord('country', readCountry(call, countryHeader));
-    if (writesRawLog) writeLogColumns(call, api);
+    if (writesRawLog) writeLogColumns(rows, call, api);
     else if (locatesAddresses) rows.setWord('address', call.clientAddress);
-    rows.finishRow();
   };
 }
 

@@ -10,6 +10,7 @@ import type { ApiInfo } from '../pipeline/api-info.ts';
 import type { BuiltInRoute } from '../pipeline/built-in-route.ts';
 import { listenPortOf, validateListenPort } from '../pipeline/listen-port.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
+import { createRecordHook } from '../plugins/record-hook.ts';
 import { createConnectionOptions, createDefaultConnection } from '../proxy/connection-options.ts';
 import { createLoadBalancers } from '../proxy/load-balancer.ts';
 import type { ProxiedApi } from '../proxy/proxy.ts';
@@ -80,6 +81,7 @@ export function compileApi(definitionModel: Model, threadServices: StepServices,
     const passage = compileTcpService(model, services);
     validateListenPort(model, services.settings);
     const served = passage ? [] : buildVersionRuntimes(model, services);
+    base.analytics.recordHook = createRecordHook({ model, services });
     const versions = createVersionSelector(model, served, services.settings['gateway.version_header']);
     return {
       ...base,

@@ -355,7 +355,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   });
   async function end(): Promise<void> {
     await accessLog?.close();
-    recorder.close();
+    await recorder.close();
     tracer?.close();
     await uptimeChecker.close();
     await plugins.close();

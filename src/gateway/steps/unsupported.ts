@@ -34,12 +34,15 @@ const anyEnabled = (list: readonly { readonly enabled: boolean }[]) => list.some
 const unsupportedFeatures: readonly UnsupportedFeature[] = [
   ...['python', 'lua', 'goplugin'].map(driver => ({
     feature: `plugins of the driver ${driver}`,
-    isUsed: ({ authMethods, pluginConfig, plugins: it }: Context['model'], { endpoints }: Context['version']) =>
+    isUsed: (
+      { authMethods, pluginConfig, plugins: it, trafficLogs }: Context['model'],
+      { endpoints }: Context['version'],
+    ) =>
       pluginConfig.driver === driver &&
       (authMethods.includes('custom') ||
+        trafficLogs.pluginEnabled ||
         [it.pre, it.postAuth, it.post, it.response, endpoints.endpointPlugin].some(anyEnabled)),
   })),
-  { feature: 'plugins for analytics records', isUsed: it => it.trafficLogs.pluginEnabled },
   {
     feature: 'keys in other stores',
     isUsed: it =>

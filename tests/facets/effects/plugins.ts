@@ -8,7 +8,7 @@ import type { JsonObject } from '#base/json-tree.ts';
 import { writeZip } from '#base/zip-writer.ts';
 import { eventually } from '../../support/upstream.ts';
 import { basic, basicUser } from '../auth-methods.ts';
-import { lists, requireKeyClassic, requireKeyOas } from '../definitions.ts';
+import { calls, lists, requireKeyClassic, requireKeyOas } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
 
 /** Plugins in JavaScript, and virtual endpoints. */
@@ -551,8 +551,52 @@ const idExtractors: readonly Effect[] = [
   },
 ];
 
+const recordScript = 'function change(record, config) { record.alias = config.APIID; }';
+
+const recordClassic = (source: JsonObject): JsonObject => ({
+  custom_middleware: { driver: 'javascript' },
+  analytics_plugin: { enable: true, func_name: 'change', ...source },
+});
+
+const recordOas = (source: JsonObject) => ({
+  x: {
+    middleware: {
+      global: {
+        pluginConfig: { driver: 'javascript' },
+        trafficLogs: { enabled: true, plugins: [{ enabled: true, functionName: 'change', ...source }] },
+      },
+    },
+  },
+});
+
+async function observeRecord(at: Served): Promise<void> {
+  assert.equal((await at.call('/')).status, 200);
+  assert.equal((await calls(at))[0]!.alias, at.id);
+}
+
+const recordNames = (name: string, listed: string) => `trafficLogs.plugin${name},plugins[].${listed}`;
+
+const recordPlugins: readonly Effect[] = [
+  {
+    rows: `trafficLogs.plugins ${recordNames('Enabled', 'enabled')} ${recordNames('Function', 'functionName')} ${recordNames('Code', 'code')}`,
+    promise: 'a plugin changes analytics records',
+    classic: () => recordClassic({ code: encode(recordScript) }),
+    oas: () => recordOas({ code: encode(recordScript) }),
+    observe: observeRecord,
+  },
+  {
+    rows: recordNames('Path', 'path'),
+    promise: 'the plugin that changes analytics records can be a file',
+    settings: { 'plugins.directory': pluginDirectory },
+    classic: () => recordClassic({ plugin_path: writeScript('record.js', recordScript) }),
+    oas: () => recordOas({ path: writeScript('record.js', recordScript) }),
+    observe: observeRecord,
+  },
+];
+
 export const pluginEffects: readonly Effect[] = [
   ...[
+    ...recordPlugins,
     ...hooks,
     ...files,
     ...data,

@@ -59,7 +59,11 @@ describe('plugin bundles', () => {
       [pack({ ...valid, file_list: Array(501).fill('mw.js') }), /more than 500 files/],
       [pack({ ...valid, file_list: 'mw.js' }), /file_list of the bundle must be an array/],
       [pack({ ...valid, custom_middleware: undefined }), /no custom_middleware/],
-      [pack({ ...valid, custom_middleware: { ...pre, traffic_logs: {} } }), /analytics records/],
+      [pack({ ...valid, custom_middleware: { ...pre, traffic_logs: {} } }), /traffic_logs of the bundle has no name/],
+      [
+        pack({ ...valid, custom_middleware: { ...pre, traffic_logs: { name: 'f', path: 'absent.js' } } }),
+        /absent\.js is not in the file_list/,
+      ],
       [pack(hook('../mw.js')), /\.\.\/mw\.js is not in the file_list/],
       [pack(hook('/etc/passwd')), /is not in the file_list/],
       [pack([]), /is not an object/],

@@ -14,12 +14,16 @@ export class BundleError extends Error {}
 
 type HookLists = Pick<Model['plugins'], 'pre' | 'postAuth' | 'post' | 'response'>;
 
+type RecordPlugin = Model['plugins']['pre'][number];
+
 /** Hooks of a bundle, and the files that it lists. */
 export interface Bundle {
   readonly plugins: HookLists;
   readonly custom: Model['custom'];
   readonly idExtractor: Model['idExtractor'];
   readonly driver: Model['pluginConfig']['driver'];
+  /** Plugin of analytics records; undefined without one. */
+  readonly recordPlugin: RecordPlugin | undefined;
   readonly files: ReadonlyMap<string, Buffer>;
 }
 
@@ -31,6 +35,7 @@ export function readBundle(archive: Buffer, publicKey: KeyObject | undefined): B
   const content = Buffer.concat([...files.values()]);
   validateChecksum(content, manifest.checksum);
   const hooks = readHooks(manifest.custom_middleware);
+  if (hooks.recordPlugin?.functionName === '') throw new BundleError('traffic_logs of the bundle has no name');
   if (publicKey) {
     validateSignature(content, manifest.signature, publicKey);
     rejectInlineCode(hooks);
@@ -87,28 +92,34 @@ function validateSignature(content: Buffer, signature: unknown, key: KeyObject):
     throw new BundleError('the signature of the bundle is not valid');
 }
 
+const toHookModel = (definition: Record<string, unknown>) =>
+  classicToModel(definition as Parameters<typeof classicToModel>[0]);
+
 /** Hooks of the section `custom_middleware`, which is that of a classic definition. */
 function readHooks(section: unknown): Omit<Bundle, 'files'> {
   if (!isObject(section)) throw new BundleError('the bundle has no custom_middleware');
-  if (isObject(section.traffic_logs))
-    throw new BundleError('bundles with plugins for analytics records are not supported');
+  const { traffic_logs: recordHook, ...hooks } = section;
   try {
-    const { plugins, custom, idExtractor, pluginConfig } = classicToModel({
+    const { plugins, custom, idExtractor, pluginConfig } = toHookModel({
       custom_plugin_auth_enabled: true,
-      custom_middleware: section,
-    } as Parameters<typeof classicToModel>[0]);
-    return { plugins, custom, idExtractor, driver: pluginConfig.driver };
+      custom_middleware: hooks,
+    });
+    const recordPlugin = isObject(recordHook)
+      ? toHookModel({ custom_middleware: { pre: [recordHook] } }).plugins.pre[0]
+      : undefined;
+    return { plugins, custom, idExtractor, driver: pluginConfig.driver, recordPlugin };
   } catch (error) {
     throw new BundleError(`custom_middleware of the bundle is invalid: ${(error as Error).message}`);
   }
 }
 
-const listHooks = ({ plugins: { pre, postAuth, post, response }, custom }: Omit<Bundle, 'files'>) => [
+const listHooks = ({ plugins: { pre, postAuth, post, response }, custom, recordPlugin }: Omit<Bundle, 'files'>) => [
   ...pre,
   ...postAuth,
   ...post,
   ...response,
   custom,
+  ...(recordPlugin ? [recordPlugin] : []),
 ];
 
 /** The signature covers the files, not the manifest: code in the manifest would be unsigned code. */

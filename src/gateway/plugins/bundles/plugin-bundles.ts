@@ -22,6 +22,8 @@ export interface PluginBundles {
   apply(model: Model): Model;
   /** Directory of the hook files; undefined without bundles. Throws `ApiCompileError` where a bundle failed. */
   findDirectory(model: Pick<Model, 'identity' | 'pluginConfig'>): string | undefined;
+  /** True where a bundle of the definition has the plugin of its analytics records. */
+  hasRecordPlugin(model: Pick<Model, 'identity' | 'pluginConfig'>): boolean;
 }
 
 /** State of a bundle: the hooks that are used, and the last fault. */
@@ -133,6 +135,7 @@ export function createPluginBundles(services: Services): PluginBundles {
       if (fault !== '') throw new ApiCompileError(fault);
       return directoryOf(model.identity.orgId);
     },
+    hasRecordPlugin: model => statesOf(model).some(state => state?.loaded?.bundle.recordPlugin),
   };
 }
 
@@ -188,6 +191,8 @@ function findConflict(bundles: readonly Bundle[]): string {
   if (new Set(bundles.map(({ driver }) => driver)).size > 1) return 'the bundles of the API have different drivers';
   if (bundles.filter(({ custom }) => custom.functionName !== '').length > 1)
     return 'more than one bundle of the API has a hook of authentication';
+  if (bundles.filter(({ recordPlugin }) => recordPlugin).length > 1)
+    return 'more than one bundle of the API has a plugin of analytics records';
   return '';
 }
 
@@ -206,6 +211,7 @@ function replaceHooks(model: Model, loaded: readonly Loaded[]): Model {
     : loaded[0]!.bundle.custom;
   return {
     ...model,
+    trafficLogs: replaceRecordPlugin(model, loaded, place),
     plugins: {
       ...model.plugins,
       pre: collect('pre'),
@@ -216,5 +222,21 @@ function replaceHooks(model: Model, loaded: readonly Loaded[]): Model {
     custom: { ...model.custom, pluginEnabled, functionName, path, code, rawBodyOnly, requireSession },
     idExtractor: extractor?.bundle.idExtractor ?? loaded[0]!.bundle.idExtractor,
     pluginConfig: { ...model.pluginConfig, driver: loaded[0]!.bundle.driver },
+  };
+}
+
+type PlaceHook = <T extends { readonly path: string }>(from: Loaded, hook: T) => T;
+
+/** The plugin of records of a bundle, or that of the definition where no bundle has one. */
+function replaceRecordPlugin({ trafficLogs }: Model, loaded: readonly Loaded[], place: PlaceHook) {
+  const from = loaded.find(({ bundle }) => bundle.recordPlugin);
+  if (!from) return trafficLogs;
+  const { enabled, functionName, path, code } = place(from, from.bundle.recordPlugin!);
+  return {
+    ...trafficLogs,
+    pluginEnabled: enabled,
+    pluginFunction: functionName,
+    pluginPath: path,
+    pluginCode: code,
   };
 }

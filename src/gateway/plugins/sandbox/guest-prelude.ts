@@ -42,6 +42,8 @@ const guestFunctions = [
   runResponse,
   runVirtual,
   runEvent,
+  describeRecordFault,
+  runRecords,
   prepareGuest,
   runGuest,
   installGuest,
@@ -259,6 +261,27 @@ function runEvent(state: GuestState, lines: string[], body: string): string {
   return '';
 }
 
+/** Message of an exception with the file and line of its first frame. */
+function describeRecordFault(error: unknown): string {
+  const { message, stack } = isObject(error) ? error : ({} as Members);
+  const [, place] = /\(([^():]*:\d+)/.exec(String(stack)) ?? [];
+  return (place === undefined ? '' : `${place}: `) + String(message ?? error);
+}
+
+/** The body has a list of records. A function changes a record or returns another; its failure is that of one record. */
+function runRecords(state: GuestState, lines: string[], body: string): string {
+  const hook = state.hooks[lines[2]!];
+  if (typeof hook !== 'function') throw new Error('the script has no such function');
+  const results = (parseJson(body) as Members[]).map(record => {
+    try {
+      return { record: hook(record, state.config) ?? record };
+    } catch (error) {
+      return { fault: describeRecordFault(error) };
+    }
+  });
+  return writeJson(results);
+}
+
 /** Sets the data of hooks, once per image; returns the names of hooks that no script defines. */
 function prepareGuest(state: GuestState, head: string): string {
   delete (globalThis as unknown as Members).__gwRegister;
@@ -279,6 +302,7 @@ function runGuest(state: GuestState, head: string, body: string): unknown {
   if (state.run) return state.run(state, lines, body);
   const kind = lines[1];
   if (kind === 'event') return runEvent(state, lines, body);
+  if (kind === 'records') return runRecords(state, lines, body);
   const session: unknown = lines[7] === '' ? {} : parseJson(lines[7]!);
   const headerCount = Number(lines[8]);
   const headers = toMap(lines, 11, headerCount);

@@ -131,3 +131,50 @@ export type ResponseHook<Config = Record<string, unknown>> = (
   request: HookRequest,
   context: HookContext<Config>,
 ) => Awaitable<void>;
+
+/** Analytics record of a request. Members of the first group can be changed; texts are empty where nothing is known. */
+export interface HookRecord {
+  method: string;
+  host: string;
+  path: string;
+  raw_path: string;
+  original_path: string;
+  user_agent: string;
+  ip_address: string;
+  /** ISO 3166-1, or empty. */
+  country: string;
+  response_code: number;
+  /** Hash of the key; empty without one. */
+  api_key: string;
+  alias: string;
+  oauth_id: string;
+  api_version: string;
+  upstream_error: string;
+  request_id: string;
+  mcp_primitive_name: string;
+  graphql_operation_name: string;
+  /** Without those that the gateway adds: key, organisation, API. */
+  tags: string[];
+  /** Base64; empty without detailed recording. */
+  raw_request: string;
+  raw_response: string;
+
+  readonly timestamp: string;
+  readonly org_id: string;
+  readonly api_id: string;
+  readonly api_name: string;
+  readonly listen_path: string;
+  /** Code of the error of the gateway, or empty. */
+  readonly refusal: string;
+  /** Milliseconds. */
+  readonly request_time: number;
+  readonly upstream_time: number;
+  readonly content_length: number;
+  readonly response_length: number;
+}
+
+/** Hook of analytics records: changes the record before it is stored. `fetch` and `storage` are not available. */
+export type RecordHook<Config = Record<string, unknown>> = (
+  record: HookRecord,
+  context: HookContext<Config>,
+) => Awaitable<void>;

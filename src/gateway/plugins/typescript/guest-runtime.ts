@@ -5,6 +5,7 @@ import {
   collectResponseChanges,
   type HookHost,
   hookObjectSources,
+  runRecordHook,
   TypedContext,
   TypedRequest,
   TypedResponse,
@@ -48,8 +49,26 @@ function continueWith(result: unknown, collect: (result: unknown) => Members): u
   return writeText(collect(result));
 }
 
+/** Message of an exception with the file and line of its first frame. */
+function describeFault(error: unknown): string {
+  const { message, stack } = Object(error) as Members;
+  const [, place] = /\(([^():]*:\d+)/.exec(String(stack)) ?? [];
+  return (place === undefined ? '' : `${place}: `) + String(message ?? error);
+}
+
+/** Runs a hook for every record of a list. */
+function runTypedRecords(state: GuestState, hook: Hook, body: string): unknown {
+  const context = new TypedContext(state.config, undefined, createHost());
+  const records = parseText(body) as unknown[];
+  const results = records.map(record => runRecordHook(hook, record, context, describeFault));
+  return results.some(it => it instanceof Promise)
+    ? Promise.all(results).then(list => writeText(list))
+    : writeText(results);
+}
+
 function runTyped(state: GuestState, lines: string[], body: string): unknown {
   const hook = state.hooks[lines[2]!]!;
+  if (lines[1] === 'records') return runTypedRecords(state, hook, body);
   const isResponse = lines[1] === 'response';
   const headersEnd = 11 + 2 * Number(lines[8]);
   const headers = lines.slice(11, headersEnd);
@@ -77,6 +96,6 @@ export const createGuestRuntime = (): GuestFile => ({
   name: 'prelude.js',
   source: `__gwUse((function () { const { parse: parseJson, stringify: writeJson } = JSON, parseText = parseJson,
 writeText = writeJson, writeLine = log, hostFunctions = { ${hostFunctionNames.join(', ')} };
-${[...hookObjectSources, createHost, continueWith, runTyped].map(String).join('\n')}
+${[...hookObjectSources, createHost, continueWith, describeFault, runTypedRecords, runTyped].map(String).join('\n')}
 return runTyped; })());`,
 });

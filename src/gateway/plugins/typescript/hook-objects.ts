@@ -301,6 +301,27 @@ export function collectResponseChanges(response: TypedResponse, result: unknown)
   return changes;
 }
 
+/** Result for one record: the record with its changes, or why the hook failed. */
+export type RecordReturn = { readonly record: unknown } | { readonly fault: string };
+
+/** Runs the hook of one record; a promise where it is asynchronous. */
+export function runRecordHook(
+  hook: (record: unknown, context: TypedContext) => unknown,
+  record: unknown,
+  context: TypedContext,
+  describe: (error: unknown) => string,
+): RecordReturn | Promise<RecordReturn> {
+  const finish = (result: unknown): RecordReturn =>
+    result === undefined ? { record } : { fault: 'a record hook returns nothing: it changes the record' };
+  const fail = (error: unknown): RecordReturn => ({ fault: describe(error) });
+  try {
+    const result = hook(record, context);
+    return result instanceof Promise ? result.then(finish, fail) : finish(result);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
 /** Source texts in the order in which they are declared. */
 export const hookObjectSources: readonly string[] = [
   TypedValues,
@@ -313,4 +334,5 @@ export const hookObjectSources: readonly string[] = [
   toReturnOverrides,
   collectRequestChanges,
   collectResponseChanges,
+  runRecordHook,
 ].map(part => part.toString());

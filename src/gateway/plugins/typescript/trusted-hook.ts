@@ -32,7 +32,7 @@ import { describeThrown, HookTimeout, limitTime } from './trusted-modules.ts';
 const maxLogLines = 50;
 
 /** Host functions of one call, with its log lines. */
-class TrustedHost implements HookHost {
+export class TrustedHost implements HookHost {
   readonly logs: string[] = [];
   readonly #hostCall: HostCall;
   readonly #timeoutMs: number;

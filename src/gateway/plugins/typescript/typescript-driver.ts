@@ -27,9 +27,7 @@ const identifier = /^[A-Za-z_$][\w$]*$/;
 export function createTypescriptDriver(context: DriverContext): HookDriver {
   const { model, services } = context;
   const listed = Object.values(context.hooks).flat();
-  for (const { functionName } of listed)
-    if (!identifier.test(functionName))
-      throw new ApiCompileError(`${JSON.stringify(functionName)} is not the name of an exported hook`);
+  for (const { functionName } of listed) requireIdentifier(functionName);
   const canTrust = services.grants.isOperator(model.identity.orgId);
   const isTrusted = ({ code, path }: PluginHook) => canTrust && code === '' && services.trustedModules.isTrusted(path);
   const hooks = new Map<PluginHook, TypedHook>();
@@ -44,6 +42,11 @@ export function createTypescriptDriver(context: DriverContext): HookDriver {
     },
     runResponseHook: (hook, call, response, body) => hooks.get(hook)!.runResponse(call, response, body),
   };
+}
+
+export function requireIdentifier(functionName: string): void {
+  if (!identifier.test(functionName))
+    throw new ApiCompileError(`${JSON.stringify(functionName)} is not the name of an exported hook`);
 }
 
 function refuseSession(result: HookReturn): HookReturn {
@@ -98,12 +101,16 @@ function loadSandboxed(hooks: readonly PluginHook[], context: DriverContext): Ma
 }
 
 /** The module of a hook first, then the files that it imports. Code of a definition imports none. */
-function readHookFiles({ functionName, code, path }: PluginHook, index: number, directory: string): PluginScript[] {
+export function readHookFiles(
+  { functionName, code, path }: Pick<PluginHook, 'functionName' | 'code' | 'path'>,
+  index: number,
+  directory: string,
+): PluginScript[] {
   if (code === '') return readModuleFiles(directory, path);
   return [{ name: `inline-${index}/${functionName}.ts`, source: decodePluginCode(code, functionName).source }];
 }
 
-function loadSet({ pluginRunner }: DriverContext['services'], set: GuestSet) {
+export function loadSet({ pluginRunner }: Pick<DriverContext['services'], 'pluginRunner'>, set: GuestSet) {
   try {
     return pluginRunner.load(set);
   } catch (error) {
