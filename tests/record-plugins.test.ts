@@ -78,7 +78,7 @@ describe('Plugins of analytics records', () => {
 
   const masked = `record.path = record.path.replace('ann', '*'); record.raw_path = ''; record.original_path = '';
     record.ip_address = ''; record.user_agent = ''; record.raw_request = ''; record.raw_response = '';
-    record.response_code = 299;`;
+    Object.assign(record, { response_code: 299 });`;
 
   const sources: Record<string, () => Said> = {
     'a script in JavaScript': () =>
@@ -108,7 +108,7 @@ describe('Plugins of analytics records', () => {
       ),
     'a trusted file': () => {
       const code = `import { setImmediate } from 'node:timers/promises';
-        export async function change(record: any, { config }: any) { await setImmediate(); ${masked} record.tags.push(config.tag); }`;
+        export async function change(record: Record<string, string>, { config }: { config: { tag: string } }) { await setImmediate(); ${masked} (record.tags as unknown as string[]).push(config.tag); }`;
       writeFileSync(join(directory, 'trusted.ts'), code);
       return recordPlugin({ path: 'trusted.ts' }, 'typescript', { tag: 't' });
     },

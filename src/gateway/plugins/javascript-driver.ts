@@ -89,7 +89,7 @@ function readVirtual({ functionName, mode, source, path }: VirtualEndpoint, dire
   return { hook: functionName, ...script };
 }
 
-/** What loading scripts needs of a definition. */
+/** Parts of a definition that scripts are loaded with. */
 type ScriptContext = { readonly model: Pick<Model, 'identity' | 'pluginConfig'> } & Pick<DriverContext, 'services'>;
 
 function loadScripts(context: ScriptContext, scripts: readonly Script[]): PluginSet {

@@ -46,27 +46,16 @@ interface RecordQueue {
  */
 export function createRecordPlugins({ log, store, nowMs }: RecordPluginOptions): RecordPlugins {
   const queues = new Map<ApiAnalytics, RecordQueue>();
-  const waitingByOrganisation = new Map<string, number>();
+  const waiting = createWaitingCount();
   const report = createFailureReport(log, nowMs);
-  let waitingCharacters = 0;
   let isClosed = false;
-
-  function release(records: readonly CapturedRecord[]): void {
-    for (const { api, rawCharacters } of records) {
-      waitingCharacters -= rawCharacters;
-      const { orgId } = api.facts;
-      const waiting = waitingByOrganisation.get(orgId)! - 1;
-      if (waiting === 0) waitingByOrganisation.delete(orgId);
-      else waitingByOrganisation.set(orgId, waiting);
-    }
-  }
 
   async function drain(api: ApiAnalytics, { records }: RecordQueue): Promise<void> {
     while (records.length > 0) {
       const batch = takeBatch(records);
       const returned = await runHook(api, batch, log);
       if (isClosed) return;
-      release(batch);
+      waiting.remove(batch);
       records.splice(0, batch.length);
       const faults = batch.flatMap((record, at) => applyReturn(record, returned[at]!));
       if (faults.length > 0) report(api, faults);
@@ -97,14 +86,10 @@ export function createRecordPlugins({ log, store, nowMs }: RecordPluginOptions):
 
   return {
     get waitingCharacters() {
-      return waitingCharacters;
+      return waiting.characters();
     },
     add(record) {
-      const { orgId } = record.api.facts;
-      const waiting = waitingByOrganisation.get(orgId) ?? 0;
-      if (waiting >= maxWaitingPerOrganisation) return false;
-      waitingByOrganisation.set(orgId, waiting + 1);
-      waitingCharacters += record.rawCharacters;
+      if (!waiting.add(record)) return false;
       const queue = queues.get(record.api) ?? { records: [], running: undefined };
       queue.records.push(record);
       queues.set(record.api, queue);
@@ -116,6 +101,33 @@ export function createRecordPlugins({ log, store, nowMs }: RecordPluginOptions):
       if (queues.size === 0) return end();
       const timeout = new Promise<void>(resolve => void setTimeout(resolve, closeTimeoutMs).unref());
       return Promise.race([Promise.all([...queues.values()].map(({ running }) => running)), timeout]).then(end);
+    },
+  };
+}
+
+/** Records that wait by organisation, and their characters. */
+function createWaitingCount() {
+  const byOrganisation = new Map<string, number>();
+  let characters = 0;
+  return {
+    characters: () => characters,
+    /** False where the organisation has as many as it may. */
+    add({ api, rawCharacters }: CapturedRecord): boolean {
+      const { orgId } = api.facts;
+      const count = byOrganisation.get(orgId) ?? 0;
+      if (count >= maxWaitingPerOrganisation) return false;
+      byOrganisation.set(orgId, count + 1);
+      characters += rawCharacters;
+      return true;
+    },
+    remove(records: readonly CapturedRecord[]): void {
+      for (const { api, rawCharacters } of records) {
+        characters -= rawCharacters;
+        const { orgId } = api.facts;
+        const count = byOrganisation.get(orgId)! - 1;
+        if (count === 0) byOrganisation.delete(orgId);
+        else byOrganisation.set(orgId, count);
+      }
     },
   };
 }

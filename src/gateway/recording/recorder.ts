@@ -68,15 +68,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const { settings, log, post, accessLog, capacity = maxRecords } = options;
   const rows = new RecorderRows(capacity);
   const writeColumns = createColumnWriter(options);
-  let recordPlugins: RecordPlugins | undefined;
   const metrics = new RecorderMetrics();
-  const isEnabled = settings['analytics.enabled'];
-  const isIgnored = createAddressTest(settings['analytics.ignored_addresses']);
+  const isIgnored = createRequestTest(settings);
   const sampleThread = createThreadSampler(reportIntervalMs, reportsPerSample);
   const batchRows = Math.max(1, capacity / 2);
   const uptimeResults = createUptimeBuffer();
-  let unacceptedBatches = 0;
-  const mayPost = (isLast: boolean) => isLast || unacceptedBatches < maxUnacceptedBatches;
+  const batches = createBatchPosts(rows, post);
+  const captured = createCapturedRecords({ log, writeColumns, rows, metrics, hasRoom });
 
   function record(call: Exchange, complete: boolean): void {
     const totalMs = performance.now() - call.startedAt;
@@ -87,8 +85,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     if (call.upstreamFailure) metrics.countUpstreamError(api, call.upstreamFailure.reason);
     const outcome = { status, totalMs, refusal };
     accessLog?.write(call, api, outcome);
-    if (!isEnabled || !api?.isRecorded || !call.isRecorded || isIgnored?.(call.clientAddress)) return;
-    if (api.hasRecordPlugin) return captureRow(call, api, outcome);
+    if (!api?.isRecorded || !call.isRecorded || isIgnored?.(call.clientAddress)) return;
+    if (api.hasRecordPlugin) return captured.add(call, api, outcome);
     if (!hasRoom()) return metrics.countDropped();
     rows.api(api);
     writeColumns(rows, call, api, outcome);
@@ -96,43 +94,17 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   function hasRoom(): boolean {
-    if (rows.count >= batchRows) sendBatch(false);
+    if (rows.count >= batchRows) batches.send(false);
     return rows.count < capacity;
   }
 
-  /** The plugin of the API changes the record before it is stored. */
-  function captureRow(call: Exchange, api: ApiAnalytics, outcome: RecordedOutcome): void {
-    recordPlugins ??= loadRecordPlugins().createRecordPlugins({ log, store: storeCaptured, nowMs });
-    const record = new (loadRecordMembers().CapturedRecord)(api, recordPlugins.waitingCharacters);
-    writeColumns(record, call, api, outcome);
-    if (api.recordHook) {
-      if (!recordPlugins.add(record)) metrics.countDropped();
-      return;
-    }
-    // The plugin did not load: its API is not served.
-    loadRecordMembers().clearRecord(record);
-    storeCaptured(record);
-  }
-
-  function storeCaptured(record: CapturedRecord): void {
-    if (hasRoom()) rows.copyRow(record);
-    else metrics.countDropped();
-  }
-
-  function sendBatch(isLast: boolean): void {
-    if (rows.count === 0 || !mayPost(isLast)) return;
-    unacceptedBatches++;
-    const batch = rows.drain();
-    post({ batch, metrics: undefined, state: undefined }, [batch.numbers.buffer, batch.places.buffer]);
-  }
-
   function report(isLast: boolean): void {
-    if (!isLast) recordPlugins?.run();
-    sendBatch(isLast);
+    if (!isLast) captured.run();
+    batches.send(isLast);
     const taken = metrics.drain();
     const found = sampleThread();
-    const results = mayPost(isLast) ? uptimeResults.drain() : undefined;
-    if (results) unacceptedBatches++;
+    const results = batches.mayPost(isLast) ? uptimeResults.drain() : undefined;
+    if (results) batches.countPost();
     const lines = accessLog?.drainCounts();
     if (taken || found || results || lines)
       post({ batch: undefined, metrics: taken, state: found, uptimeResults: results, accessLog: lines }, []);
@@ -144,14 +116,64 @@ export function createRecorder(options: RecorderOptions): Recorder {
     record,
     recordInvalid: createInvalidRecorder(metrics, accessLog),
     addUptimeResults: uptimeResults.add,
-    onBatchAccepted() {
-      unacceptedBatches--;
-    },
+    onBatchAccepted: batches.onAccepted,
     close() {
       reports.stop();
-      const running = recordPlugins?.close();
+      const running = captured.close();
       return running ? running.then(() => report(true)) : report(true);
     },
+  };
+}
+
+/** Posts batches to the main thread, while not too many of them are unacknowledged. */
+function createBatchPosts(rows: RecorderRows, post: RecorderOptions['post']) {
+  let unaccepted = 0;
+  const mayPost = (isLast: boolean) => isLast || unaccepted < maxUnacceptedBatches;
+  return {
+    mayPost,
+    countPost() {
+      unaccepted++;
+    },
+    onAccepted() {
+      unaccepted--;
+    },
+    send(isLast: boolean): void {
+      if (rows.count === 0 || !mayPost(isLast)) return;
+      unaccepted++;
+      const batch = rows.drain();
+      post({ batch, metrics: undefined, state: undefined }, [batch.numbers.buffer, batch.places.buffer]);
+    },
+  };
+}
+
+interface CapturedParts {
+  readonly log: Log;
+  readonly rows: RecorderRows;
+  readonly metrics: RecorderMetrics;
+  readonly writeColumns: ReturnType<typeof createColumnWriter>;
+  hasRoom(): boolean;
+}
+
+/** Records of APIs with a plugin of records, which changes them before they are stored. */
+function createCapturedRecords({ log, rows, metrics, writeColumns, hasRoom }: CapturedParts) {
+  let plugins: RecordPlugins | undefined;
+  const store = (record: CapturedRecord) => (hasRoom() ? rows.copyRow(record) : metrics.countDropped());
+  return {
+    add(call: Exchange, api: ApiAnalytics, outcome: RecordedOutcome): void {
+      plugins ??= loadRecordPlugins().createRecordPlugins({ log, store, nowMs });
+      const { CapturedRecord, clearRecord } = loadRecordMembers();
+      const record = new CapturedRecord(api, plugins.waitingCharacters);
+      writeColumns(record, call, api, outcome);
+      if (api.recordHook) {
+        if (!plugins.add(record)) metrics.countDropped();
+        return;
+      }
+      // The plugin did not load: its API is not served.
+      clearRecord(record);
+      store(record);
+    },
+    run: () => plugins?.run(),
+    close: () => plugins?.close(),
   };
 }
 
@@ -258,7 +280,10 @@ function stripQuery(target: string): string {
   return query < 0 ? target : target.slice(0, query);
 }
 
-function createAddressTest(ignored: readonly string[]): ((address: string) => boolean) | undefined {
+/** Tests for an address whose requests are not recorded; undefined where all are. */
+function createRequestTest(settings: Settings): ((address: string) => boolean) | undefined {
+  if (!settings['analytics.enabled']) return () => true;
+  const ignored = settings['analytics.ignored_addresses'];
   if (ignored.length === 0) return undefined;
   const list = parseCidrList(ignored);
   return address => includesAddress(list, address);
