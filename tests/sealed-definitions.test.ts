@@ -143,6 +143,13 @@ for (const engine of engines)
         'revisions',
         'api_versions',
         'api_labels',
+        'portal_audiences',
+        'portal_attribute_models',
+        'portal_attributes',
+        'portal_attribute_values',
+        'portal_pages',
+        'portal_blocks',
+        'portal_custom_credentials',
       ])
         await records.db.schema.dropTable(table).execute();
       for (const index of [

@@ -28,8 +28,14 @@ const firstCatalogues = [
   ['Private Catalogue', 'Private'],
 ] as const;
 
+const firstPages = [
+  ['Home', '/', 'home'],
+  ['About us', '/about-us', 'page'],
+  ['Product Catalogues', '/portal/catalogue-products', 'catalogue'],
+] as const;
+
 /**
- * Seeds the portal: administrator, default organisation and team, two catalogues, and this
+ * Seeds the portal: administrator, default organisation and team, two catalogues, three pages, and this
  * installation as a provider. Runs once; concurrent starts are decided by a claim in the database.
  */
 export async function bootstrapPortal(services: PortalBootstrapServices): Promise<void> {
@@ -47,6 +53,17 @@ export async function bootstrapPortal(services: PortalBootstrapServices): Promis
         Name,
         NameWithSlug: toSlug(Name),
         VisibilityStatus,
+        ...dates,
+      });
+    for (const [Title, Path, Template] of firstPages)
+      await portal.pages.insert({
+        CID: createSortableId(now),
+        Title,
+        Path,
+        Template,
+        Status: 'Published',
+        AllowFormSubmission: false,
+        PageTypeID: 0,
         ...dates,
       });
     await portal.providers.insert({

@@ -1,9 +1,15 @@
 import { accessRequestOperations } from './access-requests/operations.ts';
 import { appOperations } from './apps/operations.ts';
+import { attributeOperations } from './attributes/operations.ts';
+import { userAttributeOperations } from './attributes/user-operations.ts';
+import { audienceOperations } from './catalogues/audience-operations.ts';
 import { catalogueOperations } from './catalogues/operations.ts';
+import { portalConfigOperations } from './configuration/operations.ts';
 import { credentialOperations } from './credentials/operations.ts';
 import { portalOrganisationOperations } from './organisations/operations.ts';
 import { teamOperations } from './organisations/team-operations.ts';
+import { blockOperations } from './pages/block-operations.ts';
+import { pageOperations } from './pages/operations.ts';
 import { planOperations } from './plans/operations.ts';
 import { productOperations } from './products/operations.ts';
 import { providerOperations } from './providers/operations.ts';
@@ -15,10 +21,16 @@ export const portalOperations = [
   ...productOperations,
   ...planOperations,
   ...catalogueOperations,
+  ...audienceOperations,
   ...portalOrganisationOperations,
   ...teamOperations,
   ...portalUserOperations,
+  ...userAttributeOperations,
+  ...attributeOperations,
   ...appOperations,
   ...credentialOperations,
   ...accessRequestOperations,
+  ...pageOperations,
+  ...blockOperations,
+  ...portalConfigOperations,
 ];

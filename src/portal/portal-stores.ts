@@ -6,12 +6,14 @@ import { createDeliveryStore } from '#events/deliveries/store.ts';
 import type { Records } from '#storage/records.ts';
 import { createAccessRequestStore } from './access-requests/store.ts';
 import { createAppStore } from './apps/store.ts';
+import { createAttributeStore } from './attributes/store.ts';
 import { createCatalogueStore } from './catalogues/store.ts';
 import { type ControlPlaneOf, selectControlPlane } from './control-plane.ts';
 import { createLocalControlPlane, type LocalPlaneServices } from './control-plane-local.ts';
 import { createRemoteControlPlane } from './control-plane-remote.ts';
 import { createCredentialStore } from './credentials/store.ts';
 import { createPortalOrganisationStore, createTeamStore } from './organisations/store.ts';
+import { createPageStore } from './pages/store.ts';
 import { createPlanStore } from './plans/store.ts';
 import { createProductStore } from './products/store.ts';
 import { createProviderStore } from './providers/store.ts';
@@ -40,6 +42,8 @@ export function createPortalStores({ records, vault, clock, settings }: StoreSer
     teams,
     organisations: createPortalOrganisationStore(records, teams, clock),
     users: createPortalUserStore(records),
+    attributes: createAttributeStore(records),
+    pages: createPageStore(records),
     apps: createAppStore(records),
     accessRequests: createAccessRequestStore(records),
     credentials: createCredentialStore(records, vault),

@@ -23,6 +23,11 @@ export interface PortalTables {
     /** Soft delete, 0 for none: a deleted request still counts against the allowance of its plan. */
     deleted_at: number;
   };
+  portal_attribute_models: Numbered;
+  portal_attribute_values: Numbered & { user_id: number; attribute_id: number };
+  portal_attributes: Numbered & { model_id: number; identifier: string };
+  portal_audiences: Numbered & { catalogue_id: number; team_id: number };
+  portal_custom_credentials: Numbered & { app_id: number; plan_id: number; provider_id: number };
   portal_apps: Numbered & { user_id: number };
   portal_catalogue_plans: { catalogue_id: number; plan_id: number };
   portal_catalogue_products: { catalogue_id: number; product_id: number };
@@ -36,8 +41,10 @@ export interface PortalTables {
   portal_teams: Named & { organisation_id: number; is_default: number };
   portal_users: Named & { organisation_id: number; email: string };
 
-  // Content: the blog, webhooks, single sign-on.
+  // Content: pages, the blog, webhooks, single sign-on.
+  portal_blocks: Named & { page_id: number; name: string };
   portal_categories: Named & { name: string };
+  portal_pages: Named & { path: string };
   portal_posts: Numbered & { path: string; status: string };
   portal_sso_profiles: { id: string; created_at: number; body: string };
   portal_tags: Named & { name: string };

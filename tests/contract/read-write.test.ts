@@ -94,6 +94,13 @@ const portal = {
       Role: 'consumer-team-member',
     }),
   app: async () => ok('POST', '/portal-api/apps', { Name: 'App', UserID: (await portal.user()).ID }),
+  attribute: () =>
+    ok('POST', '/portal-api/extended_attributes/1/custom-attributes', {
+      Identifier: createPublicId(),
+      Name: 'A',
+      Type: 1,
+    }),
+  page: () => ok('POST', '/portal-api/pages', { Title: 'P', Path: `/${createPublicId()}`, Template: 'page' }),
   webhook: () =>
     ok('POST', '/portal-api/webhooks', {
       Name: 'Hook',
@@ -248,6 +255,23 @@ const resources: Record<string, Resource> = {
     make: async () => {
       const path = '/portal-api/organisations/1/teams';
       return `${path}/${(await ok('POST', path, { Name: 'T', Users: [(await portal.user()).ID] })).ID}`;
+    },
+  },
+  '/portal-api/users/{user_id}/custom-attributes/{custom-attribute_id}': {
+    make: async () =>
+      `/portal-api/users/${(await portal.user()).ID}/custom-attributes/${(await portal.attribute()).ID}`,
+  },
+  '/portal-api/extended_attributes/{extended_attribute_id}/custom-attributes/{custom_attribute_id}': {
+    make: async () => `/portal-api/extended_attributes/1/custom-attributes/${(await portal.attribute()).ID}`,
+  },
+  '/portal-api/extended_attributes/{extended_attribute_id}/default-attributes/{default_attribute_id}': {
+    make: async () => '/portal-api/extended_attributes/1/default-attributes/1',
+  },
+  '/portal-api/pages/{page_id}': { make: async () => `/portal-api/pages/${(await portal.page()).ID}` },
+  '/portal-api/pages/{page_id}/content-blocks/{content-block_id}': {
+    make: async () => {
+      const path = `/portal-api/pages/${(await portal.page()).ID}/content-blocks`;
+      return `${path}/${(await ok('POST', path, { Name: 'B', Content: 'c' })).ID}`;
     },
   },
   '/portal-api/posts/{post_id}': { make: async () => `/portal-api/posts/${(await portal.post()).ID}` },

@@ -5,6 +5,7 @@ import { partnersOf } from '../join-table-store.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { okResponse, okStatus, portalId, portalPageQuery, type Reference, toSlug } from '../shapes.ts';
+import { addAudience, nameAudiences } from './audiences.ts';
 import {
   Catalogue,
   CatalogueChange,
@@ -19,12 +20,13 @@ const declared = { surface: 'portal', noun: 'catalogues', permission: 'secret' }
 const params = z.object({ catalogue_id: portalId });
 type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'>;
 
-async function loadCatalogueView(catalogue: StoredCatalogue, { portal: { catalogues, plans, products } }: Services) {
+async function loadCatalogueView(catalogue: StoredCatalogue, services: Services) {
+  const { catalogues, plans, products } = services.portal;
   const { ID } = catalogue;
   const plansById = await plans.byIds(partnersOf(await catalogues.plans.rightOf([ID]), ID));
   const productsById = await products.byIds(partnersOf(await catalogues.products.rightOf([ID]), ID));
   const names = (found: ReadonlyMap<number, { Name: string }>) => [...found.values()].map(({ Name }) => Name);
-  return toCatalogueView(catalogue, names(plansById), names(productsById));
+  return toCatalogueView(catalogue, names(plansById), names(productsById), await nameAudiences(catalogue, services));
 }
 
 type ContentReferences = { Plans?: Reference[] | null | undefined; Products?: Reference[] | null | undefined };
@@ -69,7 +71,7 @@ export const createCatalogue = operation({
   about: 'Creates a catalogue of products and plans; private by default.',
   body: CatalogueWrite,
   returns: Catalogue,
-  problems: [problem.catalogue_exists],
+  problems: [problem.catalogue_exists, problem.audience_exists],
   async handle({ body, audit }, services: Services) {
     const { portal, records, clock } = services;
     const contents = await resolveContents(body, services);
@@ -84,6 +86,8 @@ export const createCatalogue = operation({
         UpdatedAt: now,
       });
       await setContents(catalogue.ID, contents, services);
+      for (const [place, audience] of (body.OrgCatalogues ?? []).entries())
+        await addAudience(catalogue.ID, audience, services, `OrgCatalogues[${place}].`);
       return catalogue;
     });
     audit(String(created.ID));
@@ -140,7 +144,7 @@ export const deleteCatalogue = operation({
   name: 'deleteCatalogue',
   method: 'DELETE',
   path: '/portal-api/catalogues/{catalogue_id}',
-  about: 'Deletes a catalogue; its products and plans are not deleted.',
+  about: 'Deletes a catalogue and its audiences; its products and plans are not deleted.',
   params,
   returns: okResponse,
   problems: [problem.not_found],

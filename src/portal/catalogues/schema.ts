@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { chosenCid, formatOptionalTime, nonEmptyText, optionalMember, replaceableReferences } from '../shapes.ts';
+import {
+  chosenCid,
+  formatOptionalTime,
+  lenientInt,
+  nonEmptyText,
+  optionalMember,
+  replaceableReferences,
+} from '../shapes.ts';
 
-/** Catalogue of products and plans. Public: visible to all; Private: to signed-in developers. */
+/**
+ * Catalogue of products and plans. Public: visible to all; Private: to signed-in developers, or to the teams of its
+ * audience where it has one.
+ */
 const visibility = z.enum(['Private', 'Public']);
 
 const writable = z.object({
@@ -13,8 +23,18 @@ const writable = z.object({
   Plans: replaceableReferences,
   Products: replaceableReferences,
 });
+/** A team, or all users of an organisation: its default team. */
+export const AudienceWrite = z
+  .object({ OrganisationID: optionalMember(lenientInt), TeamID: optionalMember(lenientInt) })
+  .refine(it => it.OrganisationID !== undefined || it.TeamID !== undefined, 'TeamID or OrganisationID is required');
+export type AudienceWrite = z.output<typeof AudienceWrite>;
+const maxAudiences = 1000;
+
 const readOnly = ['ID', 'OrgCatalogues', 'CreatedAt', 'UpdatedAt'];
-export const CatalogueWrite = readOnlyMembers(writable, readOnly);
+export const CatalogueWrite = readOnlyMembers(
+  writable.extend({ OrgCatalogues: optionalMember(z.array(AudienceWrite).max(maxAudiences)) }),
+  readOnly,
+);
 export const CatalogueChange = readOnlyMembers(writable.extend({ Name: optionalMember(nonEmptyText()) }), readOnly);
 
 export interface StoredCatalogue {
@@ -27,6 +47,29 @@ export interface StoredCatalogue {
   UpdatedAt: number;
 }
 
+export interface StoredAudience {
+  ID: number;
+  CatalogueID: number;
+  OrganisationID: number;
+  TeamID: number;
+  CreatedAt: number;
+  UpdatedAt: number;
+}
+
+export const AudienceRow = z.object({ ID: z.int(), OrganisationID: z.int(), TeamID: z.int() });
+export const Audience = AudienceRow.extend({ CreatedAt: z.string(), UpdatedAt: z.string() });
+
+export const toAudienceRow = ({ ID, OrganisationID, TeamID }: StoredAudience) => ({ ID, OrganisationID, TeamID });
+export const toAudienceView = (audience: StoredAudience) => ({
+  ...toAudienceRow(audience),
+  CreatedAt: formatOptionalTime(audience.CreatedAt),
+  UpdatedAt: formatOptionalTime(audience.UpdatedAt),
+});
+
+/** Audience inside its catalogue, with names. */
+const NamedAudience = z.object({ ID: z.int(), Name: z.string(), Catalogue: z.string(), Organisation: z.string() });
+type NamedAudience = z.output<typeof NamedAudience>;
+
 export const CatalogueRow = z.object({
   ID: z.int(),
   CID: z.string(),
@@ -35,7 +78,7 @@ export const CatalogueRow = z.object({
   VisibilityStatus: visibility,
 });
 export const Catalogue = CatalogueRow.extend({
-  OrgCatalogues: z.array(z.unknown()),
+  OrgCatalogues: z.array(NamedAudience),
   Plans: z.array(z.string()),
   Products: z.array(z.string()),
   CreatedAt: z.string(),
@@ -50,9 +93,14 @@ export const toCatalogueRow = ({ ID, CID, Name, NameWithSlug, VisibilityStatus }
   VisibilityStatus,
 });
 
-export const toCatalogueView = (catalogue: StoredCatalogue, plans: readonly string[], products: readonly string[]) => ({
+export const toCatalogueView = (
+  catalogue: StoredCatalogue,
+  plans: readonly string[],
+  products: readonly string[],
+  audiences: readonly NamedAudience[],
+) => ({
   ...toCatalogueRow(catalogue),
-  OrgCatalogues: [],
+  OrgCatalogues: [...audiences],
   Plans: [...plans],
   Products: [...products],
   CreatedAt: formatOptionalTime(catalogue.CreatedAt),

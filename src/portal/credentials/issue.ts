@@ -1,6 +1,7 @@
 import type { Key } from '#access/keys/schema.ts';
 import { toUnixSeconds } from '#base/clock.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
+import { loadAttributeMetadata } from '../attributes/key-metadata.ts';
 import type { ProviderKey } from '../control-plane.ts';
 import { partnersOf } from '../join-table-store.ts';
 import type { PortalServices } from '../portal-stores.ts';
@@ -26,6 +27,7 @@ async function buildKey(request: StoredAccessRequest, { portal, clock }: Service
       ApplicationID: String(app.ID),
       OrganisationID: String(user?.OrganisationID ?? 0),
       TeamIDs: teams.join(','),
+      ...(user && (await loadAttributeMetadata(user, teams, { portal }))),
       ...plan.MetaData,
     },
     tags: [`portal-app-${app.ID}`, `portal-org-${user?.OrganisationID ?? 0}`],

@@ -15,6 +15,7 @@ import {
   type StoredPortalOrganisation,
   toTeamRow,
 } from './schema.ts';
+import { removeTeam } from './team-removal.ts';
 
 const declared = { surface: 'portal', noun: 'organisations', permission: 'secret' } as const;
 type Services = Pick<PortalServices, 'portal' | 'records'>;
@@ -125,7 +126,7 @@ export const deletePortalOrganisation = operation({
     await records.write(async () => {
       present(await portal.organisations.lock(ID), 'Organisation');
       await moveUsers(ID, services);
-      for (const team of await portal.teams.ofOrganisation(ID)) await portal.teams.remove(team.ID);
+      for (const team of await portal.teams.ofOrganisation(ID)) await removeTeam(team.ID, services);
       await portal.organisations.remove(ID);
     });
     return okStatus;

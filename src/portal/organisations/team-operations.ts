@@ -7,6 +7,7 @@ import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
 import { okResponse, okStatus, type PortalRef, portalId, portalPageQuery } from '../shapes.ts';
 import { type StoredTeam, Team, TeamChange, TeamRow, TeamWrite, toTeamRow, toTeamView } from './schema.ts';
+import { removeTeam } from './team-removal.ts';
 
 const declared = { surface: 'portal', noun: 'teams', permission: 'secret' } as const;
 const ofOrganisation = z.object({ organisation_id: portalId });
@@ -176,7 +177,7 @@ export const deleteTeam = operation({
     await records.write(async () => {
       const team = present(await portal.teams.lock(ID), 'Team');
       await setUsers(team, [], services);
-      await portal.teams.remove(ID);
+      await removeTeam(ID, services);
     });
     return okStatus;
   },

@@ -180,8 +180,10 @@ function changeUser(
     if (body.Teams || OrganisationID !== before.OrganisationID)
       await portal.teams.members.setLeftOf(id, await resolveTeams(body.Teams ?? [], OrganisationID, services));
     await restrictApps(id, OrganisationID, services);
-    if (Active !== before.Active)
-      await portal.notify(Active ? 'UserAccountActivated' : 'UserAccountDeactivated', portalMessages.user(user));
+    if (Active !== before.Active) {
+      const message = portalMessages.user(user, await portal.attributes.listValues(id));
+      await portal.notify(Active ? 'UserAccountActivated' : 'UserAccountDeactivated', message);
+    }
     return user;
   });
 }
@@ -216,6 +218,7 @@ const tryRemove = (id: number, services: DecisionServices): Promise<boolean> =>
     if ((await portal.apps.ofUser(id)).length > 0) return false;
     if (user) await refuseLastAdministrator(user, services);
     await portal.teams.members.setLeftOf(id, []);
+    await portal.attributes.values.removeUser(id);
     await portal.users.remove(id);
     return true;
   });

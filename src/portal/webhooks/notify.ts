@@ -19,9 +19,14 @@ export interface PortalNotifierOptions {
   readonly settings: Settings;
 }
 
+interface UserAttributeText {
+  readonly attribute: { readonly Identifier: string };
+  readonly value: string;
+}
+
 /** Event messages by subject. */
 export const portalMessages = {
-  user: (it: StoredPortalUser) => ({
+  user: (it: StoredPortalUser, attributes: readonly UserAttributeText[] = []) => ({
     ID: it.ID,
     Email: it.Email,
     First: it.First,
@@ -31,7 +36,7 @@ export const portalMessages = {
     Status: it.Active ? 'active' : 'inactive',
     CreatedAt: formatIsoTime(it.CreatedAt),
     ByUser: 0,
-    CustomAttributes: [],
+    CustomAttributes: attributes.map(({ attribute, value }) => ({ Identifier: attribute.Identifier, Value: value })),
   }),
   app: (it: StoredApp) => ({ ID: it.ID, Name: it.Name, UserID: it.UserID, CreatedAt: formatIsoTime(it.CreatedAt) }),
   organisation: (it: StoredPortalOrganisation) => ({

@@ -29,6 +29,7 @@ import { listFilters } from './0029-list-filters.ts';
 import { mcpUsage } from './0030-mcp-usage.ts';
 import { providerSessions } from './0031-provider-sessions.ts';
 import { oauthClientSearch } from './0032-oauth-client-search.ts';
+import { portalPeople } from './0033-portal-people.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   mcpUsage,
   providerSessions,
   oauthClientSearch,
+  portalPeople,
 ];

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { Settings } from '#base/settings.ts';
+import { operation } from '#operations/operation.ts';
+import type { PortalServices } from '../portal-stores.ts';
+
+/** Replaces a secret that is set. */
+const mask = '********';
+
+const Config = z.object({
+  HostPort: z.int(),
+  RefreshInterval: z.int().describe('Minutes between synchronizations of providers; 0 for none'),
+  LogLevel: z.string(),
+  LogFormat: z.enum(['dev', 'prod']),
+  PortalAPISecret: z.string(),
+  Storage: z.literal('db'),
+  TLSConfig: z.object({ Enable: z.boolean(), MinVersion: z.string() }),
+  Database: z.object({ Dialect: z.enum(['sqlite', 'postgres']), ConnectionString: z.string() }),
+  Blog: z.object({ Enable: z.boolean(), AllowFormSubmission: z.boolean() }),
+  Forms: z.object({ Enable: z.boolean() }),
+});
+
+const toConfig = (settings: Settings): z.output<typeof Config> => ({
+  HostPort: settings['portal.port'],
+  // Providers are synchronized on request only.
+  RefreshInterval: 0,
+  LogLevel: settings['log.level'],
+  LogFormat: settings['log.format'] === 'json' ? 'prod' : 'dev',
+  PortalAPISecret: mask,
+  Storage: 'db',
+  TLSConfig: {
+    Enable: settings['management.tls.certificate_file'] !== '',
+    MinVersion: settings['management.tls.min_version'],
+  },
+  Database: {
+    Dialect: settings['database.url'] === '' ? 'sqlite' : 'postgres',
+    ConnectionString: settings['database.url'] === '' ? '' : mask,
+  },
+  Blog: { Enable: true, AllowFormSubmission: false },
+  Forms: { Enable: false },
+});
+
+export const listConfigs = operation({
+  surface: 'portal',
+  noun: 'configuration',
+  permission: 'secret',
+  name: 'listConfigs',
+  method: 'GET',
+  path: '/portal-api/configs',
+  about: 'Returns the configuration of the portal, without secrets.',
+  returns: z.array(Config),
+  async handle(_call, { settings }: Pick<PortalServices, 'settings'>) {
+    return [toConfig(settings)];
+  },
+});
+
+export const portalConfigOperations = [listConfigs];
