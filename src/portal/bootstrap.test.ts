@@ -37,12 +37,23 @@ onEveryEngine('portal bootstrap', app => {
   test('bootstrap runs once, also with repeated and concurrent starts', async () => {
     const { services, records } = app().application.installation;
     await records.db.deleteFrom('meta').where('name', '=', 'portal_bootstrap').execute();
-    for (const table of ['portal_users', 'portal_organisations', 'portal_teams', 'portal_catalogues'] as const)
-      await records.db.deleteFrom(table).execute();
+    const tables = [
+      'portal_users',
+      'portal_organisations',
+      'portal_teams',
+      'portal_catalogues',
+      'portal_pages',
+    ] as const;
+    for (const table of tables) await records.db.deleteFrom(table).execute();
     await Promise.all([bootstrapPortal(services), bootstrapPortal(services), bootstrapPortal(services)]);
     await bootstrapPortal(services);
     assert.equal((await requestPortal(app(), 'GET', '/portal-api/users')).length, 1);
     assert.equal((await requestPortal(app(), 'GET', '/portal-api/catalogues')).length, 2);
     assert.equal((await requestPortal(app(), 'GET', '/portal-api/organisations')).length, 1);
+    const pages: { Path: string }[] = await requestPortal(app(), 'GET', '/portal-api/pages');
+    assert.deepEqual(
+      pages.map(({ Path }) => Path),
+      ['/portal/catalogue-products', '/about-us', '/'],
+    );
   });
 });

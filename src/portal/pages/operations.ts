@@ -75,6 +75,7 @@ export const updatePage = operation({
   about: 'Updates a page; omitted members do not change.',
   params,
   body: PageChange,
+  example: { Title: 'Help', Path: '/help', Status: 'Published' },
   returns: Page,
   problems: [problem.unknown, problem.page_exists],
   async handle({ params: { page_id }, body, audit }, { portal, clock }: Services) {
