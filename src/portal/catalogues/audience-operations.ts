@@ -4,7 +4,7 @@ import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { numberedId, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
 import { addAudience } from './audiences.ts';
-import { Audience, AudienceRow, AudienceWrite, toAudienceRow, toAudienceView } from './schema.ts';
+import { AudienceRow, AudienceWrite, CatalogueAudience, toAudienceRow, toAudienceView } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'catalogues', permission: 'secret' } as const;
 const ofCatalogue = z.object({ catalogue_id: portalId });
@@ -44,7 +44,7 @@ export const createAudience = operation({
   params: ofCatalogue,
   body: AudienceWrite,
   example: { OrganisationID: 1, TeamID: 1 },
-  returns: Audience,
+  returns: CatalogueAudience,
   status: 201,
   problems: [problem.unknown, problem.audience_exists],
   async handle({ params, body, audit }, services: Services) {
@@ -66,7 +66,7 @@ export const getAudience = operation({
   path: `${audiencesPath}/{audience_id}`,
   about: 'Returns an audience of a catalogue.',
   params: ofAudience,
-  returns: Audience,
+  returns: CatalogueAudience,
   problems: [problem.not_found],
   async handle({ params }, services: Services) {
     return toAudienceView(await requireAudience(params, services));

@@ -57,7 +57,7 @@ export interface StoredAudience {
 }
 
 export const AudienceRow = z.object({ ID: z.int(), OrganisationID: z.int(), TeamID: z.int() });
-export const Audience = AudienceRow.extend({ CreatedAt: z.string(), UpdatedAt: z.string() });
+export const CatalogueAudience = AudienceRow.extend({ CreatedAt: z.string(), UpdatedAt: z.string() });
 
 export const toAudienceRow = ({ ID, OrganisationID, TeamID }: StoredAudience) => ({ ID, OrganisationID, TeamID });
 export const toAudienceView = (audience: StoredAudience) => ({

@@ -4,7 +4,7 @@ import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
-import { Page, PageChange, PageWrite, toPageView } from './schema.ts';
+import { PageChange, PageWrite, PortalPage, toPageView } from './schema.ts';
 import { checkTemplate, defaultTemplates } from './templates.ts';
 
 const declared = { surface: 'portal', noun: 'pages', permission: 'secret' } as const;
@@ -18,7 +18,7 @@ export const listPages = operation({
   path: '/portal-api/pages',
   about: 'Lists the pages of the portal, newest first.',
   query: portalPageQuery,
-  returns: z.array(Page),
+  returns: z.array(PortalPage),
   async handle({ query }, { portal }: Services) {
     return (await portal.pages.page(query)).map(toPageView);
   },
@@ -32,7 +32,7 @@ export const createPage = operation({
   about: 'Creates a page with a template of the active theme; a draft by default.',
   body: PageWrite,
   example: { Title: 'Support', Path: '/support', Template: 'page', Status: 'Published' },
-  returns: Page,
+  returns: PortalPage,
   problems: [problem.page_exists],
   async handle({ body, audit }, { portal, clock }: Services) {
     checkTemplate(body.Template, defaultTemplates);
@@ -60,7 +60,7 @@ export const getPage = operation({
   path: '/portal-api/pages/{page_id}',
   about: 'Returns a page.',
   params,
-  returns: Page,
+  returns: PortalPage,
   problems: [problem.not_found],
   async handle({ params: { page_id } }, { portal }: Services) {
     return toPageView(present(await portal.pages.get(page_id), 'Page'));
@@ -76,7 +76,7 @@ export const updatePage = operation({
   params,
   body: PageChange,
   example: { Title: 'Help', Path: '/help', Status: 'Published' },
-  returns: Page,
+  returns: PortalPage,
   problems: [problem.unknown, problem.page_exists],
   async handle({ params: { page_id }, body, audit }, { portal, clock }: Services) {
     const { ID } = present(await portal.pages.get(page_id), 'Page', 'unknown');

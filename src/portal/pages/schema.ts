@@ -46,7 +46,7 @@ export interface StoredPage {
   UpdatedAt: number;
 }
 
-export const Page = z.object({
+export const PortalPage = z.object({
   ID: z.int(),
   CID: z.string(),
   Title: z.string(),
@@ -64,7 +64,7 @@ const formatTimes = ({ CreatedAt, UpdatedAt }: { CreatedAt: number; UpdatedAt: n
   UpdatedAt: formatOptionalTime(UpdatedAt),
 });
 
-export const toPageView = (page: StoredPage): z.output<typeof Page> => ({ ...page, ...formatTimes(page) });
+export const toPageView = (page: StoredPage): z.output<typeof PortalPage> => ({ ...page, ...formatTimes(page) });
 
 /** Content is stored as sent and sanitised on output, so that a better sanitiser also covers old blocks. */
 const blockWritable = z.object({
