@@ -8,3 +8,5 @@ export const loadTypescriptDriver = (): typeof import('./typescript/typescript-d
   require('./typescript/typescript-driver.ts');
 export const loadTypedRecordHook = (): typeof import('./typescript/typed-record-hook.ts') =>
   require('./typescript/typed-record-hook.ts');
+export const loadModuleFiles = (): typeof import('./typescript/module-files.ts') =>
+  require('./typescript/module-files.ts');

@@ -4,7 +4,7 @@ import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Settings } from '#base/settings.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { GrpcFailure } from './grpc/grpc-error.ts';
-import type { GuestFault, GuestImage, GuestOutcome, GuestSet } from './sandbox/guest.ts';
+import { checkCall, type GuestFault, type GuestImage, type GuestOutcome, type GuestSet } from './sandbox/guest.ts';
 import { loadSandbox } from './sandbox/lazy-sandbox.ts';
 import type { ScriptSandbox } from './sandbox/sandbox.ts';
 import { createWorkerPool, type IdentifiedSet } from './sandbox/worker-pool.ts';
@@ -28,6 +28,8 @@ export interface HookResult {
 /** Loaded scripts of one API on this thread. */
 export interface PluginSet {
   run(input: HookInput, host: HostCall): MaybePromise<HookResult>;
+  /** Loads the scripts before the first call; rejects with a `PluginError` where they do not load. */
+  check(): Promise<void>;
 }
 
 /** A plugin failed; the message is for operators. */
@@ -128,6 +130,14 @@ interface CallState {
   deadline: number;
 }
 
+const createState = ({ head, body }: HookInput, clock: Clock, timeoutMs: number): CallState => ({
+  head: `${createSeed()}\n${head}`,
+  body,
+  nowMs: clock.now(),
+  results: [],
+  deadline: performance.now() + timeoutMs,
+});
+
 function createPluginSet({ clock, timeoutMs, maxHostCalls, pool, set, onThread }: SetParts): PluginSet {
   let workerCalls = onThread ? 0 : Number.POSITIVE_INFINITY;
   let loadFault: PluginError | undefined;
@@ -173,14 +183,13 @@ function createPluginSet({ clock, timeoutMs, maxHostCalls, pool, set, onThread }
   }
 
   return {
-    run({ head, body }, host) {
-      const state: CallState = {
-        head: `${createSeed()}\n${head}`,
-        body,
-        nowMs: clock.now(),
-        results: [],
-        deadline: performance.now() + timeoutMs,
-      };
+    async check() {
+      if (onThread) return;
+      const outcome = await runOnWorker(createState({ head: checkCall, body: '' }, clock, timeoutMs));
+      if (outcome.kind === 'failed') throw toError(outcome.fault, outcome.logs);
+    },
+    run(input, host) {
+      const state = createState(input, clock, timeoutMs);
       if (workerCalls > 0) return runOnWorker(state).then(outcome => continueCall(state, host, outcome));
       const outcome = runOnThread(state);
       if (outcome.kind === 'result') return outcome;

@@ -7,6 +7,7 @@ import { listReferencedPolicies, prefetchPolicies } from '../auth/required-polic
 import { listTrustedPaths } from '../plugins/plugin-set.ts';
 import type { StepServices } from '../steps/step-services.ts';
 import { type Api, compileApi } from './api.ts';
+import { createPluginFileReload } from './changed-plugin-files.ts';
 import { buildNextSnapshot, createEmptySnapshot, type Snapshot } from './snapshot.ts';
 import { toModelOfStored } from './stored-model.ts';
 
@@ -39,10 +40,7 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
   let isServingBackup = false;
   /** Database ids of APIs to recompile though the database has no change of them. */
   const outdated = new Set<string>();
-
-  function replaceAll(revision: number, apis: readonly Api[]): void {
-    current = buildNextSnapshot(createEmptySnapshot(rules), revision, apis, [], services.grants.heldHosts());
-  }
+  const parts = { configReader, services, pluginFiles: createPluginFileReload(services) };
 
   async function load(): Promise<void> {
     do {
@@ -53,9 +51,9 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
       if (!loaded || !changes || changes.some(({ topic }) => topic === 'organisations'))
         services.grants.replace(await configReader.grants());
       const more = [...outdated];
-      const ids = loaded && changes ? listChangedApis(current, changes, more) : undefined;
-      if (ids) current = await compileChanged(current, revision, ids, { configReader, services });
-      else replaceAll(revision, await compileAll(services, await configReader.allApis()));
+      const ids = loaded && changes ? listChangedApis(current, changes) : undefined;
+      if (ids) current = await compileChanged(current, revision, { changed: ids, outdated: more }, parts);
+      else current = buildWhole(rules, revision, await compileAll(parts, await configReader.allApis()), services);
       for (const id of more) outdated.delete(id);
       loaded = true;
     } while (isReloadRequested);
@@ -76,11 +74,15 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
     /** Serves the config backup until a refresh succeeds; the first refresh reads everything. */
     async serveBackup(rows: readonly ApiToCompile[], grants: StoredGrants): Promise<void> {
       services.grants.replace(grants);
-      replaceAll(0, await compileAll(services, rows));
+      current = buildWhole(rules, 0, await compileAll(parts, rows), services);
       isServingBackup = true;
     },
     /** Resolves when the snapshot includes everything committed before the call. */
     refresh,
+    /** Compiles served APIs whose plugin files changed; a broken file leaves its API as it is. */
+    reloadPluginFiles(): void {
+      for (const id of parts.pluginFiles.markChanged(current)) outdated.add(id);
+    },
     /** Compiles served APIs again, where something that they use outside the database changed. */
     async recompile(isAffected: (api: Api) => boolean): Promise<void> {
       for (const api of current.apis.values()) if (isAffected(api)) outdated.add(api.databaseId);
@@ -88,6 +90,11 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
     },
   };
 }
+
+type Rules = Parameters<typeof createEmptySnapshot>[0];
+
+const buildWhole = (rules: Rules, revision: number, apis: readonly Api[], { grants }: StepServices): Snapshot =>
+  buildNextSnapshot(createEmptySnapshot(rules), revision, apis, [], grants.heldHosts());
 
 /** Contains an unexpected compile error: a bug in one definition's compilation must not stop the others. */
 function tryCompile<T>({ log }: StepServices, apiId: string, work: () => T): T[] {
@@ -99,7 +106,11 @@ function tryCompile<T>({ log }: StepServices, apiId: string, work: () => T): T[]
   }
 }
 
-async function compileAll(services: StepServices, rows: readonly ApiToCompile[]): Promise<Api[]> {
+interface CompileParts extends Pick<LoaderOptions, 'configReader' | 'services'> {
+  readonly pluginFiles: ReturnType<typeof createPluginFileReload>;
+}
+
+async function compileAll({ services, pluginFiles }: CompileParts, rows: readonly ApiToCompile[]): Promise<Api[]> {
   const read = rows.flatMap(({ stored, secretsError }) =>
     tryCompile(services, stored.api_id, () => ({
       model: toModelOfStored(stored),
@@ -110,7 +121,12 @@ async function compileAll(services: StepServices, rows: readonly ApiToCompile[])
   const models = read.map(({ model }) => model);
   await prefetchReferences(models, services);
   const apis = read.flatMap(({ model, ...facts }) =>
-    tryCompile(services, model.identity.id, () => compileApi(model, services, facts)),
+    tryCompile(services, model.identity.id, () => {
+      const state = pluginFiles.read(model);
+      const api = compileApi(model, services, facts);
+      pluginFiles.remember(api, state);
+      return api;
+    }),
   );
   for (const { id, orgId, unavailableReason } of apis)
     if (unavailableReason !== '')
@@ -119,27 +135,44 @@ async function compileAll(services: StepServices, rows: readonly ApiToCompile[])
 }
 
 /** Database ids of changed APIs and of those that depend on a change; undefined for all. */
-function listChangedApis(
-  current: Snapshot,
-  changes: readonly ConfigChange[],
-  more: readonly string[],
-): string[] | undefined {
+function listChangedApis(current: Snapshot, changes: readonly ConfigChange[]): string[] | undefined {
   const changed = changes.filter(change => change.topic === 'apis').map(change => change.id);
   if (changed.includes('')) return undefined;
-  return [...new Set([...changed, ...findDependents(current, changes), ...more])];
+  return [...new Set([...changed, ...findDependents(current, changes)])];
+}
+
+/** Database ids of APIs to compile again. */
+interface Recompiled {
+  /** By a change in the database. */
+  readonly changed: readonly string[];
+  /** By a change outside of it. */
+  readonly outdated: readonly string[];
 }
 
 /** Next snapshot, with these APIs compiled again, or removed where they are gone. */
 async function compileChanged(
   current: Snapshot,
   revision: number,
-  ids: readonly string[],
-  { configReader, services }: Pick<LoaderOptions, 'configReader' | 'services'>,
+  { changed, outdated }: Recompiled,
+  parts: CompileParts,
 ): Promise<Snapshot> {
+  const { configReader, services, pluginFiles } = parts;
+  const ids = [...new Set([...changed, ...outdated])];
   const found = await configReader.apis(ids);
   const presentIds = new Set(found.map(({ stored }) => stored.id));
   const deleted = findApiIds(current, new Set(ids.filter(id => !presentIds.has(id))));
-  const apis = await compileAll(services, found);
+  // A changed definition replaces what is served, whatever its plugins.
+  const ofFiles = new Set(pluginFiles.takeMarked().filter(id => !changed.includes(id)));
+  const apis = await compileAll(
+    parts,
+    found.filter(({ stored }) => !ofFiles.has(stored.id)),
+  );
+  for (const row of found.filter(({ stored }) => ofFiles.has(stored.id))) {
+    const served = current.apis.get(row.stored.api_id);
+    await prefetchReferences([toModelOfStored(row.stored)], services);
+    const api = served && (await pluginFiles.recompile(row, served));
+    if (api) apis.push(api);
+  }
   return buildNextSnapshot(current, revision, apis, deleted, services.grants.heldHosts());
 }
 

@@ -322,6 +322,8 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
 
   async function refresh(refreshId: number): Promise<void> {
     try {
+      // Polls do not look at files: a reload, or a change of the configuration, says that they are complete.
+      if (refreshId > 0) loader.reloadPluginFiles();
       await loader.refresh();
       tlsAcceptor.refresh();
       upstreamAuthorities.refresh();

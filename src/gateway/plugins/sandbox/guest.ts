@@ -32,6 +32,9 @@ export interface GuestModuleHook {
   readonly exportName: string;
 }
 
+/** Call that runs no hook: it loads the scripts. See `guest-prelude.ts`. */
+export const checkCall = 'check';
+
 /** Images that a worker keeps. */
 export const maxImages = 32;
 
