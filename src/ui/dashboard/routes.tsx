@@ -1,8 +1,11 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { accessRoutes } from './access-routes.tsx';
 import { usageFilterNames } from './analytics/usage-filters.ts';
+import { eventRoutes } from './event-routes.tsx';
 import { readListSearch } from './list-search.ts';
 import { logFilterNames } from './logs/log-filters.ts';
+import { peopleRoutes } from './people-routes.tsx';
 import { rootRoute, shellRoute } from './root-routes.tsx';
 import { FailedPage } from './shell/fault-pages.tsx';
 import { systemRoutes } from './system-routes.tsx';
@@ -57,29 +60,6 @@ const apiCode = createRoute({
   component: lazyRouteComponent(() => import('./apis/api-code-page.tsx'), 'ApiCodePage'),
 });
 
-const keys = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/keys',
-  staticData: { permission: 'keys' },
-  validateSearch: readListSearch('state'),
-  component: lazyRouteComponent(() => import('./keys/key-list-page.tsx'), 'KeyListPage'),
-});
-
-const newKey = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/keys/new',
-  staticData: { permission: 'keys:write' },
-  component: lazyRouteComponent(() => import('./keys/new-key-page.tsx'), 'NewKeyPage'),
-});
-
-const policies = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/policies',
-  staticData: { permission: 'policies' },
-  validateSearch: readListSearch('state'),
-  component: lazyRouteComponent(() => import('./policies/policy-list-page.tsx'), 'PolicyListPage'),
-});
-
 const logs = createRoute({
   getParentRoute: () => shellRoute,
   path: '/logs',
@@ -96,21 +76,6 @@ const analytics = createRoute({
   component: lazyRouteComponent(() => import('./analytics/analytics-page.tsx'), 'AnalyticsPage'),
 });
 
-const users = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/users',
-  staticData: { permission: 'users' },
-  validateSearch: readListSearch(),
-  component: lazyRouteComponent(() => import('./users/user-list-page.tsx'), 'UserListPage'),
-});
-
-const newUser = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/users/new',
-  staticData: { permission: 'users:write' },
-  component: lazyRouteComponent(() => import('./users/new-user-page.tsx'), 'NewUserPage'),
-});
-
 const routeTree = rootRoute.addChildren([
   login,
   forgotten,
@@ -120,13 +85,11 @@ const routeTree = rootRoute.addChildren([
     newApi,
     api,
     apiCode,
-    keys,
-    newKey,
-    policies,
     logs,
     analytics,
-    users,
-    newUser,
+    ...accessRoutes,
+    ...eventRoutes,
+    ...peopleRoutes,
     ...systemRoutes,
   ]),
 ]);

@@ -26,6 +26,18 @@ export function formatMs(ms: number): string {
   return `${formatNumber(ms / 3_600_000, 1)} h`;
 }
 
+const spans: readonly (readonly [seconds: number, unit: string])[] = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+];
+
+/** Exact length in its largest whole unit: `90 s`, `15 min`, `30 d`. */
+export function formatSeconds(seconds: number): string {
+  const [size, unit] = spans.find(([length]) => seconds >= length && seconds % length === 0) ?? [1, 's'];
+  return `${formatNumber(seconds / size, 3)} ${unit}`;
+}
+
 const second = 1;
 const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 31_536_000],

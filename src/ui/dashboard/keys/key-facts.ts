@@ -1,6 +1,7 @@
+import { nowMs } from '../../kit/browser-clock.ts';
 import type { ResultOf } from '../../kit/calls.ts';
 
-/** Facts of a key for lists. */
+/** Facts of a key for lists and pages. */
 export interface KeyFacts {
   /** Id that operations accept. */
   readonly id: string;
@@ -10,14 +11,19 @@ export interface KeyFacts {
   readonly apis: readonly string[];
   readonly rate: number;
   readonly per: number;
+  readonly quotaMax: number;
+  readonly quotaLeft: number;
+  readonly quotaRenews: number;
   readonly expires: number;
   readonly isInactive: boolean;
   readonly createdAt: string;
+  readonly tags: readonly string[];
 }
 
-type KeyItem = ResultOf<'GET /api/keys/detailed'>['keys'][number];
+export type KeyEnvelopeItem = ResultOf<'GET /api/keys/{keyId}'>;
+export type KeyData = KeyEnvelopeItem['data'];
 
-export function toKeyFacts({ data, key_id: id, key_hash }: KeyItem): KeyFacts {
+export function toKeyFacts({ data, key_id: id, key_hash }: KeyEnvelopeItem): KeyFacts {
   const rights = Object.entries(data.access_rights ?? {});
   return {
     id,
@@ -27,8 +33,19 @@ export function toKeyFacts({ data, key_id: id, key_hash }: KeyItem): KeyFacts {
     apis: rights.map(([apiId, right]) => right?.api_name || apiId),
     rate: data.rate ?? 0,
     per: data.per ?? 0,
+    quotaMax: data.quota_max ?? 0,
+    quotaLeft: data.quota_remaining ?? 0,
+    quotaRenews: data.quota_renews ?? 0,
     expires: data.expires ?? 0,
     isInactive: data.is_inactive ?? false,
     createdAt: data.date_created ?? '',
+    tags: data.tags ?? [],
   };
 }
+
+const shownHashChars = 8;
+export const nameKey = ({ alias, hash, id }: Pick<KeyFacts, 'alias' | 'hash' | 'id'>): string =>
+  alias || `…${(hash || id).slice(-shownHashChars)}`;
+
+export const isExpiredKey = ({ expires }: Pick<KeyFacts, 'expires'>): boolean =>
+  expires > 0 && expires * 1000 < nowMs();

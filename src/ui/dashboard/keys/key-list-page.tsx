@@ -1,58 +1,29 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { StatusPill } from '../../kit/badge.tsx';
-import { nowMs } from '../../kit/browser-clock.ts';
-import { buttonClass } from '../../kit/button.tsx';
+import { Button, buttonClass } from '../../kit/button.tsx';
 import type { ArgumentsOf } from '../../kit/calls.ts';
-import { IdText } from '../../kit/copy.tsx';
-import { type Column, DataTable } from '../../kit/data-table.tsx';
-import { ConfirmDialog } from '../../kit/dialog.tsx';
+import { DataTable } from '../../kit/data-table.tsx';
 import { FilterSelect } from '../../kit/field.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
-import { useOperation, useWrite } from '../../kit/queries.ts';
+import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
-import { TimeText } from '../../kit/time-text.tsx';
-import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { useListChange } from '../list-search.ts';
 import { ListToolbar } from '../list-toolbar.tsx';
+import { ApiSelect } from '../monitor/api-select.tsx';
+import { usePolicyNames } from '../pickers/policy-picker.tsx';
 import { usePermission } from '../session/session.ts';
-import { type KeyFacts, toKeyFacts } from './key-facts.ts';
+import { DeleteKeyDialog, DeleteKeysDialog } from './delete-key-dialog.tsx';
+import { createKeyColumns } from './key-columns.tsx';
+import { type KeyFacts, nameKey, toKeyFacts } from './key-facts.ts';
 
 const own = texts.keys;
 type ListQuery = NonNullable<ArgumentsOf<'GET /api/keys/detailed'>['query']>;
-const nameOf = ({ alias, hash, id }: KeyFacts) => alias || (hash || id).slice(-8);
-
-const columns: readonly Column<KeyFacts>[] = [
-  {
-    id: 'alias',
-    title: own.columns.alias,
-    cell: ({ alias }) =>
-      alias ? <span className="font-medium">{alias}</span> : <em className="text-dim">{own.noAlias}</em>,
-  },
-  { id: 'key', title: own.columns.key, cell: ({ hash, id }) => <IdText id={hash || id} maxChars={8} /> },
-  { id: 'state', title: own.columns.state, cell: key => <KeyState item={key} /> },
-  { id: 'policies', title: own.columns.policies, cell: ({ policies }) => policies.join(', ') || '–' },
-  { id: 'apis', title: own.columns.apis, cell: ({ apis }) => apis.join(', ') || '–' },
-  {
-    id: 'limits',
-    title: own.columns.limits,
-    cell: ({ rate, per }) => (rate > 0 ? own.rate(rate, per) : texts.kit.unlimited),
-  },
-  { id: 'created', title: own.columns.created, cell: ({ createdAt }) => <TimeText time={createdAt} /> },
+const toOptions = (all: string, values: Readonly<Record<string, string>>) => [
+  { value: '', label: all },
+  ...Object.entries(values).map(([value, label]) => ({ value, label })),
 ];
-
-function KeyState({ item: { isInactive, expires } }: { item: KeyFacts }) {
-  if (isInactive) return <StatusPill tone="neutral">{own.inactive}</StatusPill>;
-  if (expires > 0 && expires * 1000 < nowMs()) return <StatusPill tone="danger">{own.expired}</StatusPill>;
-  if (expires <= 0) return <StatusPill tone="success">{own.active}</StatusPill>;
-  return (
-    <StatusPill tone="warning">
-      {own.expires} <TimeText time={expires} />
-    </StatusPill>
-  );
-}
 
 export function KeyListPage() {
   const canWrite = usePermission('keys:write');
@@ -74,23 +45,44 @@ export function KeyListPage() {
 }
 
 function KeyList({ canWrite }: { canWrite: boolean }) {
-  const { q = '', p = 1, state = '' } = useSearch({ from: '/shell/keys' });
+  const { q = '', p = 1, sort: _sort, ...filters } = useSearch({ from: '/shell/keys' });
   const { change, onSearch, clear } = useListChange();
-  const query = { search: q, p, ...(state ? { state } : {}) } as ListQuery;
-  const list = useOperation('GET /api/keys/detailed', { query }, { keepPrevious: true });
+  const list = useOperation(
+    'GET /api/keys/detailed',
+    { query: { search: q, p, ...filters } as ListQuery },
+    { keepPrevious: true },
+  );
+  const rows = (list.data?.value.keys ?? []).map(toKeyFacts);
+  const nameOfPolicy = usePolicyNames(rows.flatMap(({ policies }) => policies));
   const [pending, setPending] = useState<KeyFacts>();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [isDeleting, setDeleting] = useState(false);
+  const navigate = useNavigate();
   if (!list.data) return <QueryState query={list} />;
-  const rows = list.data.value.keys.map(toKeyFacts);
-  if (rows.length === 0 && q === '' && state === '' && p === 1) return <EmptyKeys canWrite={canWrite} />;
-  const actionsOf = (key: KeyFacts) => [{ label: own.delete, isDanger: true, onSelect: () => setPending(key) }];
+  const isFiltered = q !== '' || Object.keys(filters).length > 0;
+  if (rows.length === 0 && !isFiltered && p === 1) return <EmptyKeys canWrite={canWrite} />;
+  const actionsOf = (key: KeyFacts) => [
+    { label: own.open, onSelect: () => void navigate({ to: '/keys/$keyHash', params: { keyHash: key.hash } }) },
+    'line' as const,
+    { label: own.delete, isDanger: true, onSelect: () => setPending(key) },
+  ];
+  const selection = {
+    ids: selected,
+    onChange: setSelected,
+    actions: (
+      <Button kind="danger" onClick={() => setDeleting(true)}>
+        {own.deleteMany(selected.size)}
+      </Button>
+    ),
+  };
   return (
     <>
       <DataTable
         label={own.list}
         rows={rows}
-        columns={columns}
-        idOf={({ id }) => id}
-        nameOf={nameOf}
+        columns={createKeyColumns(nameOfPolicy)}
+        idOf={({ hash }) => hash}
+        nameOf={nameKey}
         page={p}
         pages={list.data.value.pages}
         onPage={next => change({ p: next })}
@@ -98,51 +90,54 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
         onClearFilters={clear}
         toolbar={
           <ListToolbar label={own.searchLabel} placeholder={own.search} value={q} onSearch={onSearch}>
-            <FilterSelect
-              label={own.anyState}
-              value={state}
-              onChange={event => change({ state: event.target.value })}
-              options={[
-                { value: '', label: own.anyState },
-                ...Object.entries(own.states).map(([value, label]) => ({ value, label })),
-              ]}
-            />
+            <KeyFilters filters={filters} nameOfPolicy={nameOfPolicy} onChange={change} />
           </ListToolbar>
         }
-        {...(canWrite ? { actions: actionsOf } : {})}
+        {...(canWrite ? { actions: actionsOf, selection } : {})}
       />
       <DeleteKeyDialog item={pending} onClose={() => setPending(undefined)} />
+      <DeleteKeysDialog
+        hashes={isDeleting ? [...selected] : []}
+        onClose={() => {
+          setDeleting(false);
+          setSelected(new Set());
+        }}
+      />
     </>
   );
 }
 
-function DeleteKeyDialog({ item, onClose }: { item: KeyFacts | undefined; onClose(): void }) {
-  const toasts = useToasts();
-  const { mutate, isPending } = useWrite('DELETE /api/keys/{keyId}', ['GET /api/keys/detailed']);
-  const name = item ? nameOf(item) : '';
-  const remove = () =>
-    item &&
-    mutate(
-      { given: { params: { keyId: item.id } } },
-      {
-        onSuccess: () => toasts.showSuccess(own.deleted(name)),
-        onError: error => toasts.showError(error.message),
-        onSettled: onClose,
-      },
-    );
-  return (
-    <ConfirmDialog
-      isOpen={item !== undefined}
-      tier={3}
-      title={own.deleteTitle(name)}
-      consequence={own.deleteConsequence}
-      action={own.deleteAction(name)}
-      isBusy={isPending}
-      onConfirm={remove}
-      onClose={onClose}
-    />
-  );
+interface KeyFiltersProps {
+  readonly filters: {
+    readonly state?: string;
+    readonly kind?: string;
+    readonly api_id?: string;
+    readonly policy_id?: string;
+  };
+  nameOfPolicy(id: string): string;
+  onChange(some: Readonly<Record<string, string>>): void;
 }
+
+const KeyFilters = ({ filters, nameOfPolicy, onChange }: KeyFiltersProps) => (
+  <>
+    <FilterSelect
+      label={own.anyState}
+      value={filters.state ?? ''}
+      onChange={event => onChange({ state: event.target.value })}
+      options={toOptions(own.anyState, own.states)}
+    />
+    <FilterSelect
+      label={own.anyKind}
+      value={filters.kind ?? ''}
+      onChange={event => onChange({ kind: event.target.value })}
+      options={toOptions(own.anyKind, own.kinds)}
+    />
+    <ApiSelect apiId={filters.api_id ?? ''} onChange={api_id => onChange({ api_id })} />
+    {filters.policy_id && (
+      <Button onClick={() => onChange({ policy_id: '' })}>{own.ofPolicy(nameOfPolicy(filters.policy_id))} ×</Button>
+    )}
+  </>
+);
 
 const EmptyKeys = ({ canWrite }: { canWrite: boolean }) => (
   <Notice

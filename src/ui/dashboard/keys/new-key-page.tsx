@@ -3,14 +3,16 @@ import { type FormEvent, useState } from 'react';
 import { nowMs } from '../../kit/browser-clock.ts';
 import { Button, buttonClass } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
-import { Checkbox, SelectField, TextField } from '../../kit/field.tsx';
+import { SelectField, TextField } from '../../kit/field.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
-import { useOperation, useWrite } from '../../kit/queries.ts';
-import { ErrorText, QueryState } from '../../kit/states.tsx';
+import type { PickItem } from '../../kit/pick-list.tsx';
+import { useWrite } from '../../kit/queries.ts';
+import { ErrorText } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
-import { toApiOutline } from '../apis/api-outline.ts';
+import { ApiPicker } from '../pickers/api-picker.tsx';
+import { PolicyPicker } from '../pickers/policy-picker.tsx';
 import { KeyDoneDialog } from './key-done-dialog.tsx';
-import { buildKey, type GrantedApi } from './new-key.ts';
+import { buildKey } from './new-key.ts';
 
 const own = texts.keys;
 const daySeconds = 86_400;
@@ -20,8 +22,8 @@ type Lifetime = keyof typeof lifetimes;
 export function NewKeyPage() {
   const navigate = useNavigate();
   const [settings, setSettings] = useState<Settings>({ alias: '', rate: '', per: '60', lifetime: 'never' });
-  const [policies, setPolicies] = useState<readonly string[]>([]);
-  const [apis, setApis] = useState<readonly GrantedApi[]>([]);
+  const [policies, setPolicies] = useState<readonly PickItem[]>([]);
+  const [apis, setApis] = useState<readonly PickItem[]>([]);
   const [fault, setFault] = useState<Error>();
   const { mutate, data, error, isPending } = useWrite('POST /api/keys', ['GET /api/keys/detailed']);
   const submit = (event: FormEvent) => {
@@ -32,7 +34,7 @@ export function NewKeyPage() {
     const seconds = lifetimes[settings.lifetime];
     const expires = seconds === 0 ? 0 : Math.floor(nowMs() / 1000) + seconds;
     const limit = settings.rate === '' ? {} : { rate: Number(settings.rate), per: Number(settings.per) };
-    const body = buildKey({ alias: settings.alias, policies, apis, expires, ...limit });
+    const body = buildKey({ alias: settings.alias, policies: policies.map(({ id }) => id), apis, expires, ...limit });
     mutate({ given: { body }, options: { wait: 'applied' } });
   };
   return (
@@ -41,8 +43,8 @@ export function NewKeyPage() {
         <ErrorText error={fault ?? error} />
         <Card title={own.access}>
           <div className="grid gap-6 min-[700px]:grid-cols-2">
-            <PolicyChoice chosen={policies} onChange={setPolicies} />
-            <ApiChoice chosen={apis} onChange={setApis} />
+            <PolicyPicker title={own.byPolicy} chosen={policies} onChange={setPolicies} />
+            <ApiPicker title={own.byApis} chosen={apis} onChange={setApis} />
           </div>
         </Card>
         <KeySettings settings={settings} onChange={some => setSettings({ ...settings, ...some })} />
@@ -110,65 +112,3 @@ function KeySettings({ settings: { alias, rate, per, lifetime }, onChange }: Key
     </Card>
   );
 }
-
-function PolicyChoice({ chosen, onChange }: { chosen: readonly string[]; onChange(ids: readonly string[]): void }) {
-  const query = useOperation('GET /api/portal/policies', { query: {} });
-  if (!query.data) return <QueryState query={query} lines={3} />;
-  const items = (query.data.value.Data ?? []).map(it => ({ id: it.id || it._id || '', name: it.name ?? '' }));
-  return (
-    <Choice
-      title={own.byPolicy}
-      empty={own.noPolicies}
-      items={items}
-      chosen={new Set(chosen)}
-      onToggle={({ id }) => onChange(toggle(chosen, id))}
-    />
-  );
-}
-
-function ApiChoice({
-  chosen,
-  onChange,
-}: {
-  chosen: readonly GrantedApi[];
-  onChange(apis: readonly GrantedApi[]): void;
-}) {
-  const query = useOperation('GET /api/apis', { query: { sort: 'name' } });
-  if (!query.data) return <QueryState query={query} lines={3} />;
-  const items = query.data.value.apis.map(toApiOutline).map(({ id, name }) => ({ id, name }));
-  const isChosen = (id: string) => chosen.some(it => it.id === id);
-  return (
-    <Choice
-      title={own.byApis}
-      empty={own.noApis}
-      items={items}
-      chosen={new Set(chosen.map(({ id }) => id))}
-      onToggle={api => onChange(isChosen(api.id) ? chosen.filter(it => it.id !== api.id) : [...chosen, api])}
-    />
-  );
-}
-
-const toggle = (ids: readonly string[], id: string) => (ids.includes(id) ? ids.filter(it => it !== id) : [...ids, id]);
-
-interface ChoiceProps {
-  readonly title: string;
-  readonly empty: string;
-  readonly items: readonly GrantedApi[];
-  readonly chosen: ReadonlySet<string>;
-  onToggle(item: GrantedApi): void;
-}
-
-const Choice = ({ title, empty, items, chosen, onToggle }: ChoiceProps) => (
-  <fieldset className="flex flex-col gap-1">
-    <legend className="mb-1 font-medium">{title}</legend>
-    {items.length === 0 && <p className="text-dim">{empty}</p>}
-    {items.map(item => (
-      <Checkbox
-        key={item.id}
-        label={item.name || item.id}
-        checked={chosen.has(item.id)}
-        onChange={() => onToggle(item)}
-      />
-    ))}
-  </fieldset>
-);

@@ -1,6 +1,7 @@
-import { useSearch } from '@tanstack/react-router';
-import { ScrollText } from 'lucide-react';
-import { StatusPill, type Tone } from '../../kit/badge.tsx';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Plus, ScrollText } from 'lucide-react';
+import { useState } from 'react';
+import { buttonClass } from '../../kit/button.tsx';
 import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
 import { IdText } from '../../kit/copy.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
@@ -10,8 +11,14 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
+import { describeQuota, describeRate } from '../limits/limit-text.ts';
 import { useListChange } from '../list-search.ts';
 import { ListToolbar } from '../list-toolbar.tsx';
+import { ApiSelect } from '../monitor/api-select.tsx';
+import { usePermission } from '../session/session.ts';
+import { DeletePolicyDialog } from './delete-policy-dialog.tsx';
+import { idOfPolicy as idOf } from './policy-draft.ts';
+import { PolicyState } from './policy-state.tsx';
 
 const own = texts.policies;
 
@@ -20,26 +27,25 @@ const own = texts.policies;
 type PolicyItem = NonNullable<ResultOf<'GET /api/portal/policies/search'>['Data']>[number];
 type SearchQuery = NonNullable<ArgumentsOf<'GET /api/portal/policies/search'>['query']>;
 
-const idOf = ({ id, _id }: PolicyItem) => id || _id || '';
-const tones: Readonly<Record<string, Tone>> = { active: 'success', draft: 'warning', deny: 'danger' };
-const limitText = (limit = 0, seconds = 0) =>
-  limit > 0 ? own.perSeconds(formatNumber(limit), formatNumber(seconds)) : texts.kit.unlimited;
+type Counts = Readonly<Record<string, number>> | undefined;
 
-const columns: readonly Column<PolicyItem>[] = [
+const createColumns = (counts: Counts): readonly Column<PolicyItem>[] => [
   {
     id: 'name',
     title: own.columns.name,
     sort: 'name',
-    cell: policy => <span className="font-medium">{policy.name || idOf(policy)}</span>,
-  },
-  { id: 'id', title: own.columns.id, cell: policy => <IdText id={idOf(policy)} /> },
-  {
-    id: 'state',
-    title: own.columns.state,
-    cell: ({ state = 'active' }) => (
-      <StatusPill tone={tones[state] ?? 'neutral'}>{own.states[state] ?? state}</StatusPill>
+    cell: policy => (
+      <Link
+        to="/policies/$policyId"
+        params={{ policyId: idOf(policy) }}
+        className="font-medium break-words hover:underline"
+      >
+        {policy.name || idOf(policy)}
+      </Link>
     ),
   },
+  { id: 'id', title: own.columns.id, cell: policy => <IdText id={idOf(policy)} /> },
+  { id: 'state', title: own.columns.state, cell: ({ state }) => <PolicyState state={state} /> },
   {
     id: 'apis',
     title: own.columns.apis,
@@ -48,62 +54,123 @@ const columns: readonly Column<PolicyItem>[] = [
         .map(([apiId, right]) => right?.api_name || apiId)
         .join(', ') || '–',
   },
-  { id: 'rate', title: own.columns.rate, align: 'right', cell: ({ rate, per }) => limitText(rate, per) },
   {
-    id: 'quota',
-    title: own.columns.quota,
-    align: 'right',
-    cell: ({ quota_max: max, quota_renewal_rate: seconds }) => limitText(max, seconds),
+    id: 'authentication',
+    title: own.columns.authentication,
+    cell: ({ auth_type: type = 'other' }) => texts.apis.authentication[type] ?? type,
   },
+  { id: 'rate', title: own.columns.rate, align: 'right', cell: describeRate },
+  { id: 'quota', title: own.columns.quota, align: 'right', cell: describeQuota },
+  ...(counts
+    ? [
+        {
+          id: 'keys',
+          title: own.columns.keys,
+          align: 'right' as const,
+          cell: (policy: PolicyItem) => (
+            <Link to="/keys" search={{ policy_id: idOf(policy) }} className="hover:underline">
+              {formatNumber(counts[idOf(policy)] ?? 0)}
+            </Link>
+          ),
+        },
+      ]
+    : []),
   { id: 'tags', title: own.columns.tags, cell: ({ tags }) => (tags ?? []).join(', ') },
 ];
 
-export const PolicyListPage = () => (
-  <PageFrame title={own.title}>
-    <PolicyList />
-  </PageFrame>
-);
+export function PolicyListPage() {
+  const canWrite = usePermission('policies:write');
+  const create = canWrite && (
+    <Link to="/policies/new" data-new className={buttonClass('primary')}>
+      <Plus size={16} aria-hidden />
+      {own.create}
+    </Link>
+  );
+  return (
+    <PageFrame title={own.title} actions={create}>
+      <PolicyList canWrite={canWrite} />
+    </PageFrame>
+  );
+}
 
-function PolicyList() {
+/** Number of keys of each policy, where the user may see keys. */
+function useKeyCounts(ids: readonly string[]): Counts {
+  const canSeeKeys = usePermission('keys');
+  const { data } = useOperation(
+    'GET /api/keys/counts',
+    { query: { policy_id: ids.join(',') } },
+    { enabled: canSeeKeys && ids.length > 0, keepPrevious: true },
+  );
+  return data?.value.policies;
+}
+
+function PolicyList({ canWrite }: { canWrite: boolean }) {
   const { p = 1, ...filters } = useSearch({ from: '/shell/policies' });
   const { change, onSearch, clear } = useListChange();
   const query = { ...filters, p } as SearchQuery;
   const list = useOperation('GET /api/portal/policies/search', { query }, { keepPrevious: true });
+  const rows = list.data?.value.Data ?? [];
+  const counts = useKeyCounts(rows.map(idOf));
+  const navigate = useNavigate();
+  const [pending, setPending] = useState<PolicyItem>();
   if (!list.data) return <QueryState query={list} />;
-  const rows = list.data.value.Data ?? [];
+  const actionsOf = (policy: PolicyItem) => {
+    const id = idOf(policy);
+    return [
+      { label: own.open, onSelect: () => void navigate({ to: '/policies/$policyId', params: { policyId: id } }) },
+      { label: own.duplicate, onSelect: () => void navigate({ to: '/policies/new', search: { from: id } }) },
+      'line' as const,
+      { label: own.delete, isDanger: true, onSelect: () => setPending(policy) },
+    ];
+  };
   if (rows.length === 0 && Object.keys(filters).length === 0 && p === 1)
     return (
-      <Notice icon={ScrollText} title={own.emptyTitle}>
+      <Notice
+        icon={ScrollText}
+        title={own.emptyTitle}
+        action={
+          canWrite && (
+            <Link to="/policies/new" className={buttonClass('primary')}>
+              {own.create}
+            </Link>
+          )
+        }
+      >
         {own.emptyAbout}
       </Notice>
     );
   return (
-    <DataTable
-      label={own.list}
-      rows={rows}
-      columns={columns}
-      idOf={idOf}
-      nameOf={policy => policy.name || idOf(policy)}
-      sort={filters.sort ?? ''}
-      onSort={sort => change({ sort: sort.replace('-', '') })}
-      page={p}
-      pages={list.data.value.Pages}
-      onPage={next => change({ p: next })}
-      isRefreshing={list.isFetching}
-      onClearFilters={clear}
-      toolbar={
-        <ListToolbar label={own.searchLabel} placeholder={own.search} value={filters.q ?? ''} onSearch={onSearch}>
-          <FilterSelect
-            label={own.anyState}
-            value={filters.state ?? ''}
-            onChange={event => change({ state: event.target.value })}
-            options={[
-              { value: '', label: own.anyState },
-              ...Object.entries(own.states).map(([value, label]) => ({ value, label })),
-            ]}
-          />
-        </ListToolbar>
-      }
-    />
+    <>
+      <DataTable
+        label={own.list}
+        rows={rows}
+        columns={createColumns(counts)}
+        {...(canWrite ? { actions: actionsOf } : {})}
+        idOf={policy => idOf(policy)}
+        nameOf={policy => policy.name || idOf(policy)}
+        sort={filters.sort ?? ''}
+        onSort={sort => change({ sort: sort.replace('-', '') })}
+        page={p}
+        pages={list.data.value.Pages}
+        onPage={next => change({ p: next })}
+        isRefreshing={list.isFetching}
+        onClearFilters={clear}
+        toolbar={
+          <ListToolbar label={own.searchLabel} placeholder={own.search} value={filters.q ?? ''} onSearch={onSearch}>
+            <FilterSelect
+              label={own.anyState}
+              value={filters.state ?? ''}
+              onChange={event => change({ state: event.target.value })}
+              options={[
+                { value: '', label: own.anyState },
+                ...Object.entries(own.states).map(([value, label]) => ({ value, label })),
+              ]}
+            />
+            <ApiSelect apiId={filters.api_id ?? ''} onChange={api_id => change({ api_id })} />
+          </ListToolbar>
+        }
+      />
+      <DeletePolicyDialog policy={pending} onClose={() => setPending(undefined)} />
+    </>
   );
 }

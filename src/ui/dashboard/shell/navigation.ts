@@ -1,4 +1,15 @@
-import { Boxes, ChartSpline, House, KeyRound, type LucideIcon, ScrollText, TextSearch, UsersRound } from 'lucide-react';
+import {
+  Boxes,
+  ChartSpline,
+  House,
+  KeyRound,
+  type LucideIcon,
+  ScrollText,
+  Send,
+  TextSearch,
+  UsersRound,
+  Webhook,
+} from 'lucide-react';
 import { texts } from '../../texts/texts.ts';
 
 export interface NavigationEntry {
@@ -34,6 +45,13 @@ export const navigation: readonly NavigationGroup[] = [
     ],
   },
   {
+    label: groups.events,
+    entries: [
+      { to: '/webhooks', label: pages.webhooks, icon: Webhook, permission: 'hooks', key: 'w' },
+      { to: '/deliveries', label: pages.deliveries, icon: Send, permission: 'hooks' },
+    ],
+  },
+  {
     label: groups.monitor,
     entries: [
       { to: '/analytics', label: pages.analytics, icon: ChartSpline, permission: 'analytics', key: 'y' },
@@ -49,6 +67,7 @@ export const navigation: readonly NavigationGroup[] = [
 /** Page of an object that the search found, by its kind; kinds without a page are not offered. */
 export const objectPages: Readonly<Record<string, (id: string) => string>> = {
   apis: id => `/apis/${encodeURIComponent(id)}`,
-  policies: id => `/policies?q=${encodeURIComponent(id)}`,
-  keys: id => `/keys?q=${encodeURIComponent(id)}`,
+  policies: id => `/policies/${encodeURIComponent(id)}`,
+  webhooks: id => `/webhooks/${encodeURIComponent(id)}`,
+  keys: id => `/keys/${encodeURIComponent(id)}`,
 };

@@ -1,0 +1,60 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readTabSearch } from '../kit/tab-search.ts';
+import { readListSearch } from './list-search.ts';
+import { shellRoute } from './root-routes.tsx';
+
+/** Routes of keys, policies, certificates and OAuth clients. */
+
+const keys = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/keys',
+  staticData: { permission: 'keys' },
+  validateSearch: readListSearch('state', 'kind', 'api_id', 'policy_id'),
+  component: lazyRouteComponent(() => import('./keys/key-list-page.tsx'), 'KeyListPage'),
+});
+
+const newKey = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/keys/new',
+  staticData: { permission: 'keys:write' },
+  component: lazyRouteComponent(() => import('./keys/new-key-page.tsx'), 'NewKeyPage'),
+});
+
+const policies = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/policies',
+  staticData: { permission: 'policies' },
+  validateSearch: readListSearch('state', 'api_id'),
+  component: lazyRouteComponent(() => import('./policies/policy-list-page.tsx'), 'PolicyListPage'),
+});
+
+const key = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/keys/$keyHash',
+  staticData: { permission: 'keys' },
+  validateSearch: readTabSearch('effective', 'settings', 'raw'),
+  component: lazyRouteComponent(() => import('./keys/key-page.tsx'), 'KeyPage'),
+});
+
+const readNewPolicy = readTabSearch('access', 'limits', 'details');
+
+const newPolicy = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/policies/new',
+  staticData: { permission: 'policies:write' },
+  validateSearch: (search: Record<string, unknown>): { readonly tab?: string; readonly from?: string } => ({
+    ...readNewPolicy(search),
+    ...(typeof search.from === 'string' ? { from: search.from } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./policies/policy-page.tsx'), 'NewPolicyPage'),
+});
+
+const policy = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/policies/$policyId',
+  staticData: { permission: 'policies' },
+  validateSearch: readTabSearch('access', 'limits', 'details', 'keys', 'merge'),
+  component: lazyRouteComponent(() => import('./policies/policy-page.tsx'), 'PolicyPage'),
+});
+
+export const accessRoutes = [keys, newKey, key, policies, newPolicy, policy] as const;

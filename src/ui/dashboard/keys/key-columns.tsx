@@ -1,0 +1,71 @@
+import { Link } from '@tanstack/react-router';
+import { Badge } from '../../kit/badge.tsx';
+import { IdText } from '../../kit/copy.tsx';
+import type { Column } from '../../kit/data-table.tsx';
+import { formatNumber } from '../../kit/format.ts';
+import { Meter } from '../../kit/meter.tsx';
+import { TimeText } from '../../kit/time-text.tsx';
+import { texts } from '../../texts/texts.ts';
+import { describeRate } from '../limits/limit-text.ts';
+import { type KeyFacts, nameKey } from './key-facts.ts';
+import { KeyState } from './key-state.tsx';
+
+const own = texts.keys;
+const maxNames = 2;
+
+/** The first names, and the number of the others. */
+const NameBadges = ({ names }: { names: readonly string[] }) =>
+  names.length === 0 ? (
+    <span className="text-dim">–</span>
+  ) : (
+    <span className="inline-flex flex-wrap gap-1" title={names.join(', ')}>
+      {names.slice(0, maxNames).map(name => (
+        <Badge key={name}>{name}</Badge>
+      ))}
+      {names.length > maxNames && <Badge>+{names.length - maxNames}</Badge>}
+    </span>
+  );
+
+export const createKeyColumns = (nameOfPolicy: (id: string) => string): readonly Column<KeyFacts>[] => [
+  {
+    id: 'alias',
+    title: own.columns.alias,
+    cell: key => (
+      <Link to="/keys/$keyHash" params={{ keyHash: key.hash }} className="font-medium break-words hover:underline">
+        {key.alias || <em className="text-dim">{own.noAlias}</em>}
+      </Link>
+    ),
+  },
+  { id: 'key', title: own.columns.hash, cell: ({ hash }) => <IdText id={hash} maxChars={8} /> },
+  { id: 'state', title: own.columns.state, cell: key => <KeyState item={key} /> },
+  {
+    id: 'policies',
+    title: own.columns.policies,
+    cell: ({ policies }) => <NameBadges names={policies.map(nameOfPolicy)} />,
+  },
+  { id: 'apis', title: own.columns.apis, cell: ({ apis }) => <NameBadges names={apis} /> },
+  {
+    id: 'limits',
+    title: own.columns.limits,
+    cell: ({ rate, per, policies }) =>
+      policies.length > 0 && rate <= 0 ? (
+        <span className="text-dim">{own.byPolicies}</span>
+      ) : (
+        describeRate({ rate, per })
+      ),
+  },
+  { id: 'quota', title: own.columns.quota, cell: key => <QuotaCell item={key} /> },
+  { id: 'created', title: own.columns.created, cell: ({ createdAt }) => <TimeText time={createdAt} /> },
+];
+
+function QuotaCell({ item }: { item: KeyFacts }) {
+  const { quotaMax, quotaLeft, policies } = item;
+  if (quotaMax <= 0)
+    return <span className="text-dim">{policies.length > 0 ? own.byPolicies : texts.kit.unlimited}</span>;
+  return (
+    <div className="flex w-32 flex-col gap-1">
+      <span className="text-small">{own.quotaLeft(formatNumber(quotaLeft), formatNumber(quotaMax))}</span>
+      <Meter label={own.quotaOf(nameKey(item))} value={quotaLeft} max={quotaMax} />
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import { useState } from 'react';
+import { Card } from '../../kit/card.tsx';
+import { SelectField, TextAreaField, TextField } from '../../kit/field.tsx';
+import { ListField } from '../../kit/list-field.tsx';
+import { texts } from '../../texts/texts.ts';
+import {
+  formatHeaders,
+  type HookBody,
+  type HookFaults,
+  type HookMethod,
+  hookMethods,
+  parseHeaders,
+} from './hook-draft.ts';
+import { TemplatePreview } from './template-preview.tsx';
+
+const own = texts.webhooks;
+
+export interface HookFieldsProps {
+  readonly value: HookBody;
+  change(some: Partial<HookBody>): void;
+  readonly faults: HookFaults;
+  readonly isDisabled: boolean;
+  onHeaderFault(fault: string | undefined): void;
+}
+
+/** Fields of a new or stored webhook. */
+export function HookFields({ value, change, faults, isDisabled, onHeaderFault }: HookFieldsProps) {
+  const [lines, setLines] = useState(() => formatHeaders(value.header_map));
+  const { fault } = parseHeaders(lines);
+  const isOwn = fault !== undefined || JSON.stringify(parseHeaders(lines).headers) === JSON.stringify(value.header_map);
+  const editHeaders = (next: readonly string[]) => {
+    setLines(next);
+    const parsed = parseHeaders(next);
+    onHeaderFault(parsed.fault);
+    if (parsed.fault === undefined) change({ header_map: parsed.headers });
+  };
+  return (
+    <>
+      <Card title={own.request}>
+        <fieldset disabled={isDisabled} className="flex flex-col gap-4">
+          <TextField
+            label={own.name}
+            required
+            error={faults.name}
+            value={value.name}
+            onChange={event => change({ name: event.target.value })}
+          />
+          <div className="grid gap-4 min-[600px]:grid-cols-[160px_1fr]">
+            <SelectField
+              label={own.method}
+              help={own.methodHelp}
+              value={value.method}
+              onChange={event => change({ method: event.target.value as HookMethod })}
+              options={hookMethods.map(method => ({ value: method, label: method }))}
+            />
+            <TextField
+              label={own.url}
+              required
+              isMono
+              help={own.urlHelp}
+              error={faults.url}
+              value={value.target_path}
+              onChange={event => change({ target_path: event.target.value })}
+            />
+          </div>
+          <ListField
+            label={own.headers}
+            help={own.headersHelp}
+            error={fault}
+            separator="line"
+            values={isOwn ? lines : formatHeaders(value.header_map)}
+            onChange={editHeaders}
+          />
+          <TextField
+            label={own.cooldown}
+            help={own.cooldownHelp}
+            type="number"
+            min={0}
+            max={86_400}
+            unit={own.seconds}
+            value={String(value.event_timeout)}
+            onChange={event => change({ event_timeout: Number(event.target.value) })}
+          />
+        </fieldset>
+      </Card>
+      <Card title={own.template}>
+        <fieldset disabled={isDisabled} className="flex flex-col gap-4">
+          <TextAreaField
+            label={own.template}
+            help={own.templateHelp}
+            rows={6}
+            spellCheck={false}
+            className="font-mono"
+            value={value.template_path}
+            onChange={event => change({ template_path: event.target.value })}
+          />
+          {!isDisabled && <TemplatePreview template={value.template_path} />}
+        </fieldset>
+      </Card>
+    </>
+  );
+}

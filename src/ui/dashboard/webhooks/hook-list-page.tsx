@@ -1,0 +1,102 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Plus, Webhook } from 'lucide-react';
+import { useState } from 'react';
+import { MethodBadge } from '../../kit/badge.tsx';
+import { buttonClass } from '../../kit/button.tsx';
+import { type Column, DataTable } from '../../kit/data-table.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation } from '../../kit/queries.ts';
+import { Notice, QueryState } from '../../kit/states.tsx';
+import { texts } from '../../texts/texts.ts';
+import { useListChange } from '../list-search.ts';
+import { usePermission } from '../session/session.ts';
+import { DeleteHookDialog } from './delete-hook-dialog.tsx';
+import { type HookData, hostOf, nameHook } from './hook-draft.ts';
+import { HookLastSuccess, HookQueue, HookState, HookSuccess } from './hook-health.tsx';
+
+const own = texts.webhooks;
+
+const columns: readonly Column<HookData>[] = [
+  {
+    id: 'name',
+    title: own.columns.name,
+    cell: hook => (
+      <Link to="/webhooks/$hookId" params={{ hookId: hook.id }} className="font-medium break-words hover:underline">
+        {nameHook(hook)}
+      </Link>
+    ),
+  },
+  { id: 'method', title: own.columns.method, cell: ({ method }) => <MethodBadge method={method} /> },
+  {
+    id: 'host',
+    title: own.columns.host,
+    cell: ({ target_path }) => <code className="font-mono text-small break-all">{hostOf(target_path)}</code>,
+  },
+  { id: 'state', title: own.columns.state, cell: ({ id }) => <HookState hookId={id} /> },
+  { id: 'success', title: own.columns.success, align: 'right', cell: ({ id }) => <HookSuccess hookId={id} /> },
+  { id: 'queue', title: own.columns.queue, align: 'right', cell: ({ id }) => <HookQueue hookId={id} /> },
+  { id: 'last', title: own.columns.last, cell: ({ id }) => <HookLastSuccess hookId={id} /> },
+];
+
+export function HookListPage() {
+  const canWrite = usePermission('hooks:write');
+  const create = canWrite && (
+    <Link to="/webhooks/new" data-new className={buttonClass('primary')}>
+      <Plus size={16} aria-hidden />
+      {own.create}
+    </Link>
+  );
+  return (
+    <PageFrame title={own.title} actions={create}>
+      <HookList canWrite={canWrite} />
+    </PageFrame>
+  );
+}
+
+function HookList({ canWrite }: { canWrite: boolean }) {
+  const { p = 1 } = useSearch({ from: '/shell/webhooks' });
+  const { change } = useListChange();
+  const navigate = useNavigate();
+  const [pending, setPending] = useState<HookData>();
+  const list = useOperation('GET /api/hooks', { query: { p } }, { keepPrevious: true });
+  if (!list.data) return <QueryState query={list} />;
+  const { hooks, pages } = list.data.value;
+  if (hooks.length === 0 && p === 1)
+    return (
+      <Notice
+        icon={Webhook}
+        title={own.emptyTitle}
+        action={
+          canWrite && (
+            <Link to="/webhooks/new" className={buttonClass('primary')}>
+              {own.create}
+            </Link>
+          )
+        }
+      >
+        {own.emptyAbout}
+      </Notice>
+    );
+  const actionsOf = (hook: HookData) => [
+    { label: own.open, onSelect: () => void navigate({ to: '/webhooks/$hookId', params: { hookId: hook.id } }) },
+    'line' as const,
+    { label: own.delete, isDanger: true, onSelect: () => setPending(hook) },
+  ];
+  return (
+    <>
+      <DataTable
+        label={own.list}
+        rows={hooks}
+        columns={columns}
+        idOf={({ id }) => id}
+        nameOf={nameHook}
+        page={p}
+        pages={pages}
+        onPage={next => change({ p: next })}
+        isRefreshing={list.isFetching}
+        {...(canWrite ? { actions: actionsOf } : {})}
+      />
+      <DeleteHookDialog hook={pending} onClose={() => setPending(undefined)} />
+    </>
+  );
+}

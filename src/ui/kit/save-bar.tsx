@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react';
+import { texts } from '../texts/texts.ts';
+import { Button } from './button.tsx';
+import { classNames } from './class-names.ts';
+
+export interface SaveBarProps {
+  readonly isDirty: boolean;
+  readonly isBusy: boolean;
+  /** Verb and object. */
+  readonly action: string;
+  onDiscard(): void;
+  /** Absent: the button submits the form around the bar. */
+  onSave?(): void;
+  /** Other ways to save, before the primary one. */
+  readonly children?: ReactNode;
+}
+
+/** Bar at the end of a form: whether something changed, and what to do with it. Changes keep it in sight. */
+export const SaveBar = ({ isDirty, isBusy, action, onDiscard, onSave, children }: SaveBarProps) => (
+  <div
+    className={classNames(
+      'flex flex-wrap items-center gap-2 rounded-card border border-line bg-raised px-3 py-2',
+      isDirty && 'sticky bottom-2 z-10 shadow-layer',
+    )}
+  >
+    <span role="status" className="mr-auto text-dim">
+      {isDirty ? texts.kit.unsaved : texts.kit.unchanged}
+    </span>
+    <Button disabled={!isDirty || isBusy} onClick={onDiscard}>
+      {texts.kit.discard}
+    </Button>
+    {children}
+    <Button
+      kind="primary"
+      disabled={!isDirty}
+      isBusy={isBusy}
+      {...(onSave ? { onClick: onSave } : { type: 'submit' as const })}
+    >
+      {action}
+    </Button>
+  </div>
+);

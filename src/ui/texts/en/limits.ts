@@ -1,0 +1,23 @@
+/** Texts of limits, for keys and policies. */
+export const limitTexts = {
+  limitRate: 'Limit the rate',
+  limitRateHelp: 'Requests above it get 429.',
+  requests: 'Requests',
+  within: 'Within',
+  seconds: 's',
+  limitQuota: 'Limit the quota',
+  limitQuotaHelp: 'Requests in a long period; further ones get 403 until it renews.',
+  quotaRequests: 'Requests in a period',
+  period: 'Renews',
+  every: (span: string) => `Every ${span}`,
+  never: 'Never',
+  throttle: 'Retry requests over the rate',
+  throttleHelp: 'The gateway waits and tries again in place of 429.',
+  retries: 'Tries',
+  retryInterval: 'Time between tries',
+  limitDepth: 'Limit the depth of GraphQL queries',
+  depth: 'Levels',
+  inTime: (rate: string, per: string) => `${rate} in ${per}`,
+  everyShort: (span: string) => `every ${span}`,
+  neverShort: 'never renewed',
+} as const;

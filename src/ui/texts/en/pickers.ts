@@ -1,0 +1,25 @@
+/** Texts of choices and of lists of dependents that several pages share. */
+export const pickerTexts = {
+  apis: 'APIs',
+  policies: 'Policies',
+  searchApis: 'Find APIs by name',
+  searchPolicies: 'Find policies by name',
+  noApis: 'There are no APIs yet.',
+  noPolicies: 'There are no policies yet.',
+  dependents: (count: number) => (count === 1 ? '1 object depends on it:' : `${count} objects depend on it:`),
+  dependent: (kind: string, name: string) => `${kind} ${name}`,
+  moreDependents: (count: number) => `and ${count} more`,
+  noDependents: 'Nothing depends on it.',
+  dependentsUnknown: (reason: string) => `What depends on it could not be read: ${reason}`,
+  kinds: {
+    apis: 'API',
+    policies: 'Policy',
+    keys: 'Key',
+    'oauth clients': 'OAuth client',
+    users: 'User',
+    'sso profiles': 'Sign-on profile',
+    usergroups: 'Group',
+    certs: 'Certificate',
+    hooks: 'Webhook',
+  } as Readonly<Record<string, string>>,
+} as const;

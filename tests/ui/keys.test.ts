@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import type { Person } from '../support/browser.ts';
+import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+
+const rights = { orders: { api_id: 'orders', api_name: 'Orders', versions: ['Default'] } };
+
+describe('Key pages', () => {
+  const dashboard = testDashboard();
+  const upstream = createServer((_request, response) => response.end('from the upstream'));
+  let admin: Person;
+  before(async () => {
+    await new Promise<void>(resolve => upstream.listen(0, '127.0.0.1', resolve));
+    upstream.unref();
+    const { port } = upstream.address() as AddressInfo;
+    admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
+    const definition = {
+      api_id: 'orders',
+      name: 'Orders',
+      use_standard_auth: true,
+      auth: { auth_header_name: 'Authorization' },
+      proxy: { listen_path: '/orders/', target_url: `http://127.0.0.1:${port}`, strip_listen_path: true },
+    };
+    const { ask } = dashboard.app();
+    await ask('POST', '/api/apis?wait=applied', { body: { api_definition: definition } });
+    for (const [id, name, rate] of [
+      ['gold', 'Gold', 50],
+      ['silver', 'Silver', 5],
+    ] as const)
+      await ask('POST', '/api/portal/policies', {
+        body: { id, name, rate, per: 60, quota_max: rate * 10, quota_renewal_rate: 3600, access_rights: rights },
+      });
+  });
+  after(() => {
+    upstream.close();
+    upstream.closeAllConnections();
+  });
+
+  const createKey = async (body: Record<string, unknown>) =>
+    (await dashboard.app().ask('POST', '/api/keys?wait=applied', { body })).body as {
+      key_id: string;
+      key_hash: string;
+    };
+  const callWith = async (key: string) =>
+    fetch(`${dashboard.app().url.gateway}/orders/`, { headers: { authorization: key } });
+
+  test('the effective view names the policy of each limit, and counts the quota that the gateway counts', async () => {
+    const key = await createKey({ alias: 'Two policies', apply_policies: ['silver', 'gold'] });
+    for (let call = 0; call < 3; call++) assert.equal((await callWith(key.key_id)).status, 200);
+    const page = await dashboard.openAs(admin, `/keys/${key.key_hash}`);
+    const limits = page.getByRole('table', { name: 'Limits and where they come from', exact: true });
+    const rate = limits.getByRole('row', { name: /^Rate/ });
+    await rate.waitFor();
+    const cells = await rate.getByRole('cell').allTextContents();
+    assert.deepEqual(cells, ['50 in 1 min', 'Gold', '5 in 1 minSilver']);
+    await page.getByText('497', { exact: true }).waitFor();
+    assert.ok(!(await page.content()).includes(key.key_id), 'the page does not contain the key');
+    await page.getByRole('link', { name: 'Raw' }).click();
+    await page.getByText('"apply_policies"').waitFor();
+    assert.ok(!(await page.content()).includes(key.key_id), 'neither does the stored form');
+  });
+
+  test('a rotated key is shown once, and both keys are accepted during the grace period', async () => {
+    const key = await createKey({ alias: 'Rotated', access_rights: rights });
+    const page = await dashboard.openAs(admin, `/keys/${key.key_hash}`);
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rotate key Rotated' });
+    await dialog.getByLabel('The old key is accepted for').selectOption({ label: '1 hour' });
+    await assertAccessible(page, 'rotation');
+    await dialog.getByRole('button', { name: 'Rotate key' }).click();
+    const shown = page.getByRole('dialog', { name: 'The new key' });
+    const renewed = await shown.locator('code').textContent();
+    assert.deepEqual([(await callWith(renewed!)).status, (await callWith(key.key_id)).status], [200, 200]);
+    await shown.getByRole('button', { name: 'I have kept the key' }).click();
+    await page.getByRole('heading', { name: 'Rotated' }).waitFor();
+    await page.waitForURL(url => !url.pathname.includes(key.key_hash));
+    assert.ok(!(await page.content()).includes(renewed!));
+  });
+
+  test('a saved key keeps its quota, and a reset sets it to the start', async () => {
+    const limits = { quota_max: 10, quota_renewal_rate: 3600 };
+    const key = await createKey({ alias: 'Counted', access_rights: rights, ...limits });
+    for (let call = 0; call < 4; call++) await callWith(key.key_id);
+    const page = await dashboard.openAs(admin, `/keys/${key.key_hash}?tab=settings`);
+    await page.getByLabel('Alias').fill('Counted twice');
+    await page.getByLabel('Tags').fill('one\ntwo');
+    await page.getByRole('button', { name: 'Save key' }).click();
+    await page.getByText('Key Counted saved').waitFor();
+    await page.getByRole('heading', { name: 'Counted twice' }).waitFor();
+    await page.getByRole('link', { name: 'Effective' }).click();
+    await page.getByText('6', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Actions for Counted twice' }).click();
+    await page.getByRole('menuitem', { name: 'Reset quota' }).click();
+    await page.getByRole('button', { name: 'Reset quota of Counted twice' }).click();
+    await page.getByText('10', { exact: true }).waitFor();
+    const { body } = await dashboard.app().ask('GET', `/api/keys/${key.key_hash}?hashed=true`);
+    assert.deepEqual([body.data.tags, body.data.quota_remaining], [['one', 'two'], 10]);
+  });
+
+  test('chosen keys are deleted together after a tick, and are refused', async () => {
+    const keys = await Promise.all(['Bulk a', 'Bulk b'].map(alias => createKey({ alias, access_rights: rights })));
+    const page = await dashboard.openAs(admin, '/keys?q=bulk');
+    for (const alias of ['Bulk a', 'Bulk b']) await page.getByLabel(`Select ${alias}`).check();
+    await page.getByRole('button', { name: 'Delete 2 keys' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Delete 2 keys?' });
+    await dialog.getByRole('checkbox').check();
+    await dialog.getByRole('button', { name: 'Delete 2 keys' }).click();
+    await page.getByText('2 keys deleted').waitFor();
+    for (const { key_id } of keys) assert.equal((await callWith(key_id)).status, 403);
+  });
+
+  test('a user who may only read keys sees the settings without a way to save them', async () => {
+    const key = await createKey({ alias: '<img src=x onerror=alert(1)>', access_rights: rights });
+    const reader = await dashboard.addPerson({ user_permissions: { keys: 'read' } });
+    const page = await dashboard.openAs(reader, `/keys/${key.key_hash}?tab=settings`);
+    await page.getByRole('heading', { name: '<img src=x onerror=alert(1)>' }).waitFor();
+    assert.equal(await page.getByLabel('Alias').isDisabled(), true);
+    assert.equal(await page.getByRole('button', { name: 'Save key' }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: 'Rotate' }).count(), 0);
+  });
+});
