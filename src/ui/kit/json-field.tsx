@@ -8,7 +8,7 @@ export interface JsonFieldProps {
   readonly value: unknown;
   /** Called with each text that is JSON. */
   onChange(value: unknown): void;
-  /** Told whether the text is JSON: a form with a fault is not sent. */
+  /** Called with the fault of a text that is no JSON: a form with one is not sent. */
   onFault?(fault: string | undefined): void;
   readonly disabled?: boolean;
   readonly rows?: number;

@@ -8,7 +8,7 @@ import { useDebounced } from './use-debounced.ts';
 export interface PickItem {
   readonly id: string;
   readonly name: string;
-  /** What distinguishes it from others, for the form. */
+  /** Category, for the form that offers it. */
   readonly kind?: string | undefined;
   /** Why it cannot be chosen. */
   readonly reason?: string | undefined;

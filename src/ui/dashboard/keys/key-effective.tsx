@@ -26,7 +26,7 @@ interface KeyViewProps {
   readonly nameOfPolicy: NameOfPolicy;
 }
 
-/** What the gateway enforces for this key, and where each value comes from. */
+/** Effective values, as the gateway enforces them, each with its origin. */
 export function KeyEffective({ facts, data, nameOfPolicy }: KeyViewProps) {
   const query = useQuery({
     queryKey: ['POST /api/keys/preview', facts.hash, data],

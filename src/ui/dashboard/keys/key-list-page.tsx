@@ -54,27 +54,10 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
   );
   const rows = (list.data?.value.keys ?? []).map(toKeyFacts);
   const nameOfPolicy = usePolicyNames(rows.flatMap(({ policies }) => policies));
-  const [pending, setPending] = useState<KeyFacts>();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [isDeleting, setDeleting] = useState(false);
-  const navigate = useNavigate();
+  const deletion = useKeyDeletion();
   if (!list.data) return <QueryState query={list} />;
   const isFiltered = q !== '' || Object.keys(filters).length > 0;
   if (rows.length === 0 && !isFiltered && p === 1) return <EmptyKeys canWrite={canWrite} />;
-  const actionsOf = (key: KeyFacts) => [
-    { label: own.open, onSelect: () => void navigate({ to: '/keys/$keyHash', params: { keyHash: key.hash } }) },
-    'line' as const,
-    { label: own.delete, isDanger: true, onSelect: () => setPending(key) },
-  ];
-  const selection = {
-    ids: selected,
-    onChange: setSelected,
-    actions: (
-      <Button kind="danger" onClick={() => setDeleting(true)}>
-        {own.deleteMany(selected.size)}
-      </Button>
-    ),
-  };
   return (
     <>
       <DataTable
@@ -93,18 +76,40 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
             <KeyFilters filters={filters} nameOfPolicy={nameOfPolicy} onChange={change} />
           </ListToolbar>
         }
-        {...(canWrite ? { actions: actionsOf, selection } : {})}
+        {...(canWrite ? { actions: deletion.actionsOf, selection: deletion.selection } : {})}
       />
-      <DeleteKeyDialog item={pending} onClose={() => setPending(undefined)} />
-      <DeleteKeysDialog
-        hashes={isDeleting ? [...selected] : []}
-        onClose={() => {
-          setDeleting(false);
-          setSelected(new Set());
-        }}
-      />
+      {deletion.dialogs}
     </>
   );
+}
+
+/** Menu of a row, the chosen rows, and the dialogs that confirm their deletion. */
+function useKeyDeletion() {
+  const navigate = useNavigate();
+  const [pending, setPending] = useState<KeyFacts>();
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [isDeleting, setDeleting] = useState(false);
+  const finish = () => {
+    setDeleting(false);
+    setIds(new Set());
+  };
+  const actionsOf = (key: KeyFacts) => [
+    { label: own.open, onSelect: () => void navigate({ to: '/keys/$keyHash', params: { keyHash: key.hash } }) },
+    'line' as const,
+    { label: own.delete, isDanger: true, onSelect: () => setPending(key) },
+  ];
+  const actions = (
+    <Button kind="danger" onClick={() => setDeleting(true)}>
+      {own.deleteMany(ids.size)}
+    </Button>
+  );
+  const dialogs = (
+    <>
+      <DeleteKeyDialog item={pending} onClose={() => setPending(undefined)} />
+      <DeleteKeysDialog hashes={isDeleting ? [...ids] : []} onClose={finish} />
+    </>
+  );
+  return { actionsOf, selection: { ids, onChange: setIds, actions }, dialogs };
 }
 
 interface KeyFiltersProps {

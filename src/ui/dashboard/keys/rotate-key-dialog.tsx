@@ -14,7 +14,6 @@ const defaultGrace = '86400';
 
 /** Rotation with a grace period; the new key is shown once. Without grace it cannot be undone, and needs a tick. */
 export function RotateKeyDialog({ facts, onClose }: { facts: KeyFacts; onClose(): void }) {
-  const navigate = useNavigate();
   const [grace, setGrace] = useState(defaultGrace);
   const [isTicked, setTicked] = useState(false);
   const { mutate, data, error, isPending } = useWrite('POST /api/keys/{keyId}/rotate', ['GET /api/keys/detailed']);
@@ -28,28 +27,7 @@ export function RotateKeyDialog({ facts, onClose }: { facts: KeyFacts; onClose()
       },
       options: { wait: 'applied' },
     });
-  if (data) {
-    const open = () => {
-      onClose();
-      void navigate({ to: '/keys/$keyHash', params: { keyHash: data.value.key_hash } });
-    };
-    return (
-      <Dialog
-        isOpen
-        isModalOnly
-        onClose={open}
-        title={own.rotatedTitle}
-        about={own.rotatedAbout}
-        footer={
-          <Button kind="primary" onClick={open}>
-            {own.doneAction}
-          </Button>
-        }
-      >
-        <SecretText secret={data.value.key_id} isShownOnce />
-      </Dialog>
-    );
-  }
+  if (data) return <RotatedDialog issued={data.value} onClose={onClose} />;
   return (
     <Dialog
       isOpen
@@ -81,6 +59,36 @@ export function RotateKeyDialog({ facts, onClose }: { facts: KeyFacts; onClose()
           />
         )}
       </div>
+    </Dialog>
+  );
+}
+
+interface RotatedProps {
+  readonly issued: { readonly key_id: string; readonly key_hash: string };
+  onClose(): void;
+}
+
+/** The new key, then its page. */
+function RotatedDialog({ issued, onClose }: RotatedProps) {
+  const navigate = useNavigate();
+  const open = () => {
+    onClose();
+    void navigate({ to: '/keys/$keyHash', params: { keyHash: issued.key_hash } });
+  };
+  return (
+    <Dialog
+      isOpen
+      isModalOnly
+      onClose={open}
+      title={own.rotatedTitle}
+      about={own.rotatedAbout}
+      footer={
+        <Button kind="primary" onClick={open}>
+          {own.doneAction}
+        </Button>
+      }
+    >
+      <SecretText secret={issued.key_id} isShownOnce />
     </Dialog>
   );
 }

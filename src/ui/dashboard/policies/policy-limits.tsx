@@ -7,7 +7,7 @@ import { partNames, type Scope, scopeOf } from './policy-draft.ts';
 
 const own = texts.policies;
 
-/** What the policy governs, and the limits that all its APIs share. */
+/** Scope of the policy, and the limits that all its APIs share. */
 export function PolicyLimits({ value, change, isDisabled }: PolicyPartProps) {
   const scope = scopeOf(value);
   const parts = value.partitions ?? {};

@@ -111,34 +111,9 @@ function PolicyList({ canWrite }: { canWrite: boolean }) {
   const list = useOperation('GET /api/portal/policies/search', { query }, { keepPrevious: true });
   const rows = list.data?.value.Data ?? [];
   const counts = useKeyCounts(rows.map(idOf));
-  const navigate = useNavigate();
-  const [pending, setPending] = useState<PolicyItem>();
+  const { actionsOf, dialog } = usePolicyActions();
   if (!list.data) return <QueryState query={list} />;
-  const actionsOf = (policy: PolicyItem) => {
-    const id = idOf(policy);
-    return [
-      { label: own.open, onSelect: () => void navigate({ to: '/policies/$policyId', params: { policyId: id } }) },
-      { label: own.duplicate, onSelect: () => void navigate({ to: '/policies/new', search: { from: id } }) },
-      'line' as const,
-      { label: own.delete, isDanger: true, onSelect: () => setPending(policy) },
-    ];
-  };
-  if (rows.length === 0 && Object.keys(filters).length === 0 && p === 1)
-    return (
-      <Notice
-        icon={ScrollText}
-        title={own.emptyTitle}
-        action={
-          canWrite && (
-            <Link to="/policies/new" className={buttonClass('primary')}>
-              {own.create}
-            </Link>
-          )
-        }
-      >
-        {own.emptyAbout}
-      </Notice>
-    );
+  if (rows.length === 0 && Object.keys(filters).length === 0 && p === 1) return <EmptyPolicies canWrite={canWrite} />;
   return (
     <>
       <DataTable
@@ -170,7 +145,40 @@ function PolicyList({ canWrite }: { canWrite: boolean }) {
           </ListToolbar>
         }
       />
-      <DeletePolicyDialog policy={pending} onClose={() => setPending(undefined)} />
+      {dialog}
     </>
   );
+}
+
+const EmptyPolicies = ({ canWrite }: { canWrite: boolean }) => (
+  <Notice
+    icon={ScrollText}
+    title={own.emptyTitle}
+    action={
+      canWrite && (
+        <Link to="/policies/new" className={buttonClass('primary')}>
+          {own.create}
+        </Link>
+      )
+    }
+  >
+    {own.emptyAbout}
+  </Notice>
+);
+
+/** Menu of a row, and the dialog that confirms its deletion. */
+function usePolicyActions() {
+  const navigate = useNavigate();
+  const [pending, setPending] = useState<PolicyItem>();
+  const actionsOf = (policy: PolicyItem) => {
+    const id = idOf(policy);
+    return [
+      { label: own.open, onSelect: () => void navigate({ to: '/policies/$policyId', params: { policyId: id } }) },
+      { label: own.duplicate, onSelect: () => void navigate({ to: '/policies/new', search: { from: id } }) },
+      'line' as const,
+      { label: own.delete, isDanger: true, onSelect: () => setPending(policy) },
+    ];
+  };
+  const dialog = <DeletePolicyDialog policy={pending} onClose={() => setPending(undefined)} />;
+  return { actionsOf, dialog };
 }

@@ -16,7 +16,7 @@ interface PolicyMergeProps {
   readonly name: string;
 }
 
-/** What a key with this policy and others gets: the server merges them, as the gateway does. */
+/** Merge with other policies: the server computes the values of a key that has all of them. */
 export function PolicyMerge({ policyId, name }: PolicyMergeProps) {
   const [others, setOthers] = useState<readonly PickItem[]>([]);
   const added = others.filter(({ id }) => id !== policyId);

@@ -1,6 +1,5 @@
 import { Send } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { StatusPill, type Tone } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
@@ -11,18 +10,14 @@ import { texts } from '../../texts/texts.ts';
 import { useListChange } from '../list-search.ts';
 import { usePermission } from '../session/session.ts';
 import { DeliveryDialog } from './delivery-dialog.tsx';
+import { DeliveryState } from './delivery-state.tsx';
 import { RetryAllButton } from './retry-all-button.tsx';
 
 const own = texts.deliveries;
-export type DeliveryItem = ResultOf<'GET /api/deliveries'>['deliveries'][number];
+type DeliveryItem = ResultOf<'GET /api/deliveries'>['deliveries'][number];
 type ListQuery = NonNullable<ArgumentsOf<'GET /api/deliveries'>['query']>;
-const tones = { waiting: 'warning', delivered: 'success', dead: 'danger' } as const satisfies Record<string, Tone>;
 /** New deliveries appear by themselves. */
 const refetchIntervalMs = 10_000;
-
-export const DeliveryState = ({ state }: { state: DeliveryItem['state'] }) => (
-  <StatusPill tone={tones[state]}>{own.states[state]}</StatusPill>
-);
 
 export interface DeliveryListProps {
   readonly filters: {

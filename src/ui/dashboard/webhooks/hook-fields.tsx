@@ -25,15 +25,6 @@ export interface HookFieldsProps {
 
 /** Fields of a new or stored webhook. */
 export function HookFields({ value, change, faults, isDisabled, onHeaderFault }: HookFieldsProps) {
-  const [lines, setLines] = useState(() => formatHeaders(value.header_map));
-  const { fault } = parseHeaders(lines);
-  const isOwn = fault !== undefined || JSON.stringify(parseHeaders(lines).headers) === JSON.stringify(value.header_map);
-  const editHeaders = (next: readonly string[]) => {
-    setLines(next);
-    const parsed = parseHeaders(next);
-    onHeaderFault(parsed.fault);
-    if (parsed.fault === undefined) change({ header_map: parsed.headers });
-  };
   return (
     <>
       <Card title={own.request}>
@@ -63,13 +54,10 @@ export function HookFields({ value, change, faults, isDisabled, onHeaderFault }:
               onChange={event => change({ target_path: event.target.value })}
             />
           </div>
-          <ListField
-            label={own.headers}
-            help={own.headersHelp}
-            error={fault}
-            separator="line"
-            values={isOwn ? lines : formatHeaders(value.header_map)}
-            onChange={editHeaders}
+          <HeaderLines
+            headers={value.header_map}
+            onChange={header_map => change({ header_map })}
+            onFault={onHeaderFault}
           />
           <TextField
             label={own.cooldown}
@@ -83,20 +71,55 @@ export function HookFields({ value, change, faults, isDisabled, onHeaderFault }:
           />
         </fieldset>
       </Card>
-      <Card title={own.template}>
-        <fieldset disabled={isDisabled} className="flex flex-col gap-4">
-          <TextAreaField
-            label={own.template}
-            help={own.templateHelp}
-            rows={6}
-            spellCheck={false}
-            className="font-mono"
-            value={value.template_path}
-            onChange={event => change({ template_path: event.target.value })}
-          />
-          {!isDisabled && <TemplatePreview template={value.template_path} />}
-        </fieldset>
-      </Card>
+      <TemplateCard value={value} change={change} isDisabled={isDisabled} />
     </>
+  );
+}
+
+type TemplateCardProps = Pick<HookFieldsProps, 'value' | 'change' | 'isDisabled'>;
+
+const TemplateCard = ({ value, change, isDisabled }: TemplateCardProps) => (
+  <Card title={own.template}>
+    <fieldset disabled={isDisabled} className="flex flex-col gap-4">
+      <TextAreaField
+        label={own.template}
+        help={own.templateHelp}
+        rows={6}
+        spellCheck={false}
+        className="font-mono"
+        value={value.template_path}
+        onChange={event => change({ template_path: event.target.value })}
+      />
+      {!isDisabled && <TemplatePreview template={value.template_path} />}
+    </fieldset>
+  </Card>
+);
+
+interface HeaderLinesProps {
+  readonly headers: Readonly<Record<string, string>>;
+  onChange(headers: Record<string, string>): void;
+  onFault(fault: string | undefined): void;
+}
+
+/** Headers as lines; a line that is none stays with its fault, and changes nothing. */
+function HeaderLines({ headers, onChange, onFault }: HeaderLinesProps) {
+  const [lines, setLines] = useState(() => formatHeaders(headers));
+  const { headers: typed, fault } = parseHeaders(lines);
+  const isOwn = fault !== undefined || JSON.stringify(typed) === JSON.stringify(headers);
+  const edit = (next: readonly string[]) => {
+    setLines(next);
+    const parsed = parseHeaders(next);
+    onFault(parsed.fault);
+    if (parsed.fault === undefined) onChange(parsed.headers);
+  };
+  return (
+    <ListField
+      label={own.headers}
+      help={own.headersHelp}
+      error={fault}
+      separator="line"
+      values={isOwn ? lines : formatHeaders(headers)}
+      onChange={edit}
+    />
   );
 }

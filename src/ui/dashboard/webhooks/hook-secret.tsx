@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { BodyText } from '../../kit/body-text.tsx';
 import { Button } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
 import { SecretText } from '../../kit/copy.tsx';
@@ -7,7 +8,6 @@ import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
-import { BodyText } from './template-preview.tsx';
 
 const own = texts.webhooks;
 

@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'react';
 import { StatusPill } from '../../kit/badge.tsx';
+import { BodyText } from '../../kit/body-text.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { formatMs } from '../../kit/format.ts';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText, Skeleton } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type HookData, nameHook } from './hook-draft.ts';
-import { BodyText } from './template-preview.tsx';
 
 const own = texts.webhooks;
 

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { BodyText } from '../../kit/body-text.tsx';
 import { Button } from '../../kit/button.tsx';
 import { FilterSelect } from '../../kit/field.tsx';
 import { useWrite } from '../../kit/queries.ts';
@@ -31,17 +32,3 @@ export function TemplatePreview({ template }: { template: string }) {
     </div>
   );
 }
-
-/** Text of a message: shown as it is. */
-export const BodyText = ({ label, text }: { label: string; text: string }) => (
-  <section aria-label={label}>
-    {/* A scrollable area is reached by keyboard. */}
-    <pre
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it
-      tabIndex={0}
-      className="max-h-80 overflow-auto rounded-control border border-line bg-page p-3 font-mono text-small whitespace-pre-wrap"
-    >
-      {text}
-    </pre>
-  </section>
-);
