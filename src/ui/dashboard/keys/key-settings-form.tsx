@@ -3,7 +3,7 @@ import { Button } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
 import { Switch, TextField } from '../../kit/field.tsx';
 import { JsonField } from '../../kit/json-field.tsx';
-import { ListField } from '../../kit/list-field.tsx';
+import { LinesField } from '../../kit/lines-field.tsx';
 import { fromLocalTime, toLocalTime } from '../../kit/local-time.ts';
 import type { PickItem } from '../../kit/pick-list.tsx';
 import { useWrite } from '../../kit/queries.ts';
@@ -160,7 +160,7 @@ const DetailsCard = ({
         checked={value.enable_detailed_recording === true}
         onChange={event => change({ enable_detailed_recording: event.target.checked })}
       />
-      <ListField
+      <LinesField
         label={own.tags}
         help={own.tagsHelp}
         values={value.tags ?? []}

@@ -2,7 +2,7 @@ import { Badge } from '../../kit/badge.tsx';
 import { Card } from '../../kit/card.tsx';
 import { Disclosure } from '../../kit/disclosure.tsx';
 import { JsonField } from '../../kit/json-field.tsx';
-import { ListField } from '../../kit/list-field.tsx';
+import { LinesField } from '../../kit/lines-field.tsx';
 import type { PickItem } from '../../kit/pick-list.tsx';
 import { ErrorText } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -101,14 +101,14 @@ function RightCard({ name, right, isPerApi, isDisabled, change, onFault }: Right
       }
     >
       <fieldset disabled={isDisabled} className="flex flex-col gap-4 pt-4">
-        <ListField
+        <LinesField
           label={own.versions}
           help={own.versionsHelp}
           rows={2}
           values={versions ?? []}
           onChange={next => change({ versions: [...next] })}
         />
-        <ListField
+        <LinesField
           label={own.allowedPaths}
           help={own.allowedPathsHelp}
           separator="line"

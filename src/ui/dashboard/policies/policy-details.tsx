@@ -2,7 +2,7 @@ import { Card } from '../../kit/card.tsx';
 import { SelectField, TextField } from '../../kit/field.tsx';
 import { formatSeconds } from '../../kit/format.ts';
 import { JsonField } from '../../kit/json-field.tsx';
-import { ListField } from '../../kit/list-field.tsx';
+import { LinesField } from '../../kit/lines-field.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { PolicyPartProps } from './policy-access.tsx';
 import type { PolicyData } from './policy-draft.ts';
@@ -39,7 +39,7 @@ export function PolicyDetails({ value, change, isDisabled, faultOf, onFault }: P
           onChange={event => change({ post_expiry_action: event.target.value as '' | 'retain' | 'delete' })}
           options={Object.entries(own.afterExpiries).map(([id, label]) => ({ value: id, label }))}
         />
-        <ListField
+        <LinesField
           label={own.tags}
           help={own.tagsHelp}
           values={value.tags ?? []}

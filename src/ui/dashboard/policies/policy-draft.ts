@@ -25,14 +25,14 @@ export const emptyPolicy: PolicyData = {
   meta_data: {},
 };
 
-export interface PolicyFault {
+export interface PolicyFormFault {
   readonly tab: 'access' | 'details';
   readonly field: 'apis' | 'name' | 'expiry';
   readonly text: string;
 }
 
 /** Faults that the page finds before the server does, each with its tab. */
-export function findFaults({ name = '', access_rights, key_expires_in }: PolicyData): readonly PolicyFault[] {
+export function findFaults({ name = '', access_rights, key_expires_in }: PolicyData): readonly PolicyFormFault[] {
   const hasApi = Object.keys(access_rights ?? {}).length > 0;
   return [
     ...(hasApi ? [] : [{ tab: 'access' as const, field: 'apis' as const, text: own.apiMissing }]),
@@ -55,7 +55,7 @@ export function toPolicyBody({ access_rights_array: _list, ...policy }: PolicyDa
 }
 
 export const partNames = ['acl', 'rate_limit', 'quota', 'complexity'] as const;
-export type Scope = 'all' | 'parts' | 'per_api';
+export type PolicyScope = 'all' | 'parts' | 'per_api';
 
-export const scopeOf = ({ partitions }: PolicyData): Scope =>
+export const scopeOf = ({ partitions }: PolicyData): PolicyScope =>
   partitions?.per_api ? 'per_api' : partNames.some(name => partitions?.[name]) ? 'parts' : 'all';

@@ -3,15 +3,15 @@ import { Checkbox, SelectField } from '../../kit/field.tsx';
 import { texts } from '../../texts/texts.ts';
 import { LimitFields } from '../limits/limit-fields.tsx';
 import type { PolicyPartProps } from './policy-access.tsx';
-import { partNames, type Scope, scopeOf } from './policy-draft.ts';
+import { type PolicyScope, partNames, scopeOf } from './policy-draft.ts';
 
 const own = texts.policies;
 
-/** Scope of the policy, and the limits that all its APIs share. */
+/** PolicyScope of the policy, and the limits that all its APIs share. */
 export function PolicyLimits({ value, change, isDisabled }: PolicyPartProps) {
   const scope = scopeOf(value);
   const parts = value.partitions ?? {};
-  const choose = (next: Scope) =>
+  const choose = (next: PolicyScope) =>
     change({
       partitions: {
         ...Object.fromEntries(partNames.map(name => [name, next === 'parts'])),
@@ -26,7 +26,7 @@ export function PolicyLimits({ value, change, isDisabled }: PolicyPartProps) {
             label={own.scopeField}
             help={own.scopeHelp[scope]}
             value={scope}
-            onChange={event => choose(event.target.value as Scope)}
+            onChange={event => choose(event.target.value as PolicyScope)}
             options={Object.entries(own.scopes).map(([id, label]) => ({ value: id, label }))}
           />
           {scope === 'parts' && (

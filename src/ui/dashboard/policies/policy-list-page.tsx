@@ -18,7 +18,7 @@ import { ApiSelect } from '../monitor/api-select.tsx';
 import { usePermission } from '../session/session.ts';
 import { DeletePolicyDialog } from './delete-policy-dialog.tsx';
 import { idOfPolicy as idOf } from './policy-draft.ts';
-import { PolicyState } from './policy-state.tsx';
+import { PolicyStatePill } from './policy-state-pill.tsx';
 
 const own = texts.policies;
 
@@ -45,7 +45,7 @@ const createColumns = (counts: Counts): readonly Column<PolicyItem>[] => [
     ),
   },
   { id: 'id', title: own.columns.id, cell: policy => <IdText id={idOf(policy)} /> },
-  { id: 'state', title: own.columns.state, cell: ({ state }) => <PolicyState state={state} /> },
+  { id: 'state', title: own.columns.state, cell: ({ state }) => <PolicyStatePill state={state} /> },
   {
     id: 'apis',
     title: own.columns.apis,

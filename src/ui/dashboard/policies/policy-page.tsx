@@ -12,7 +12,7 @@ import { usePermission } from '../session/session.ts';
 import { DeletePolicyDialog } from './delete-policy-dialog.tsx';
 import { emptyPolicy, idOfPolicy, type PolicyData, toCopy } from './policy-draft.ts';
 import { PolicyForm } from './policy-form.tsx';
-import { PolicyState } from './policy-state.tsx';
+import { PolicyStatePill } from './policy-state-pill.tsx';
 
 const own = texts.policies;
 
@@ -26,7 +26,7 @@ export function PolicyPage() {
   return (
     <PageFrame
       title={value.name || policyId}
-      status={<PolicyState state={value.state} />}
+      status={<PolicyStatePill state={value.state} />}
       about={<IdText id={idOfPolicy(value)} maxChars={32} />}
       actions={<PolicyMenu policy={value} />}
     >

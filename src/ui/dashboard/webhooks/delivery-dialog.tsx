@@ -10,7 +10,7 @@ import { ErrorText, QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
-import { DeliveryState } from './delivery-state.tsx';
+import { DeliveryStatePill } from './delivery-state-pill.tsx';
 
 const own = texts.deliveries;
 type DeliveryData = ResultOf<'GET /api/deliveries/{deliveryId}'>;
@@ -67,7 +67,7 @@ const DeliveryContent = ({ delivery }: { delivery: DeliveryData }) => (
   <div className="flex flex-col gap-5">
     <FactList
       rows={[
-        [own.columns.state, <DeliveryState key="state" state={delivery.state} />],
+        [own.columns.state, <DeliveryStatePill key="state" state={delivery.state} />],
         [own.columns.hook, delivery.hook_name || delivery.hook_id],
         ...(delivery.target ? [[own.target, delivery.target] as const] : []),
         [own.columns.api, delivery.api_id || '–'],

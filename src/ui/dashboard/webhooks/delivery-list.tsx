@@ -10,7 +10,7 @@ import { texts } from '../../texts/texts.ts';
 import { useListChange } from '../list-search.ts';
 import { usePermission } from '../session/session.ts';
 import { DeliveryDialog } from './delivery-dialog.tsx';
-import { DeliveryState } from './delivery-state.tsx';
+import { DeliveryStatePill } from './delivery-state-pill.tsx';
 import { RetryAllButton } from './retry-all-button.tsx';
 
 const own = texts.deliveries;
@@ -85,7 +85,7 @@ const createColumns = (onOpen: (id: string) => void): readonly Column<DeliveryIt
       </Button>
     ),
   },
-  { id: 'state', title: own.columns.state, cell: ({ state }) => <DeliveryState state={state} /> },
+  { id: 'state', title: own.columns.state, cell: ({ state }) => <DeliveryStatePill state={state} /> },
   {
     id: 'status',
     title: own.columns.status,

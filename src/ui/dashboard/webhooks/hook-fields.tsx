@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Card } from '../../kit/card.tsx';
 import { SelectField, TextAreaField, TextField } from '../../kit/field.tsx';
-import { ListField } from '../../kit/list-field.tsx';
+import { LinesField } from '../../kit/lines-field.tsx';
 import { texts } from '../../texts/texts.ts';
 import {
   formatHeaders,
@@ -113,7 +113,7 @@ function HeaderLines({ headers, onChange, onFault }: HeaderLinesProps) {
     if (parsed.fault === undefined) onChange(parsed.headers);
   };
   return (
-    <ListField
+    <LinesField
       label={own.headers}
       help={own.headersHelp}
       error={fault}

@@ -3,6 +3,6 @@ import { texts } from '../../texts/texts.ts';
 
 const tones: Readonly<Record<string, Tone>> = { active: 'success', draft: 'warning', deny: 'danger' };
 
-export const PolicyState = ({ state = 'active' }: { state?: string | undefined }) => (
+export const PolicyStatePill = ({ state = 'active' }: { state?: string | undefined }) => (
   <StatusPill tone={tones[state] ?? 'neutral'}>{texts.policies.states[state] ?? state}</StatusPill>
 );

@@ -8,7 +8,7 @@ export const splitLines = (text: string, separator: 'line' | 'comma' = 'comma'):
     .map(line => line.trim())
     .filter(Boolean);
 
-export interface ListFieldProps {
+export interface LinesFieldProps {
   readonly label: string;
   readonly help?: string;
   readonly error?: string | undefined;
@@ -22,7 +22,7 @@ export interface ListFieldProps {
 }
 
 /** List of short texts, one on each line; pasted lines and commas are separated. */
-export function ListField({ values, onChange, rows = 3, separator = 'comma', ...rest }: ListFieldProps) {
+export function LinesField({ values, onChange, rows = 3, separator = 'comma', ...rest }: LinesFieldProps) {
   const [text, setText] = useState(values.join('\n'));
   // A value that differs from the typed text comes from outside: another object, or a discarded change.
   const isOwn = JSON.stringify(splitLines(text, separator)) === JSON.stringify(values);

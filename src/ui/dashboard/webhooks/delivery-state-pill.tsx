@@ -3,6 +3,6 @@ import { texts } from '../../texts/texts.ts';
 
 const tones = { waiting: 'warning', delivered: 'success', dead: 'danger' } as const satisfies Record<string, Tone>;
 
-export const DeliveryState = ({ state }: { state: keyof typeof tones }) => (
+export const DeliveryStatePill = ({ state }: { state: keyof typeof tones }) => (
   <StatusPill tone={tones[state]}>{texts.deliveries.states[state]}</StatusPill>
 );
