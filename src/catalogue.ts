@@ -28,6 +28,7 @@ import { classicOperations } from '#apis/classic/operations.ts';
 import { apiConvertOperations } from '#apis/convert/operations.ts';
 import { dataGraphOperations } from '#apis/data-graphs/operations.ts';
 import { exampleOperations } from '#apis/examples/operations.ts';
+import { graphqlSchemaOperations } from '#apis/graphql-schema/operations.ts';
 import { gwApiOperations } from '#apis/gw/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
 import { apiListOperations } from '#apis/lists/operations.ts';
@@ -135,6 +136,7 @@ export const catalogue = [
   ...apiMigrationOperations,
   ...apiConvertOperations,
   ...dataGraphOperations,
+  ...graphqlSchemaOperations,
   ...apiRevisionOperations,
   ...assetOperations,
   ...assetRevisionOperations,

@@ -69,7 +69,7 @@ export const notEnforced: readonly NotEnforced[] = [
   {
     facet: 'graphql',
     fields: ['authHeaders'],
-    why: 'Headers for reading the schema of the upstream, which the gateway does not do.',
+    why: 'Headers for introspection of the upstream (`POST /api/apis/{apiId}/graphql/schema`); have no effect on traffic.',
   },
   {
     facet: 'graphql',

@@ -20,6 +20,7 @@ const server = createServer((_request, response) => respond(response));
 let origin: string;
 let app: TestApp;
 let apiId: string;
+let graphId: string;
 
 before(async () => {
   await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening));
@@ -32,6 +33,10 @@ before(async () => {
   });
   assert.equal(made.status, 200, made.text);
   apiId = made.body.ID;
+  const graphql = { enabled: true, schema: 'type Query { a: Int }' };
+  const definition = { ...openApi({ url: origin }, { graphql }) };
+  graphId = definition.api_id;
+  assert.equal((await app.ask('POST', '/api/apis', { body: { api_definition: definition } })).status, 200);
 });
 after(async () => {
   await app?.close();
@@ -43,6 +48,9 @@ const importing: Readonly<Record<string, (url: string) => Promise<Answer>>> = {
   importDocument: url => app.ask('POST', '/api/apis/oas/import', { body: { url } }),
   importDataGraph: url => app.ask('POST', '/api/data-graphs/data-sources/import', { body: { url } }),
   patchDocument: url => app.ask('PATCH', `/api/apis/oas/${apiId}`, { body: { url } }),
+};
+const posting: Readonly<Record<string, (url: string) => Promise<Answer>>> = {
+  updateGraphqlSchema: url => app.ask('POST', `/api/apis/${graphId}/graphql/schema`, { body: { url } }),
 };
 const header = (url: string) => ({ headers: { 'x-gw-examples-index': url } });
 const examples: Readonly<Record<string, (url?: string) => Promise<Answer>>> = {
@@ -91,7 +99,19 @@ describe('Problems of fetching a file', () => {
       });
   }
 
-  for (const [name, send] of Object.entries(importing))
+  for (const [name, send] of Object.entries(posting)) {
+    for (const [url, problem] of wrongAddresses)
+      test(`${name} refuses an address with ${problem.code}`, async () => expectOutbound(await send(url), problem));
+    for (const [answer, problem] of wrongResponses.slice(0, 3))
+      test(`${name} reports ${problem.code}`, async () => {
+        respond = answer;
+        expectOutbound(await send(`${origin}/a`), problem);
+      });
+    test(`${name} reports a host that cannot be resolved`, async () =>
+      expectOutbound(await send(unknownUrl), outboundProblem.unknown_host));
+  }
+
+  for (const [name, send] of Object.entries({ ...importing, ...posting }))
     test(`${name} refuses a link-local address`, async () =>
       expectOutbound(await send(linkLocalUrl), outboundProblem.refused_address));
 
@@ -116,6 +136,12 @@ describe('Problems of fetching a file', () => {
     await expectProblem(app, 'importDocument', outboundProblem.refused, '/api/apis/oas/import', asked);
     const graphPath = '/api/data-graphs/data-sources/import';
     await expectProblem(app, 'importDataGraph', outboundProblem.refused, graphPath, asked);
+    const definition = openApi({ url: origin }, { graphql: { enabled: true, schema: 'type Query { a: Int }' } });
+    await app.ask('PUT', `/admin/organisations/${orgId}/grants`, { body: {} });
+    await app.ask('POST', '/api/apis', { body: { api_definition: definition }, credential });
+    await app.ask('PUT', `/admin/organisations/${orgId}/grants`, { body: { networks: ['public'] } });
+    const schemaPath = `/api/apis/${definition.api_id}/graphql/schema`;
+    await expectProblem(app, 'updateGraphqlSchema', outboundProblem.refused, schemaPath, asked);
     await expectProblem(app, 'patchDocument', outboundProblem.refused, `/api/apis/oas/${made.body.ID}`, asked);
   });
 
@@ -140,7 +166,8 @@ describe('Problems of fetching a file', () => {
     const silent = { url: origin, audience: 'operator', signal: leave.signal, timeoutMs: 120_000 } as const;
     const pending = Array.from({ length: defaultOutboundBounds.maxConcurrent }, () => outbound.fetch(silent));
     const ended = Promise.allSettled(pending);
-    for (const send of Object.values(importing)) expectOutbound(await send(origin), outboundProblem.too_busy);
+    for (const send of Object.values({ ...importing, ...posting }))
+      expectOutbound(await send(origin), outboundProblem.too_busy);
     for (const send of Object.values(examples)) expectOutbound(await send(), outboundProblem.too_busy);
     for (const [name, path] of Object.entries(calling))
       await expectProblem(app, name, outboundProblem.too_busy, path, callOf(`${origin}/a/`));
@@ -216,6 +243,10 @@ describe('Time limits of outbound requests', () => {
     const asked: Asked = { body: { url: origin } };
     await expectProblem(hurried, 'importDocument', timed_out, '/api/apis/oas/import', asked);
     await expectProblem(hurried, 'importDataGraph', timed_out, '/api/data-graphs/data-sources/import', asked);
+    const definition = openApi({ url: origin }, { graphql: { enabled: true, schema: 'type Query { a: Int }' } });
+    await hurried.ask('POST', '/api/apis', { body: { api_definition: definition } });
+    const schemaPath = `/api/apis/${definition.api_id}/graphql/schema`;
+    await expectProblem(hurried, 'updateGraphqlSchema', timed_out, schemaPath, asked);
     await expectProblem(hurried, 'patchDocument', timed_out, `/api/apis/oas/${hurriedApi}`, asked);
     await expectProblem(hurried, 'listExamples', timed_out, '/api/examples');
     await expectProblem(hurried, 'getExample', timed_out, '/api/examples/a');

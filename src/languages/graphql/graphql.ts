@@ -7,6 +7,7 @@ export {
   selectOperation,
 } from './document.ts';
 export { findIntrospectionExcess, introspect } from './introspection.ts';
+export { introspectionQuery, printIntrospection } from './introspection-result.ts';
 export { compileGraphqlSchema, InvalidGraphqlSchema } from './schema.ts';
 export { findSchemaField } from './schema-fields.ts';
 export { compileSubgraphSchema } from './subgraph.ts';
