@@ -112,6 +112,16 @@ describe('Guides to authentication and protocols', () => {
     }
   });
 
+  test('graphql-federation.md works as documented', async () => {
+    const upstream = await startUpstream();
+    upstream.answer = answerReading;
+    try {
+      await runGuide('graphql-federation', 4, { UPSTREAM: upstream.url });
+    } finally {
+      await upstream.close();
+    }
+  });
+
   test('grpc.md works as documented', () => runGuide('grpc', 8, { SERVICE: greeter.url }));
 });
 
@@ -239,4 +249,12 @@ async function startGreeter(): Promise<Greeter> {
       await once(server, 'close');
     },
   };
+}
+
+/** The two subgraphs of the guide about federation, with the answers to its plan. */
+function answerReading({ url = '' }: IncomingMessage, response: ServerResponse): void {
+  const titles = ['Emma', 'Dune'];
+  const books = { books: titles.map((title, at) => ({ __typename: 'Book', id: String(at), title })) };
+  const data = url === '/ratings' ? { _entities: [{ stars: 5 }, { stars: 4 }] } : books;
+  response.setHeader('content-type', 'application/json').end(JSON.stringify({ data }));
 }

@@ -9,6 +9,7 @@ import { graphql as graphqlFacet } from './facets/graphql.ts';
 import { type Model, normalizeClassic } from './model.ts';
 import { findPathTemplateError } from './path-template.ts';
 import { readFacet } from './read-fields.ts';
+import { composeDefinition } from './supergraph/supergraph.ts';
 import type { ClassicDefinition } from './wire-types.ts';
 
 type Check = (definition: ClassicDefinition) => ValidationError[];
@@ -137,6 +138,7 @@ const checkGraphqlSchema: Check = definition => {
   const sdl = textOrEmpty(schema);
   if (enabled !== true || !checkedModes.has(mode)) return [];
   const block = readFacet(graphqlFacet, 'classic', definition, {}) as Model['graphql'];
+  if (mode === 'supergraph') return checkSupergraph(block);
   const graph = mode === 'executionEngine' ? loadDataGraphCheck().readDataGraph(block) : undefined;
   if (sdl.trim() === '') return [...(graph?.errors ?? [])];
   const { compileGraphqlSchema, compileSubgraphSchema, InvalidGraphqlSchema } = loadGraphqlLanguage();
@@ -151,7 +153,14 @@ const checkGraphqlSchema: Check = definition => {
   }
 };
 
-const checkedModes: ReadonlySet<string> = new Set(['', 'proxyOnly', 'executionEngine', 'subgraph']);
+/** Drafts may have no subgraphs yet. */
+function checkSupergraph(block: Model['graphql']): ValidationError[] {
+  if (block.subgraphs.length === 0) return [];
+  const composed = composeDefinition(block);
+  return 'errors' in composed ? [...composed.errors] : [];
+}
+
+const checkedModes: ReadonlySet<string> = new Set(['', 'proxyOnly', 'executionEngine', 'subgraph', 'supergraph']);
 
 /** Errors of a schema quote it. */
 const maxSchemaErrorLength = 1000;

@@ -15,15 +15,6 @@ const namesMethod = 'Names an auth method in the OpenAPI format; has no effect i
 const onlyGrpc = 'No effect with JavaScript and TypeScript.';
 const informs = 'Describes the API; has no effect in the gateway.';
 
-const graphqlFieldsOfOtherModes = [
-  'mergedSdl',
-  'disableQueryBatching',
-  'supergraphHeaders',
-  'supergraphUpdatedAt',
-  'subgraphs',
-  ...['apiId', 'name', 'url', 'sdl', 'headers', 'subscriptionType', 'sseUsePost'].map(name => `subgraphs[].${name}`),
-];
-
 export const notEnforced: readonly NotEnforced[] = [
   { facet: 'identity', fields: ['isOas'], why: informs },
   {
@@ -78,8 +69,13 @@ export const notEnforced: readonly NotEnforced[] = [
   },
   {
     facet: 'graphql',
-    fields: graphqlFieldsOfOtherModes,
-    why: describeUnsupported('the execution mode supergraph'),
+    fields: ['supergraphUpdatedAt'],
+    why: 'Time at which the subgraphs were composed elsewhere; has no effect in the gateway.',
+  },
+  {
+    facet: 'graphql',
+    fields: ['subgraphs[].subscriptionType', 'subgraphs[].sseUsePost'],
+    why: 'Protocol of subscriptions, which a supergraph does not offer: they are refused.',
   },
   ...['transformRequestHeaders', 'transformResponseHeaders'].map(name => ({
     facet: `endpoints.${name}`,

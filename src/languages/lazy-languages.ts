@@ -7,3 +7,5 @@ export const loadGoTemplate = (): typeof import('./go-template/template.ts') => 
 export const loadJq = (): typeof import('./jq/jq.ts') => require('./jq/jq.ts');
 export const loadRego = (): typeof import('./rego/rego.ts') => require('./rego/rego.ts');
 export const loadGraphqlLanguage = (): typeof import('./graphql/graphql.ts') => require('./graphql/graphql.ts');
+export const loadFederation = (): typeof import('./graphql/federation/federation.ts') =>
+  require('./graphql/federation/federation.ts');

@@ -107,9 +107,9 @@ function lawfulClassic(given: ClassicDefinition): ClassicDefinition {
   return definition as ClassicDefinition;
 }
 
-const checkedModes: readonly unknown[] = ['executionEngine', 'subgraph'];
+const checkedModes: readonly unknown[] = ['executionEngine', 'subgraph', 'supergraph'];
 
-/** The data sources of an enabled data graph and the SDL of a subgraph are checked too: these are drafts. */
+/** The data sources of an enabled data graph, the SDL of a subgraph and subgraphs are checked too: these are drafts. */
 function lawfulGraphql(given: object): Bag {
   const block = bagOf(given);
   const isDraft = checkedModes.includes(block.execution_mode);

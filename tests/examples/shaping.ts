@@ -81,6 +81,34 @@ export const shaping: Readonly<Record<string, Example>> = {
       },
     ],
   },
+  supergraph: {
+    shows: 'Several GraphQL subgraphs as one API: composed when written, entities joined by their keys.',
+    answer: ({ url = '' }, response) => {
+      const entities = { data: { _entities: [{ stars: 5 }] } };
+      const books = { data: { books: [{ __typename: 'Book', id: '1', title: 'Emma' }] } };
+      response.writeHead(200, json).end(JSON.stringify(url === '/ratings' ? entities : books));
+    },
+    calls: [
+      {
+        ask: 'POST /reading/',
+        headers: json,
+        body: '{"query":"{ books { title stars } }"}',
+        status: 200,
+        reaches: 'POST /ratings',
+        gets: /"representations":\[\{"__typename":"Book","id":"1"\}\]/,
+        sees: { 'x-team': 'ratings' },
+        says: /^\{"data":\{"books":\[\{"title":"Emma","stars":5\}\]\}\}$/,
+      },
+      {
+        ask: 'POST /reading/',
+        headers: json,
+        body: '{"query":"{ books { price } }"}',
+        status: 400,
+        says: /field: price not defined on type: Book/,
+        reaches: null,
+      },
+    ],
+  },
   graphql: {
     shows: 'GraphQL documents are validated against a schema before they reach the upstream.',
     answer: (_request, response) => void response.writeHead(200, json).end('{"data":{"books":[{"title":"Emma"}]}}'),

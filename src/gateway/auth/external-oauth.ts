@@ -22,12 +22,13 @@ import {
 } from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
+import { needsVerifiedToken } from './verified-token.ts';
 
 type Services = Pick<AuthServices, 'clock' | 'jwks' | 'keyCache' | 'log' | 'outbound' | 'settings'>;
 
 const reads = {
   api: ['externalOAuth'],
-  also: { api: ['authMethods', 'oauth2', 'versions'] },
+  also: { api: ['authMethods', 'graphql', 'oauth2', 'versions'] },
 } as const satisfies StepReads;
 
 /** External OAuth: access tokens of another authorization server, as JWT or by introspection (RFC 7662). */
@@ -147,7 +148,7 @@ function createAuthenticator({ model, services }: StepContext<Services, typeof r
     return isRefused(derived) ? undefined : derived;
   }
 
-  const recordsToken = model.oauth2.enabled;
+  const recordsToken = needsVerifiedToken(model);
 
   return (call: Exchange, text: string, claims: JwtMembers): MaybePromise<StepResult> => {
     if (recordsToken) call.verifiedToken = { text, claims };

@@ -30,10 +30,14 @@ import {
 } from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
+import { needsVerifiedToken } from './verified-token.ts';
 
 type Services = Pick<AuthServices, 'clock' | 'emitEvent' | 'jwks' | 'keyCache' | 'log' | 'oauthTokens' | 'settings'>;
 
-const reads = { api: ['jwt'], also: { api: ['authMethods', 'authentication', 'oauth2'] } } as const satisfies StepReads;
+const reads = {
+  api: ['jwt'],
+  also: { api: ['authMethods', 'authentication', 'graphql', 'oauth2'] },
+} as const satisfies StepReads;
 
 /** JWT authentication (RFC 7519). */
 export const jwtStep: Step<Services, typeof reads> = {
@@ -74,7 +78,7 @@ function createTokenStep<S extends JwtSigner>(
   const places = toCredentialSources(model.jwt);
   const skews = model.jwt;
   const rules = compileClaimRules(model.jwt);
-  const recordsToken = model.oauth2.enabled;
+  const recordsToken = needsVerifiedToken(model);
   const logMismatch = (path: string) =>
     services.log.warn({ api: model.identity.id, claim: path }, 'JWT claim mismatch, not blocking');
   const tokens = createJwtVerifier(accepted, signers, error =>

@@ -22,6 +22,7 @@ import {
 } from './jwt-verifier.ts';
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
+import { needsVerifiedToken } from './verified-token.ts';
 
 /** Published keys are never shared secrets: no HMAC. */
 const acceptedFamilies: readonly KeyFamily[] = ['rsa', 'ecdsa', 'eddsa'];
@@ -44,7 +45,7 @@ type Services = Pick<AuthServices, 'clock' | 'emitEvent' | 'jwks' | 'keyCache' |
 
 const reads = {
   api: ['oidc'],
-  also: { api: ['authMethods', 'authentication', 'oauth2'] },
+  also: { api: ['authMethods', 'authentication', 'graphql', 'oauth2'] },
 } as const satisfies StepReads;
 
 /** OpenID Connect: ID tokens of configured providers. */
@@ -62,7 +63,7 @@ export const oidcStep: Step<Services, typeof reads> = {
       services.log.debug({ api: model.identity.id, reason: error.message }, 'ID token verification failed'),
     );
     const authenticate = createAuthenticator(context, providers);
-    const recordsToken = model.oauth2.enabled;
+    const recordsToken = needsVerifiedToken(model);
 
     function evaluate(
       call: Exchange,

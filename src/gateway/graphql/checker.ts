@@ -2,6 +2,7 @@ import type { DocumentNode, GraphQLFormattedError } from 'graphql';
 import { findRight, type Right } from '#access/keys/session.ts';
 import type { Settings } from '#base/settings.ts';
 import type { CheckedDocument, DocumentBounds, DocumentFault } from '#languages/graphql/document.ts';
+import type { FieldGuards } from '#languages/graphql/federation/field-guards.ts';
 import type { AnalysedOperation } from '#languages/graphql/operations.ts';
 import type { CompiledSchema } from '#languages/graphql/schema.ts';
 import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
@@ -9,6 +10,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import { exceedsDepth, findRestrictedField } from './access.ts';
 import { findDocumentCache } from './document-cache.ts';
+import { findGuardedField, type GuardedClient } from './guarded-fields.ts';
 import type { GraphqlRequest } from './request.ts';
 
 /** Outcome of the checks of one operation. */
@@ -40,6 +42,9 @@ export interface OperationRules {
   readonly defaultListSize: number;
   readonly isIntrospectionDisabled: boolean;
   readonly apiId: string;
+  /** Guards of a supergraph; undefined where it has none. */
+  readonly guards: FieldGuards | undefined;
+  readScopes(claims: Readonly<Record<string, unknown>>): ReadonlySet<string>;
 }
 
 export type OperationChecker = (call: Exchange, request: GraphqlRequest) => CheckOutcome;
@@ -52,7 +57,7 @@ const isDocumentFault = <T extends object>(value: T | DocumentFault): value is D
 
 /** Checks one operation by the schema, the bounds and the rights of the client; transports share it. */
 export function createOperationChecker(rules: OperationRules, settings: Settings): OperationChecker {
-  const { compiled, bounds, apiId } = rules;
+  const { compiled, bounds, apiId, guards } = rules;
   const language = loadGraphqlLanguage();
   const cache = findDocumentCache(settings);
   const cacheScope = `${compiled.id} ${Object.values(bounds).join(' ')} `;
@@ -87,6 +92,9 @@ export function createOperationChecker(rules: OperationRules, settings: Settings
     return refuseWith('graphql_limit_exceeded', [{ message }]);
   }
 
+  const findGuarded = (call: Exchange, operation: AnalysedOperation) =>
+    guards && findGuardedField(operation, compiled, guards, toGuardedClient(call, rules));
+
   return (call, { query, operationName, variables }) => {
     const right = findClientRight(call, apiId);
     const hidesSchema = rules.isIntrospectionDisabled || right?.introspection === false;
@@ -104,7 +112,7 @@ export function createOperationChecker(rules: OperationRules, settings: Settings
     if (isDocumentFault(coerced)) return refuseFault(coerced);
     if (operation.isMetaOnly) return respondFromSchema(key, document, operation, variables);
     if (exceedsDepth(operation, rules.maxDepth, right)) return refuseWith('graphql_depth_exceeded');
-    const restricted = right && findRestrictedField(operation, right, compiled);
+    const restricted = (right && findRestrictedField(operation, right, compiled)) ?? findGuarded(call, operation);
     if (!restricted) return checkCost(document, operation, coerced.values);
     const message = `field: ${restricted.field} is restricted on type: ${restricted.type}`;
     return refuseWith('graphql_field_restricted', [{ message }]);
@@ -114,4 +122,14 @@ export function createOperationChecker(rules: OperationRules, settings: Settings
 /** The right of the key on this API; undefined for an open API or endpoint. */
 function findClientRight({ session, skipsAuth }: Exchange, apiId: string): Right | undefined {
   return session && !skipsAuth ? findRight(session, apiId) : undefined;
+}
+
+const noScopes: ReadonlySet<string> = new Set();
+
+function toGuardedClient(
+  { session, skipsAuth, verifiedToken }: Exchange,
+  { readScopes }: OperationRules,
+): GuardedClient {
+  const isAuthenticated = session !== undefined && !skipsAuth;
+  return { isAuthenticated, scopes: isAuthenticated && verifiedToken ? readScopes(verifiedToken.claims) : noScopes };
 }

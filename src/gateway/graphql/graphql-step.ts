@@ -1,6 +1,6 @@
 import type { Settings } from '#base/settings.ts';
-import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
 import { findKeyWatch } from '../auth/key-watch.ts';
+import { createScopeReader } from '../auth/scopes.ts';
 import type { AuthServices } from '../auth/services.ts';
 import { noBytes } from '../http/body.ts';
 import { createResponse, type GatewayResponse } from '../http/response.ts';
@@ -9,6 +9,7 @@ import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import { ApiCompileError, type Step, type StepContext, type StepReads } from '../pipeline/step.ts';
 import { removeStaleHeaders } from '../transform/body-transform.ts';
 import { ContentCodingError, decodeContent, decompressionBounds, isEncoded } from '../transform/content-coding.ts';
+import { compileApiSchema } from './api-schema.ts';
 import { type CheckOutcome, createOperationChecker, type OperationChecker, type Refused } from './checker.ts';
 import { refuseDocument, refuseGraphqlRequest } from './graphql-refusals.ts';
 import { contentTypeOf, negotiateResponse } from './media-types.ts';
@@ -30,10 +31,13 @@ import { removeUrlParameters } from './url-parameters.ts';
 
 type Services = Pick<AuthServices, 'settings' | 'clock' | 'keyCache' | 'log'>;
 
-const reads = { api: ['graphql'] } as const satisfies StepReads;
+const reads = { api: ['graphql'], also: { api: ['oauth2'] } } as const satisfies StepReads;
 
 /** Nested selections, lists and objects of a document: the parser recurses. */
 const maxNesting = 200;
+
+/** Modes whose operations the gateway executes itself. */
+const executedModes: ReadonlySet<string> = new Set(['executionEngine', 'supergraph']);
 
 /** GraphQL proxy: only operations that are valid for the schema and allowed for the client reach the upstream. */
 export const graphqlStep: Step<Services, typeof reads> = {
@@ -56,7 +60,7 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
     ),
   };
   const decompression = decompressionBounds(settings);
-  const isExecuted = context.model.graphql.executionMode === 'executionEngine';
+  const isExecuted = executedModes.has(context.model.graphql.executionMode);
   const checkAll = (call: Exchange, read: ReadRequests) => checkRequests(call, read, check, settings, isExecuted);
   const socket = createSocketOptions(context, check, bounds);
 
@@ -116,38 +120,29 @@ function createSocketOptions(
 
 function createChecker({ model, services: { settings } }: StepContext<Services, typeof reads>): OperationChecker {
   const { graphql, identity } = model;
-  const { compileGraphqlSchema, compileSubgraphSchema, InvalidGraphqlSchema } = loadGraphqlLanguage();
   if (graphql.playgroundEnabled && findPlaygroundPath(graphql) === '/')
     throw new ApiCompileError('the path of the GraphQL playground is that of the API');
-  if (graphql.schema.trim() === '') throw new ApiCompileError('the GraphQL schema is missing');
-  const isSubgraph = graphql.executionMode === 'subgraph';
-  if (isSubgraph && graphql.subgraphSdl.trim() === '') throw new ApiCompileError('the SDL of the subgraph is missing');
-  try {
-    return createOperationChecker(
-      {
-        compiled: isSubgraph
-          ? compileSubgraphSchema(graphql.schema, graphql.subgraphSdl)
-          : compileGraphqlSchema(graphql.schema),
-        bounds: {
-          maxTokens: settings['graphql.max_tokens'],
-          maxNesting,
-          maxFields: settings['graphql.max_fields'],
-          maxAliases: graphql.maxAliases || settings['graphql.max_aliases'],
-          maxDirectives: graphql.maxDirectives || settings['graphql.max_directives'],
-        },
-        maxDepth: graphql.maxQueryDepth || settings['graphql.max_query_depth'],
-        maxCost: graphql.maxCost || settings['graphql.max_cost'],
-        defaultListSize: graphql.defaultListSize || settings['graphql.default_list_size'],
-        isIntrospectionDisabled: graphql.introspectionDisabled,
-        apiId: identity.id,
+  const { compiled, guards } = compileApiSchema(graphql);
+  return createOperationChecker(
+    {
+      compiled,
+      guards,
+      readScopes: createScopeReader(model.oauth2),
+      bounds: {
+        maxTokens: settings['graphql.max_tokens'],
+        maxNesting,
+        maxFields: settings['graphql.max_fields'],
+        maxAliases: graphql.maxAliases || settings['graphql.max_aliases'],
+        maxDirectives: graphql.maxDirectives || settings['graphql.max_directives'],
       },
-      settings,
-    );
-  } catch (error) {
-    if (error instanceof InvalidGraphqlSchema)
-      throw new ApiCompileError(`the GraphQL schema is invalid: ${error.message}`);
-    throw error;
-  }
+      maxDepth: graphql.maxQueryDepth || settings['graphql.max_query_depth'],
+      maxCost: graphql.maxCost || settings['graphql.max_cost'],
+      defaultListSize: graphql.defaultListSize || settings['graphql.default_list_size'],
+      isIntrospectionDisabled: graphql.introspectionDisabled,
+      apiId: identity.id,
+    },
+    settings,
+  );
 }
 
 /** Checks every operation before one is forwarded. A batch that needs only the schema is answered as a batch. */

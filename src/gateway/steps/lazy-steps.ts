@@ -21,7 +21,7 @@ export const lazyAuthSteps = {
   }),
   externalOAuth: createLazyStep({
     name: 'external-oauth',
-    reads: { api: ['externalOAuth'], also: { api: ['authMethods', 'oauth2', 'versions'] } },
+    reads: { api: ['externalOAuth'], also: { api: ['authMethods', 'graphql', 'oauth2', 'versions'] } },
     isUsed: ({ model }) => model.authMethods.includes('externalOAuth'),
     load: () => (require('../auth/external-oauth.ts') as typeof import('../auth/external-oauth.ts')).externalOAuthStep,
   }),
@@ -39,13 +39,13 @@ export const lazyAuthSteps = {
   }),
   jwt: createLazyStep({
     name: 'jwt',
-    reads: { api: ['jwt'], also: { api: ['authMethods', 'authentication', 'oauth2'] } },
+    reads: { api: ['jwt'], also: { api: ['authMethods', 'authentication', 'graphql', 'oauth2'] } },
     isUsed: ({ model }) => model.authMethods.includes('jwt'),
     load: () => (require('../auth/jwt.ts') as typeof import('../auth/jwt.ts')).jwtStep,
   }),
   oidc: createLazyStep({
     name: 'oidc',
-    reads: { api: ['oidc'], also: { api: ['authMethods', 'authentication', 'oauth2'] } },
+    reads: { api: ['oidc'], also: { api: ['authMethods', 'authentication', 'graphql', 'oauth2'] } },
     isUsed: ({ model }) => model.authMethods.includes('oidc'),
     load: () => (require('../auth/oidc.ts') as typeof import('../auth/oidc.ts')).oidcStep,
   }),
@@ -118,7 +118,7 @@ export const lazyProtocolSteps = {
   }),
   graphql: createLazyStep({
     name: 'graphql',
-    reads: { api: ['graphql'] },
+    reads: { api: ['graphql'], also: { api: ['oauth2'] } },
     isUsed: ({ model }) => model.graphql.enabled,
     load: () => (require('../graphql/graphql-step.ts') as typeof import('../graphql/graphql-step.ts')).graphqlStep,
   }),

@@ -19,7 +19,6 @@ describe('unsupported features', () => {
     version({ extended_paths: { [name]: [{ path: '/x', method: 'GET', ...entry }] } });
 
   const asking: Record<string, object> = {
-    'the GraphQL execution mode supergraph': { graphql: { enabled: true, execution_mode: 'supergraph' } },
     'plugins of the driver python': { custom_middleware: { driver: 'python', pre: [{ name: 'x', path: 'y' }] } },
     'plugins of the driver lua': { custom_middleware: { driver: 'lua', response: [{ name: 'x', path: 'y' }] } },
     'plugins of the driver goplugin': { custom_middleware: { driver: 'goplugin', post: [{ name: 'x', path: 'y' }] } },

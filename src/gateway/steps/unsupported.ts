@@ -3,16 +3,7 @@ import { ApiCompileError, type Step, type StepContext, type StepReads } from '..
 
 const reads = {
   also: {
-    api: [
-      'authMethods',
-      'plugins',
-      'pluginConfig',
-      'trafficLogs',
-      'authProvider',
-      'sessionProvider',
-      'graphql',
-      'streams',
-    ],
+    api: ['authMethods', 'plugins', 'pluginConfig', 'trafficLogs', 'authProvider', 'sessionProvider', 'streams'],
     endpoints: ['endpointPlugin'],
   },
 } as const satisfies StepReads;
@@ -51,10 +42,6 @@ const unsupportedFeatures: readonly UnsupportedFeature[] = [
   {
     feature: 'protocols inside HTTP in the classic format',
     isUsed: it => it.format !== 'mcp' && it.identity.applicationProtocol !== '',
-  },
-  {
-    feature: 'the GraphQL execution mode supergraph',
-    isUsed: ({ graphql }) => graphql.enabled && graphql.executionMode === 'supergraph',
   },
   { feature: 'streams', isUsed: it => it.format === 'streams' && keys(it.streams ?? {}).length > 0 },
 ];

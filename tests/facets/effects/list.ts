@@ -6,6 +6,7 @@ import { checks } from './checks.ts';
 import { endpoints } from './endpoints.ts';
 import { graphqlEffects } from './graphql.ts';
 import { dataGraphEffects } from './graphql-data-graph.ts';
+import { supergraphEffects } from './graphql-supergraph.ts';
 import { listeners } from './listeners.ts';
 import { pages } from './pages.ts';
 import { pluginEffects } from './plugins.ts';
@@ -21,6 +22,7 @@ export const effects: readonly Effect[] = [
   ...resilience,
   ...graphqlEffects,
   ...dataGraphEffects,
+  ...supergraphEffects,
   ...listeners,
   ...pages,
   ...pluginEffects,

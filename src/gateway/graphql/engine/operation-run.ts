@@ -37,6 +37,7 @@ export class OperationRun {
   readonly #timer: NodeJS.Timeout;
   /** Of the outermost graph: one whose source is another graph could multiply requests at each level. */
   readonly #counter: { count: number };
+  #abort: AbortController | undefined;
   #active = 0;
   #values = 0;
   #bytes = 0;
@@ -53,10 +54,17 @@ export class OperationRun {
     if (call.isClientDisconnected) leave();
   }
 
+  /** Aborted when the operation ends early. */
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    return this.#abort.signal;
+  }
+
   /** Ends the operation: requests in progress are abandoned, waiting ones are not sent. */
   stop(reason: string): void {
     if (this.stopReason !== '') return;
     this.stopReason = reason;
+    this.#abort?.abort();
     for (const request of this.#running) request.abandon();
     for (const start of this.#waiting.splice(0)) start();
   }

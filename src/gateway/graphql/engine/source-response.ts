@@ -28,7 +28,7 @@ export async function readRestResponse(
   const typeName = typeNames.get(status) ?? defaultTypeName;
   if ((status < 200 || status > 299) && !typeNames.has(status))
     throw new SourceError(`the data source ${name} responded with status ${status}`);
-  const value = await readJson(source, response, bounds);
+  const value = await readSourceJson(source, response, bounds);
   return typeName !== '' && isObject(value) ? { ...value, __typename: typeName } : value;
 }
 
@@ -49,7 +49,7 @@ export async function readGraphqlResponse(
   bounds: ResponseBounds,
 ): Promise<GraphqlReply> {
   const { name } = source;
-  const reply = await readJson(source, response, bounds).catch(error => {
+  const reply = await readSourceJson(source, response, bounds).catch(error => {
     if (error instanceof SourceError && response.status >= 400)
       throw new SourceError(`the data source ${name} responded with status ${response.status}`);
     throw error;
@@ -70,7 +70,12 @@ export async function readGraphqlResponse(
 
 const isStep = (step: unknown): step is string | number => typeof step === 'string' || typeof step === 'number';
 
-async function readJson({ name }: DataSource, response: SourceResponse, bounds: ResponseBounds): Promise<unknown> {
+/** JSON of a response; null for an empty one. */
+export async function readSourceJson(
+  { name }: DataSource,
+  response: SourceResponse,
+  bounds: ResponseBounds,
+): Promise<unknown> {
   const bytes = await decodeResponse(name, response, bounds);
   if (bytes.length === 0) return null;
   const read = parseStrictJson(bytes, bounds.maxValues);

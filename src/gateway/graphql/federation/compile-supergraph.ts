@@ -1,0 +1,128 @@
+import { getVariableValues } from 'graphql';
+import type { JsonObject } from '#base/json-tree.ts';
+import type { DataSource } from '#definition/data-graph/data-source.ts';
+import type { Model } from '#definition/model.ts';
+import { composeDefinition } from '#definition/supergraph/supergraph.ts';
+import type { CompiledSchema } from '#languages/graphql/schema.ts';
+import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
+import { formatValidationError } from '#operations/validation-error.ts';
+import { listCredentialSources } from '../../auth/credential-sources.ts';
+import type { CheckedGraphqlRequest } from '../../pipeline/checked-graphql.ts';
+import { ensureRequestId } from '../../pipeline/request-id.ts';
+import type { PipelineServices } from '../../pipeline/services.ts';
+import { ApiCompileError } from '../../pipeline/step.ts';
+import { decompressionBounds } from '../../transform/content-coding.ts';
+import type { DataGraph } from '../data-graph.ts';
+import { OperationRun, type RunBounds } from '../engine/operation-run.ts';
+import { SourceError } from '../engine/source-error.ts';
+import { compileSourceRequest } from '../engine/source-request.ts';
+import { type PlanOptions, PlanRun, type Subgraph } from './plan-run.ts';
+import { formatProjection, projectResult } from './project-result.ts';
+import { createQueryPlans, type FindPlan } from './query-plans.ts';
+import { createTypeMatcher } from './type-conditions.ts';
+
+type Services = Pick<PipelineServices, 'settings' | 'log' | 'secrets' | 'isContextName'>;
+
+/** Compiles the supergraph of an API: its operations are planned, and executed by its subgraphs. */
+export function compileSupergraph(model: Model, services: Services): DataGraph {
+  const { graphql, identity } = model;
+  const { settings } = services;
+  const supergraph = composeDefinition(graphql);
+  if ('errors' in supergraph)
+    throw new ApiCompileError(`the supergraph is invalid: ${formatValidationError(supergraph.errors[0]!)}`);
+  const { supergraphSdl } = supergraph.composed;
+  const maxValues = settings['gateway.max_body_values'];
+  const sendsParentId = model.contextVariables.enabled;
+  const engine: Engine = {
+    compiled: supergraph.compiled,
+    findPlan: createQueryPlans(supergraphSdl, error =>
+      services.log.error({ err: error, api: identity.id }, 'query planning failed'),
+    ),
+    planOptions: {
+      subgraphs: compileSubgraphs(graphql, services),
+      match: createTypeMatcher(supergraphSdl),
+      responseBounds: { decompression: decompressionBounds(settings), maxValues },
+      batchesEntities: !graphql.disableQueryBatching,
+      listHeaders: ({ call }) => (sendsParentId ? ['X-Gw-Parent-Request-Id', ensureRequestId(call)] : []),
+    },
+    runBounds: {
+      maxRequests: settings['graphql.max_source_requests'],
+      maxConcurrent: settings['graphql.max_concurrent_source_requests'],
+      timeoutMs: settings['graphql.execution_timeout_ms'],
+      maxResultValues: maxValues,
+      maxResultBytes: settings['gateway.max_buffered_body_bytes'],
+    },
+    onBug: error => services.log.error({ err: error, api: identity.id }, 'supergraph failed'),
+  };
+  return {
+    credentialHeaders: listCredentialSources(model).flatMap(({ header }) => (header === '' ? [] : [header])),
+    async execute(call, request, send) {
+      const { compiled, runBounds } = engine;
+      const excess =
+        request.operation.hasIntrospection &&
+        loadGraphqlLanguage().findIntrospectionExcess(compiled, request, request.operation);
+      if (excess) return { errors: excess.errors };
+      const run = new OperationRun(call, send, runBounds);
+      try {
+        return await executePlan(engine, request, run);
+      } catch (error) {
+        if (!(error instanceof SourceError)) throw error;
+        return { errors: [{ message: run.stopReason || error.message }], data: null };
+      } finally {
+        run.finish();
+      }
+    },
+  };
+}
+
+interface Engine {
+  readonly compiled: CompiledSchema;
+  readonly findPlan: FindPlan;
+  readonly planOptions: PlanOptions;
+  readonly runBounds: RunBounds;
+  onBug(error: Error): void;
+}
+
+async function executePlan(engine: Engine, request: CheckedGraphqlRequest, run: OperationRun): Promise<object> {
+  const { compiled, planOptions } = engine;
+  const { document, operation } = request;
+  const known = engine.findPlan(document, operation.node, run);
+  const plan = known instanceof Promise ? await known : known;
+  const plannedRun = new PlanRun(run, readVariables(compiled, request), planOptions);
+  if (plan?.node) await plannedRun.execute(plan.node);
+  if (run.stopReason !== '') throw new SourceError(run.stopReason);
+  const result = projectResult(compiled, request, run, plannedRun.data);
+  if (run.stopReason !== '') throw new SourceError(run.stopReason);
+  return formatProjection(result, plannedRun.errors, run, engine.onBug);
+}
+
+/** Variables as the client sent them, with the defaults of the others. */
+function readVariables({ schema }: CompiledSchema, { operation, variables }: CheckedGraphqlRequest): JsonObject {
+  const definitions = operation.node.variableDefinitions ?? [];
+  if (definitions.every(({ variable }) => Object.hasOwn(variables, variable.name.value))) return { ...variables };
+  const { coerced = {} } = getVariableValues(schema, definitions, { ...variables });
+  return { ...coerced, ...variables };
+}
+
+function compileSubgraphs(graphql: Model['graphql'], services: Services): ReadonlyMap<string, Subgraph> {
+  const globalHeaders = Object.entries(graphql.supergraphHeaders);
+  return new Map(
+    graphql.subgraphs.map(({ name, url, headers }, at) => {
+      const source: DataSource = {
+        kind: 'GraphQL',
+        name,
+        place: `graphql.supergraph.subgraphs[${at}]`,
+        url,
+        method: 'POST',
+        headers: Object.entries(headers),
+        query: [],
+        body: '',
+        operation: '',
+        variables: undefined,
+        typeNames: new Map(),
+        defaultTypeName: '',
+      };
+      return [name, { source, build: compileSourceRequest(source, globalHeaders, services) }];
+    }),
+  );
+}
