@@ -10,7 +10,7 @@ type Block = Pick<Model['graphql'], 'subgraphs' | 'mergedSdl' | 'schema' | 'supe
 /** A supergraph as its definition has it, with its composition. */
 export interface Supergraph {
   readonly composed: ComposedSupergraph;
-  /** What requests are validated against: the schema of the definition, or all that was composed. */
+  /** Schema for validation of requests: that of the definition, or all that was composed. */
   readonly compiled: CompiledSchema;
 }
 

@@ -10,7 +10,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import { exceedsDepth, findRestrictedField } from './access.ts';
 import { findDocumentCache } from './document-cache.ts';
-import { findGuardedField, type GuardedClient } from './guarded-fields.ts';
+import { findGuardedField } from './guarded-fields.ts';
 import type { GraphqlRequest } from './request.ts';
 
 /** Outcome of the checks of one operation. */
@@ -57,7 +57,7 @@ const isDocumentFault = <T extends object>(value: T | DocumentFault): value is D
 
 /** Checks one operation by the schema, the bounds and the rights of the client; transports share it. */
 export function createOperationChecker(rules: OperationRules, settings: Settings): OperationChecker {
-  const { compiled, bounds, apiId, guards } = rules;
+  const { compiled, bounds, apiId } = rules;
   const language = loadGraphqlLanguage();
   const cache = findDocumentCache(settings);
   const cacheScope = `${compiled.id} ${Object.values(bounds).join(' ')} `;
@@ -92,9 +92,6 @@ export function createOperationChecker(rules: OperationRules, settings: Settings
     return refuseWith('graphql_limit_exceeded', [{ message }]);
   }
 
-  const findGuarded = (call: Exchange, operation: AnalysedOperation) =>
-    guards && findGuardedField(operation, compiled, guards, toGuardedClient(call, rules));
-
   return (call, { query, operationName, variables }) => {
     const right = findClientRight(call, apiId);
     const hidesSchema = rules.isIntrospectionDisabled || right?.introspection === false;
@@ -112,7 +109,8 @@ export function createOperationChecker(rules: OperationRules, settings: Settings
     if (isDocumentFault(coerced)) return refuseFault(coerced);
     if (operation.isMetaOnly) return respondFromSchema(key, document, operation, variables);
     if (exceedsDepth(operation, rules.maxDepth, right)) return refuseWith('graphql_depth_exceeded');
-    const restricted = (right && findRestrictedField(operation, right, compiled)) ?? findGuarded(call, operation);
+    const restricted =
+      (right && findRestrictedField(operation, right, compiled)) ?? findGuarded(call, operation, rules);
     if (!restricted) return checkCost(document, operation, coerced.values);
     const message = `field: ${restricted.field} is restricted on type: ${restricted.type}`;
     return refuseWith('graphql_field_restricted', [{ message }]);
@@ -126,10 +124,14 @@ function findClientRight({ session, skipsAuth }: Exchange, apiId: string): Right
 
 const noScopes: ReadonlySet<string> = new Set();
 
-function toGuardedClient(
+/** The first selected field that the guards of a supergraph deny to the client. */
+function findGuarded(
   { session, skipsAuth, verifiedToken }: Exchange,
-  { readScopes }: OperationRules,
-): GuardedClient {
+  operation: AnalysedOperation,
+  { guards, compiled, readScopes }: OperationRules,
+) {
+  if (!guards) return undefined;
   const isAuthenticated = session !== undefined && !skipsAuth;
-  return { isAuthenticated, scopes: isAuthenticated && verifiedToken ? readScopes(verifiedToken.claims) : noScopes };
+  const scopes = isAuthenticated && verifiedToken ? readScopes(verifiedToken.claims) : noScopes;
+  return findGuardedField(operation, compiled, guards, { isAuthenticated, scopes });
 }

@@ -14,7 +14,7 @@ export interface SubgraphSchema {
 export interface ComposedSupergraph {
   /** With the directives of the join specification, for the query planner. */
   readonly supergraphSdl: string;
-  /** What clients see: without inaccessible parts. */
+  /** Schema of clients, without inaccessible parts. */
   readonly apiSdl: string;
   readonly guards: FieldGuards;
 }

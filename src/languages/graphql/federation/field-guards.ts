@@ -7,7 +7,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 
-/** Who may read a field or a type: an authenticated client, with all scopes of one of the lists. */
+/** Condition for reading a field or a type: an authenticated client, with all scopes of one of the lists. */
 export interface FieldGuard {
   /** Undefined: any authenticated client. */
   readonly scopes: readonly (readonly string[])[] | undefined;

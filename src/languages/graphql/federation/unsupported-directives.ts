@@ -8,7 +8,7 @@ const unsupportedParts: readonly (readonly [pattern: RegExp, message: string])[]
 /** Without texts in quotes: descriptions may say anything. */
 const removeTexts = (sdl: string): string => sdl.replaceAll(/"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"/g, '""');
 
-/** What is wrong with the directives of a supergraph: one that has no effect here must not look as if it had one. */
+/** Unsupported directives of a supergraph: one that has no effect here must not look as if it had one. */
 export function findUnsupportedDirective(supergraphSdl: string): string | undefined {
   const text = removeTexts(supergraphSdl).replaceAll(/^directive @[^\n]*(?:\n[ )][^\n]*)*/gm, '');
   return unsupportedParts.find(([pattern]) => pattern.test(text))?.[1];
