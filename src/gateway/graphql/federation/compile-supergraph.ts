@@ -11,6 +11,7 @@ import type { CheckedGraphqlRequest } from '../../pipeline/checked-graphql.ts';
 import { ensureRequestId } from '../../pipeline/request-id.ts';
 import type { PipelineServices } from '../../pipeline/services.ts';
 import { ApiCompileError } from '../../pipeline/step.ts';
+import { parseUpstreamAddress } from '../../proxy/load-balancer.ts';
 import { decompressionBounds } from '../../transform/content-coding.ts';
 import type { DataGraph } from '../data-graph.ts';
 import { OperationRun, type RunBounds } from '../engine/operation-run.ts';
@@ -39,7 +40,7 @@ export function compileSupergraph(model: Model, services: Services): DataGraph {
       services.log.error({ err: error, api: identity.id }, 'query planning failed'),
     ),
     planOptions: {
-      subgraphs: compileSubgraphs(graphql, services),
+      subgraphs: compileSubgraphs(model, services),
       match: createTypeMatcher(supergraphSdl),
       responseBounds: { decompression: decompressionBounds(settings), maxValues },
       batchesEntities: !graphql.disableQueryBatching,
@@ -104,7 +105,8 @@ function readVariables({ schema }: CompiledSchema, { operation, variables }: Che
   return { ...coerced, ...variables };
 }
 
-function compileSubgraphs(graphql: Model['graphql'], services: Services): ReadonlyMap<string, Subgraph> {
+function compileSubgraphs({ graphql, upstream }: Model, services: Services): ReadonlyMap<string, Subgraph> {
+  const targetOrigin = URL.canParse(upstream.url) ? parseUpstreamAddress(upstream.url).origin : '';
   const globalHeaders = Object.entries(graphql.supergraphHeaders);
   return new Map(
     graphql.subgraphs.map(({ name, url, headers }, at) => {
@@ -122,7 +124,7 @@ function compileSubgraphs(graphql: Model['graphql'], services: Services): Readon
         typeNames: new Map(),
         defaultTypeName: '',
       };
-      return [name, { source, build: compileSourceRequest(source, globalHeaders, services) }];
+      return [name, { source, build: compileSourceRequest(source, globalHeaders, services, targetOrigin) }];
     }),
   );
 }
