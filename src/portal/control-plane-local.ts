@@ -64,9 +64,9 @@ export function createLocalControlPlane(services: LocalPlaneServices): ControlPl
         asProvider(
           async org => new Map((await apis.findByIds(org, ids)).map(api => [api.api_id, toApiFacts(api)] as const)),
         ),
-      createKey: key =>
+      createKey: (key, keyName) =>
         asProvider(async org => {
-          const { key_id, key_hash, data } = await issueKey(services, org, key);
+          const { key_id, key_hash, data } = await issueKey(services, org, key, { name: keyName });
           return { key_id, key_hash, expires: data.expires ?? 0 };
         }),
       deleteKey: keyId =>

@@ -57,8 +57,9 @@ export function createRemoteControlPlane(outbound: OutboundClient, caFile: strin
         }
         return facts;
       },
-      async createKey(key) {
-        const { key_id, key_hash, data } = await call(KeyEnvelope, 'POST', '/api/keys', key);
+      async createKey(key, name) {
+        const path = name === undefined ? '/api/keys' : `/api/keys/${encodeURIComponent(name)}`;
+        const { key_id, key_hash, data } = await call(KeyEnvelope, 'POST', path, key);
         return { key_id, key_hash, expires: data.expires ?? 0 };
       },
       async deleteKey(keyId) {

@@ -242,6 +242,8 @@ describe('remote control plane', () => {
       const immediate = { ...provision, ProvisionImmediately: true };
       const { AccessRequestID: granted } = await requestPortal(portal, 'PUT', `${app}/provision`, immediate);
       const { AccessRequestID: pending } = await requestPortal(portal, 'PUT', `${app}/provision`, provision);
+      const managed = { Alias: 'a', Type: 'CREDENTIAL_TYPE_GW_MANAGED', PlanID: plan.ID, ProductIDs: [product.ID] };
+      const custom = await requestPortal(portal, 'POST', `${app}/custom_credentials`, managed, 201);
       const [credential] = (await ask('GET', `/access_requests/${granted}`)).body.Credentials;
       const request = `${app}/access-requests/${granted}`;
       const requests: readonly (readonly [name: string, path: string, body?: unknown])[] = [
@@ -257,6 +259,8 @@ describe('remote control plane', () => {
         ['deleteCredential', `${request}/credentials/${credential.ID}`],
         ['deleteAppAccessRequest', request],
         ['deleteAccessRequest', `/portal-api/access_requests/${granted}`],
+        ['createCustomCredential', `${app}/custom_credentials`, managed],
+        ['deleteCustomCredential', `${app}/custom_credentials/${custom.ID}`],
         ['deleteApp', app],
         ['deletePortalUser', `/portal-api/users/${owned.UserID}`],
         ['deleteProvider', `/portal-api/providers/${ProviderID}`],

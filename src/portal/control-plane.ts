@@ -34,7 +34,8 @@ export interface ControlPlane {
   deletePolicy(id: string): Promise<void>;
   /** The existing ones of these. */
   apis(ids: readonly string[]): Promise<ReadonlyMap<string, ApiFacts>>;
-  createKey(key: Key): Promise<ProviderKey>;
+  /** With `name`, the key of this name; refused where it exists. */
+  createKey(key: Key, name?: string): Promise<ProviderKey>;
   /** Idempotent: absence is no error. */
   deleteKey(keyId: string): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { accessRequestOperations } from './access-requests/operations.ts';
+import { relatedOperations } from './access-requests/related-operations.ts';
 import { appOperations } from './apps/operations.ts';
 import { attributeOperations } from './attributes/operations.ts';
 import { userAttributeOperations } from './attributes/user-operations.ts';
@@ -6,6 +7,7 @@ import { audienceOperations } from './catalogues/audience-operations.ts';
 import { catalogueOperations } from './catalogues/operations.ts';
 import { portalConfigOperations } from './configuration/operations.ts';
 import { credentialOperations } from './credentials/operations.ts';
+import { customCredentialOperations } from './custom-credentials/operations.ts';
 import { portalOrganisationOperations } from './organisations/operations.ts';
 import { teamOperations } from './organisations/team-operations.ts';
 import { blockOperations } from './pages/block-operations.ts';
@@ -29,7 +31,9 @@ export const portalOperations = [
   ...attributeOperations,
   ...appOperations,
   ...credentialOperations,
+  ...customCredentialOperations,
   ...accessRequestOperations,
+  ...relatedOperations,
   ...pageOperations,
   ...blockOperations,
   ...portalConfigOperations,

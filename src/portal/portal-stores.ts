@@ -12,6 +12,7 @@ import { type ControlPlaneOf, selectControlPlane } from './control-plane.ts';
 import { createLocalControlPlane, type LocalPlaneServices } from './control-plane-local.ts';
 import { createRemoteControlPlane } from './control-plane-remote.ts';
 import { createCredentialStore } from './credentials/store.ts';
+import { createCustomCredentialStore } from './custom-credentials/store.ts';
 import { createPortalOrganisationStore, createTeamStore } from './organisations/store.ts';
 import { createPageStore } from './pages/store.ts';
 import { createPlanStore } from './plans/store.ts';
@@ -47,6 +48,7 @@ export function createPortalStores({ records, vault, clock, settings }: StoreSer
     apps: createAppStore(records),
     accessRequests: createAccessRequestStore(records),
     credentials: createCredentialStore(records, vault),
+    customCredentials: createCustomCredentialStore(records, vault),
     /** Queues portal webhook deliveries in the transaction of the change. */
     notify: createPortalNotifier({ webhooks, deliveries: createDeliveryStore(records), vault, clock, settings }),
   };

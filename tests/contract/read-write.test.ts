@@ -274,6 +274,13 @@ const resources: Record<string, Resource> = {
       return `${path}/${(await ok('POST', path, { Name: 'B', Content: 'c' })).ID}`;
     },
   },
+  '/portal-api/apps/{app_id}/custom_credentials/{credential_id}': {
+    make: async () => {
+      const path = `/portal-api/apps/${(await portal.app()).ID}/custom_credentials`;
+      const pair = { Alias: 'A', Type: 'CREDENTIAL_TYPE_CUSTOM', CredentialKey: 'k' };
+      return `${path}/${(await ok('POST', path, pair)).ID}`;
+    },
+  },
   '/portal-api/posts/{post_id}': { make: async () => `/portal-api/posts/${(await portal.post()).ID}` },
   '/portal-api/webhooks/{webhook_id}': { make: async () => `/portal-api/webhooks/${(await portal.webhook()).ID}` },
   '/portal-api/webhooks/{webhook_id}/headers/{header_id}': {

@@ -53,7 +53,10 @@ export async function provision(app: StoredApp, body: Provision, services: Decis
 }
 
 /** Resolves plan and products of a body, or throws every fault of the combination. */
-async function resolvePlanAndProducts(body: Provision, { portal }: DecisionServices) {
+export async function resolvePlanAndProducts(
+  body: Pick<Provision, 'PlanID' | 'ProductIDs'>,
+  { portal }: DecisionServices,
+) {
   const plan = await portal.plans.get(body.PlanID);
   const ids = [...new Set(body.ProductIDs)];
   const productsById = await portal.products.byIds(ids);

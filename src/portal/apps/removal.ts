@@ -1,18 +1,22 @@
 import type { DecisionServices } from '../access-requests/decision.ts';
 import { removeRequests } from '../access-requests/removal.ts';
+import { removeCustomCredentials } from '../custom-credentials/removal.ts';
 
-/** Removes an app with its access requests; their keys are revoked first. */
+/** Removes an app with its access requests and custom credentials; their keys are revoked first. */
 export async function removeApp(appId: number, services: DecisionServices, force = false): Promise<void> {
-  const { accessRequests } = services.portal;
-  do await removeRequests(await accessRequests.listLive({ app_id: appId }), services, force);
-  while (!(await tryRemove(appId, services)));
+  const { accessRequests, customCredentials } = services.portal;
+  do {
+    await removeRequests(await accessRequests.listLive({ app_id: appId }), services, force);
+    await removeCustomCredentials(await customCredentials.ofApp(appId), services, force);
+  } while (!(await tryRemove(appId, services)));
 }
 
-/** Removes the app; false when an access request was created meanwhile. */
+/** Removes the app; false when an access request or a custom credential was created meanwhile. */
 const tryRemove = (appId: number, { portal, records }: DecisionServices): Promise<boolean> =>
   records.write(async () => {
     await portal.apps.change(appId, it => it);
     if ((await portal.accessRequests.listLive({ app_id: appId })).length > 0) return false;
+    if ((await portal.customCredentials.ofApp(appId)).length > 0) return false;
     await portal.apps.remove(appId);
     return true;
   });

@@ -10,8 +10,11 @@ import { callProvider } from '../providers/provider-client.ts';
 
 type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'clock'>;
 
+/** What decides a key: an access request, or a custom credential. */
+type KeyRequest = Pick<StoredAccessRequest, 'AppID' | 'PlanID' | 'ProductIDs' | 'ProviderID'>;
+
 /** Key of an access request: access policies of its products and limits policy of its plan. */
-async function buildKey(request: StoredAccessRequest, { portal, clock }: Services): Promise<Key> {
+async function buildKey(request: KeyRequest, { portal, clock }: Services): Promise<Key> {
   const app = present(await portal.apps.get(request.AppID), 'App', 'unknown');
   const plan = present(await portal.plans.get(request.PlanID), 'Plan', 'unknown');
   const user = await portal.users.get(app.UserID);
@@ -34,11 +37,11 @@ async function buildKey(request: StoredAccessRequest, { portal, clock }: Service
   };
 }
 
-/** Has the provider make the key of a request. */
-export async function issueProviderKey(request: StoredAccessRequest, services: Services): Promise<ProviderKey> {
+/** Has the provider make the key of a request; with `name`, import the key of this name. */
+export async function issueProviderKey(request: KeyRequest, services: Services, name?: string): Promise<ProviderKey> {
   const provider = present(await services.portal.providers.get(request.ProviderID), 'Provider', 'unknown');
   const key = await buildKey(request, services);
-  return callProvider(provider, services, plane => plane.createKey(key));
+  return callProvider(provider, services, plane => plane.createKey(key, name));
 }
 
 export const toCredentialSecrets = ({ key_id, key_hash, expires }: ProviderKey) => ({

@@ -169,7 +169,8 @@ const hidePlan = (id: number, { portal, records, clock }: Services): Promise<voi
     await portal.plans.change(id, it => ({ ...it, Hidden: true }));
     const requests = await portal.accessRequests.listLive({ plan_id: id });
     const credentials = await portal.credentials.ofRequests(requests.map(({ ID }) => ID));
-    const count = credentials.length + requests.filter(it => isClaimed(it, clock.now())).length;
+    const claimed = requests.filter(it => isClaimed(it, clock.now()));
+    const count = credentials.length + claimed.length + (await portal.customCredentials.countOfPlan(id));
     if (count > 0) throw problem.plan_in_use({ detail: { count } });
   });
 

@@ -3,6 +3,7 @@ import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { removeRequests } from '../access-requests/removal.ts';
+import { removeCustomCredentials } from '../custom-credentials/removal.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import {
@@ -163,8 +164,10 @@ export const deleteProvider = operation({
     const { portal } = services;
     const { ID } = present(await portal.providers.get(provider_id), 'Provider');
     audit(String(ID));
-    do await removeRequests(await portal.accessRequests.listLive({ provider_id: ID }), services, query.force);
-    while (!(await tryRemove(ID, services)));
+    do {
+      await removeRequests(await portal.accessRequests.listLive({ provider_id: ID }), services, query.force);
+      await removeCustomCredentials(await portal.customCredentials.ofProvider(ID), services, query.force);
+    } while (!(await tryRemove(ID, services)));
     return okStatus;
   },
 });
@@ -176,6 +179,7 @@ const tryRemove = (id: number, { portal, records }: SyncServices): Promise<boole
     const plans = await portal.plans.ofProvider(id);
     for (const plan of plans) await portal.plans.change(plan.ID, it => it);
     if ((await portal.accessRequests.listLive({ provider_id: id })).length > 0) return false;
+    if ((await portal.customCredentials.ofProvider(id)).length > 0) return false;
     for (const { ID } of plans) {
       await portal.catalogues.plans.setLeftOf(ID, []);
       await portal.plans.remove(ID);
