@@ -10,7 +10,7 @@ import { callProvider } from '../providers/provider-client.ts';
 
 type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'clock'>;
 
-/** What decides a key: an access request, or a custom credential. */
+/** Origin of a key: an access request, or a custom credential. */
 type KeyRequest = Pick<StoredAccessRequest, 'AppID' | 'PlanID' | 'ProductIDs' | 'ProviderID'>;
 
 /** Key of an access request: access policies of its products and limits policy of its plan. */
