@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { publishBoth } from './support/both-formats.ts';
+import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
 import { findUnavailableReason, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
@@ -90,7 +93,7 @@ describe('Protected resource metadata of MCP proxies', () => {
   const post = (url: string, headers: Record<string, string> = {}) =>
     fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: message });
 
-  const create = async (metadata: object, { url = `${upstream.url}/mcp`, guarded = false } = {}) => {
+  const create = async (metadata: object, { url = `${upstream.url}/mcp`, guarded = false, tlsTransport = {} } = {}) => {
     const path = `/${createPublicId()}/`;
     const authToken = { type: 'apiKey', in: 'header', name: 'Authorization' };
     const schemes = guarded ? { securitySchemes: { authToken: { enabled: true } } } : {};
@@ -106,7 +109,7 @@ describe('Protected resource metadata of MCP proxies', () => {
             listenPath: { value: path, strip: true },
             authentication: { enabled: guarded, protectedResourceMetadata: { enabled: true, ...metadata }, ...schemes },
           },
-          upstream: { url },
+          upstream: { url, tlsTransport },
         },
       },
     });
@@ -148,6 +151,25 @@ describe('Protected resource metadata of MCP proxies', () => {
       const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'api.example' };
       const behindProxy = (await (await fetch(url + wellKnown, { headers: forwarded })).json()) as typeof document;
       assert.equal(behindProxy.resource, `https://api.example${new URL(url).pathname}`);
+    }
+  });
+
+  test('the document of an upstream is read with the certificate authorities of the definition', async () => {
+    const authority = makeAuthority('Private');
+    const { certPem: cert, keyPem: key } = makeServerCertificate(authority);
+    const secure = createServer({ cert, key }, (_request, response) => response.end(JSON.stringify(document)));
+    await new Promise<void>(resolve => secure.listen(0, '127.0.0.1', resolve));
+    try {
+      const { body } = await app.ask('POST', '/api/certs', { body: authority.certPem });
+      const url = `https://127.0.0.1:${(secure.address() as AddressInfo).port}/mcp`;
+      const trusted = await create({}, { url, tlsTransport: { caCertificates: [body.id] } });
+      const reply = await fetch(trusted.url + wellKnown);
+      assert.equal(reply.status, 200);
+      assert.equal(((await reply.json()) as typeof document).resource, trusted.url);
+      const strict = await create({}, { url });
+      assert.equal((await fetch(strict.url + wellKnown)).status, 502);
+    } finally {
+      secure.close();
     }
   });
 

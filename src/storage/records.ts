@@ -21,7 +21,7 @@ export interface Records {
    */
   write<T>(work: () => Promise<T>): Promise<T>;
   /** Dry run: runs `work` as `write` does, with all of its checks, and undoes its changes. */
-  rehearse<T>(work: () => Promise<T>): Promise<T>;
+  dryRun<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Records a change of an object, or of a whole topic: the revision and the change log are written in the same
    * transaction; listeners of this process are notified after the commit.
@@ -151,7 +151,7 @@ function createRecords(
       return db();
     },
     write,
-    rehearse: work => write(() => runAndUndo(currentTransaction()!, work)),
+    dryRun: work => write(() => runAndUndo(currentTransaction()!, work)),
     markChanged(topic, id = '') {
       const own = currentTransaction();
       if (!own) throw new Error(`markChanged(${topic}) outside of a write`);

@@ -55,7 +55,7 @@ export function runCreation<T>(
     const api = toApi(result) as McpApi;
     return { result, document: { document: expand ? await expandTools(apis, api, api.definition) : api.definition } };
   }
-  return dryRun ? records.rehearse(run) : records.write(run);
+  return dryRun ? records.dryRun(run) : records.write(run);
 }
 
 /** Document of an MCP proxy over a REST API, with every tool and what follows from its operation. */

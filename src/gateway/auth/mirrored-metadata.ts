@@ -1,3 +1,4 @@
+import type { OutboundRequest } from '#base/http-client/client.ts';
 import { isObject, type JsonObject } from '#base/json-tree.ts';
 import type { AuthServices } from './services.ts';
 
@@ -6,6 +7,9 @@ export interface MirroredMetadata {
   /** Undefined where the upstream has no usable document. */
   read(): Promise<JsonObject | undefined>;
 }
+
+/** TLS options of the definition for an origin of the upstream; throws where a certificate is missing. */
+export type ReadUpstreamTls = (origin: string) => NonNullable<OutboundRequest['tls']>;
 
 const ttlMs = 300_000;
 /** Interval between attempts after a failure. */
@@ -18,6 +22,7 @@ const wellKnownPath = '/.well-known/oauth-protected-resource';
 export function createMirroredMetadata(
   upstreamUrl: string,
   { outbound, clock, log }: Pick<AuthServices, 'outbound' | 'clock' | 'log'>,
+  readTls: ReadUpstreamTls,
 ): MirroredMetadata {
   const urls = listMetadataUrls(upstreamUrl);
   let document: JsonObject | undefined;
@@ -28,7 +33,7 @@ export function createMirroredMetadata(
   async function load(): Promise<void> {
     triedAtMs = clock.now();
     try {
-      document = await fetchDocument(outbound, urls);
+      document = await fetchDocument(outbound, urls, readTls(new URL(upstreamUrl).origin));
       loadedAtMs = clock.now();
     } catch (error) {
       const isCached = document !== undefined;
@@ -58,7 +63,11 @@ function listMetadataUrls(upstreamUrl: string): string[] {
 }
 
 /** The first URL whose status is not 404 decides. */
-async function fetchDocument(outbound: AuthServices['outbound'], urls: readonly string[]): Promise<JsonObject> {
+async function fetchDocument(
+  outbound: AuthServices['outbound'],
+  urls: readonly string[],
+  tls: ReturnType<ReadUpstreamTls>,
+): Promise<JsonObject> {
   for (const url of urls) {
     const { status, body } = await outbound.fetch({
       url,
@@ -66,6 +75,7 @@ async function fetchDocument(outbound: AuthServices['outbound'], urls: readonly 
       audience: 'operator',
       timeoutMs: fetchTimeoutMs,
       maxBytes: maxDocumentBytes,
+      tls,
     });
     if (status === 404) continue;
     if (status !== 200) throw new Error(`${url} responded with status ${status}`);

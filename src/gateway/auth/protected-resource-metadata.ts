@@ -4,7 +4,7 @@ import { createJsonResponse, createResponse, type GatewayResponse } from '../htt
 import type { BuiltInRoute, BuiltInRouteContext } from '../pipeline/built-in-route.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import { createMirroredMetadata } from './mirrored-metadata.ts';
+import { createMirroredMetadata, type ReadUpstreamTls } from './mirrored-metadata.ts';
 import { listDocumentScopes } from './scopes.ts';
 import type { AuthServices } from './services.ts';
 
@@ -58,13 +58,16 @@ export function buildGatewayUrl({ peer, headers, host, listenPath }: Exchange): 
   return `${isSecure ? 'https' : 'http'}://${authority}${listenPath.replace(/\/$/, '')}`;
 }
 
-type MetadataContext = BuiltInRouteContext<Pick<AuthServices, 'outbound' | 'clock' | 'log'>>;
+interface MetadataContext extends BuiltInRouteContext<Pick<AuthServices, 'outbound' | 'clock' | 'log'>> {
+  readonly readUpstreamTls: ReadUpstreamTls;
+}
 
 /** The metadata are public: their clients have no token yet (RFC 9728). */
-export function createMetadataRoutes({ model, services }: MetadataContext): [path: string, route: BuiltInRoute][] {
+export function createMetadataRoutes(context: MetadataContext): [path: string, route: BuiltInRoute][] {
+  const { model } = context;
   const metadata = buildResourceMetadata(model);
   if (metadata?.fault !== '') return [];
-  const serve = metadata.isMirrored ? createMirror(model.upstream.url, services) : createStaticDocument(metadata);
+  const serve = metadata.isMirrored ? createMirror(context) : createStaticDocument(metadata);
   const route: BuiltInRoute = call =>
     call.method === 'GET' || call.method === 'HEAD' ? serve(call) : createResponse(405, { Allow: 'GET, HEAD' });
   return [[metadata.path, route]];
@@ -81,8 +84,8 @@ function createStaticDocument({ resource, servers, scopes }: ResourceMetadata): 
 }
 
 /** The resource depends on the host of the request: no cache may store the document for another one. */
-function createMirror(upstreamUrl: string, services: MetadataContext['services']) {
-  const mirror = createMirroredMetadata(upstreamUrl, services);
+function createMirror({ model, services, readUpstreamTls }: MetadataContext) {
+  const mirror = createMirroredMetadata(model.upstream.url, services, readUpstreamTls);
   return async (call: Exchange): Promise<GatewayResponse> => {
     const document = await mirror.read();
     if (!document) return refuse(call, 'metadata_unavailable');

@@ -7,7 +7,7 @@ import { skipsLimits } from '../pipeline/loops.ts';
 import { limitMessages } from '../pipeline/message-limits.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
-import { isAlreadyCounted } from './counted-once.ts';
+import { countOnce } from './count-once.ts';
 import { resolveCounterOwner } from './counter-owner.ts';
 import { createLimitPlans, type LimitPlan } from './limit-plan.ts';
 import { createQuotaMonitor } from './quota-monitor.ts';
@@ -35,7 +35,7 @@ export const keyLimitsStep: Step<Services, typeof reads> = {
 
     function checkQuota(call: Exchange, session: Session, owner: string, { quota: window, scope }: LimitPlan) {
       const name = quotaCounter(owner, scope);
-      if (noQuotas || !window || isAlreadyCounted(call, name)) return setLimitVariables(call);
+      if (noQuotas || !window || !countOnce(call, name)) return setLimitVariables(call);
       return takeQuota(call, session, name, window);
     }
 
@@ -48,7 +48,7 @@ export const keyLimitsStep: Step<Services, typeof reads> = {
         const limits = limitPlans.get(right);
         const owner = resolveCounterOwner(call, session);
         const rate = noRates ? undefined : limitPlans.rateFor(call, owner, limits);
-        const refused = rate && !isAlreadyCounted(call, rate.name) ? guard(call, rate.name, rate.plan) : undefined;
+        const refused = rate && countOnce(call, rate.name) ? guard(call, rate.name, rate.plan) : undefined;
         if (refused instanceof Promise) return refused.then(it => it ?? checkQuota(call, session, owner, limits));
         return refused ?? checkQuota(call, session, owner, limits);
       }),

@@ -9,7 +9,7 @@ import { type LimitCheck, limitMessages } from '../pipeline/message-limits.ts';
 import { refusals, refuse } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { Step } from '../pipeline/step.ts';
-import { isAlreadyCounted } from './counted-once.ts';
+import { countOnce } from './count-once.ts';
 import { createQuotaMonitor, type MonitoredQuota } from './quota-monitor.ts';
 import { createRateCounter } from './rate-counter.ts';
 import type { LimitServices } from './services.ts';
@@ -61,7 +61,7 @@ function createGrantCheck(services: Services, orgId: string): LimitCheck | undef
   const evaluate = (call: Exchange, { allowed }: CounterResult): StepResult =>
     allowed ? undefined : rejectOrganisation(services, orgId, call, 'organisation_rate_exceeded', rateMessage);
   return call => {
-    if (skipsLimits(call) || isAlreadyCounted(call, name)) return undefined;
+    if (skipsLimits(call) || !countOnce(call, name)) return undefined;
     const taken = rates.take(name, window, clock.now());
     return taken instanceof Promise ? taken.then(it => evaluate(call, it)) : evaluate(call, taken);
   };
@@ -117,7 +117,7 @@ function createSessionCheck(services: Services, orgId: string) {
     taken: CounterResult | undefined,
   ): MaybePromise<StepResult> {
     if (taken && !taken.allowed) return reject(call, 'organisation_rate_exceeded', rateMessage);
-    if (!plan.quota || isAlreadyCounted(call, quotaName)) return undefined;
+    if (!plan.quota || !countOnce(call, quotaName)) return undefined;
     const used = counters.take(quotaName, plan.quota, clock.now());
     return used instanceof Promise ? used.then(it => evaluateQuota(call, plan, it)) : evaluateQuota(call, plan, used);
   }
@@ -135,7 +135,7 @@ function createSessionCheck(services: Services, orgId: string) {
   return (call: Exchange, session: Session): MaybePromise<StepResult> => {
     if (session.inactive) return refuse(call, 'organisation_inactive');
     const plan = getPlan(session);
-    const isRated = plan.rate && !isAlreadyCounted(call, rateName);
+    const isRated = plan.rate && countOnce(call, rateName);
     const taken = isRated ? rates.take(rateName, plan.rate!, clock.now()) : undefined;
     return taken instanceof Promise ? taken.then(it => evaluateRate(call, plan, it)) : evaluateRate(call, plan, taken);
   };

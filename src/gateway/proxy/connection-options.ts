@@ -1,6 +1,7 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import type { SecureContext, SecureVersion, TLSSocket } from 'node:tls';
 import type { AddressPolicy } from '#base/address-policy.ts';
+import type { OutboundTls } from '#base/http-client/pool.ts';
 import { Lru } from '#base/lru.ts';
 import type { Model } from '#definition/model.ts';
 import type { CertificateCache, StoredCertificate } from '../auth/certificate-cache.ts';
@@ -91,6 +92,19 @@ export function createConnectionOptions(
       optionsFor = create(current);
     }
     return optionsFor(destination);
+  };
+}
+
+/**
+ * The same for a request of the gateway itself. It checks no pinned keys: where a definition has them, the chain is
+ * verified instead.
+ */
+export function toOutboundTls({ tls, verifyIdentity }: UpstreamConnectionOptions): OutboundTls {
+  const { cert, key, rejectUnauthorized, secureContext } = tls;
+  return {
+    ...(cert && key ? { cert, key } : {}),
+    ...(secureContext ? { secureContext } : {}),
+    ...(rejectUnauthorized === false && !verifyIdentity ? { insecure: true } : {}),
   };
 }
 

@@ -11,7 +11,7 @@ import type { BuiltInRoute } from '../pipeline/built-in-route.ts';
 import { listenPortOf, validateListenPort } from '../pipeline/listen-port.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { createRecordHook } from '../plugins/record-hook.ts';
-import { createConnectionOptions, createDefaultConnection } from '../proxy/connection-options.ts';
+import { createConnectionOptions, createDefaultConnection, toOutboundTls } from '../proxy/connection-options.ts';
 import { createLoadBalancers } from '../proxy/load-balancer.ts';
 import type { ProxiedApi } from '../proxy/proxy.ts';
 import { ApiAnalytics } from '../recording/api-analytics.ts';
@@ -117,9 +117,14 @@ function buildUnavailableApi(model: Model, services: StepServices, facts: ApiFac
   const { id, databaseId, orgId, name } = identity;
   const { createdAt, secretsError, host, listenPath } = facts;
   const defaultConnection = createDefaultConnection(facts.policy);
+  // With the first request: a missing certificate is no fault of the other routes.
+  const readUpstreamTls = (origin: string) =>
+    toOutboundTls(
+      createConnectionOptions(model, services.certificates, facts.policy, services.upstreamAuthorities)({ origin }),
+    );
   return {
     unavailableReason: '',
-    builtInRoutes: createBuiltInRoutes({ model, services }),
+    builtInRoutes: createBuiltInRoutes({ model, services, readUpstreamTls }),
     versionSelector: unavailableSelector,
     onlyVersion: undefined,
     forwardsOptions: forwardsOptions(model),

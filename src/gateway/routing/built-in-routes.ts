@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { ReadUpstreamTls } from '../auth/mirrored-metadata.ts';
 import { createOauthRoutes } from '../auth/oauth/routes.ts';
 import { createMetadataRoutes } from '../auth/protected-resource-metadata.ts';
 import type { BuiltInRoute, BuiltInRouteContext } from '../pipeline/built-in-route.ts';
@@ -12,8 +13,12 @@ const loadPlayground = (): typeof import('../graphql/playground.ts') => require(
 /** Shared by the many APIs that have none. */
 export const noBuiltInRoutes: ReadonlyMap<string, BuiltInRoute> = new Map();
 
+interface RouteContext extends BuiltInRouteContext<StepServices> {
+  readonly readUpstreamTls: ReadUpstreamTls;
+}
+
 /** By the path below the listen path. */
-export function createBuiltInRoutes(context: BuiltInRouteContext<StepServices>): ReadonlyMap<string, BuiltInRoute> {
+export function createBuiltInRoutes(context: RouteContext): ReadonlyMap<string, BuiltInRoute> {
   const cors = createCorsPolicy(context);
   const routes = [
     ...createOauthRoutes(context),

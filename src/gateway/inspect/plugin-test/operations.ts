@@ -19,11 +19,11 @@ import { findHookName } from './hook-name.ts';
 import { problem } from './problems.ts';
 import {
   ControlTestWrite,
-  PluginTestAnswer,
   type PluginTestOutcome,
   type PluginTestReply,
+  PluginTestRequest,
+  PluginTestResponse,
   type PluginTestTask,
-  PluginTestWrite,
 } from './schema.ts';
 
 /** RPC of a traffic thread. */
@@ -68,7 +68,7 @@ export const testPluginAsOperator = operation({
   permission: 'secret',
   body: ControlTestWrite,
   example,
-  returns: PluginTestAnswer,
+  returns: PluginTestResponse,
   problems: shared,
   async handle({ body, audit }, services: TestServices & { defaultOrgId: () => Promise<string> }) {
     const { org_id, ...write } = body;
@@ -95,9 +95,9 @@ export const testOwnPlugin = operation({
   about:
     'Runs a hook or virtual endpoint of the given code in the sandbox with the given exchange, as POST /gw/plugins/test does, in the caller’s organisation. Functions for keys need the permission to write keys, policies of the session that to read policies and access to all their APIs.',
   permission: 'apis:write',
-  body: PluginTestWrite,
+  body: PluginTestRequest,
   example,
-  returns: PluginTestAnswer,
+  returns: PluginTestResponse,
   problems: [...shared, debugProblem.too_many_runs, proxyProblem.too_many_calls],
   async handle({ actor, body, audit }, services: OwnTestServices) {
     const hidden = await services.ownership.hiddenApis(actor);
@@ -139,7 +139,7 @@ async function findApiId({ apis }: TestServices, orgId: string, apiId: string | 
 
 async function runOnThread(
   { settings, callThread }: TestServices,
-  write: z.output<typeof PluginTestWrite>,
+  write: z.output<typeof PluginTestRequest>,
   owner: Pick<PluginTestTask, 'orgId' | 'apiId' | 'mayUseKeys'>,
 ): Promise<PluginTestOutcome> {
   const { code, driver, hook_type: type } = write;

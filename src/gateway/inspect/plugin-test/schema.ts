@@ -41,7 +41,7 @@ const TestedResponse = z.object({
   Body: body,
 });
 
-export const PluginTestWrite = z.object({
+export const PluginTestRequest = z.object({
   code: z.string().min(1).max(maxCodeCharacters).describe('Source of the plugin, as text'),
   driver: z
     .enum(['javascript', 'otto', 'typescript'])
@@ -63,7 +63,7 @@ export const PluginTestWrite = z.object({
   config_data: z.record(z.string(), z.unknown()).nullish().describe('Data of the definition'),
 });
 
-export const ControlTestWrite = PluginTestWrite.extend({
+export const ControlTestWrite = PluginTestRequest.extend({
   org_id: z.string().max(255).nullish().describe('Organisation that it runs in; defaults to the first one'),
 });
 
@@ -77,7 +77,7 @@ const RequestState = z.object({
 });
 const ResponseState = z.object({ StatusCode: z.int(), Headers: multiple, Body: z.string() });
 
-export const PluginTestAnswer = z.object({
+export const PluginTestResponse = z.object({
   logs: z
     .array(z.object({ level: z.string(), message: z.string(), time: z.string() }))
     .describe('Lines that the hook logged'),
@@ -98,11 +98,11 @@ export const PluginTestAnswer = z.object({
   execution_ms: z.number().describe('Time of the call, without loading'),
 });
 
-export type PluginTestOutcome = z.output<typeof PluginTestAnswer>;
+export type PluginTestOutcome = z.output<typeof PluginTestResponse>;
 
 /** A test as sent to a traffic thread. */
 export interface PluginTestTask {
-  readonly write: z.output<typeof PluginTestWrite>;
+  readonly write: z.output<typeof PluginTestRequest>;
   readonly name: string;
   readonly orgId: string;
   readonly apiId: string;
