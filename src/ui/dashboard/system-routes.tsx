@@ -1,4 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { auditFilterNames } from './audit/audit-filters.ts';
+import { readListSearch } from './list-search.ts';
 import { shellRoute } from './root-routes.tsx';
 
 /** Routes of the introduction, of monitoring of the installation, and of the library. */
@@ -13,4 +15,89 @@ const welcome = createRoute({
   component: lazyRouteComponent(() => import('./welcome/welcome-page.tsx'), 'WelcomePage'),
 });
 
-export const systemRoutes = [welcome] as const;
+const audit = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/audit',
+  staticData: { permission: 'audit_logs' },
+  validateSearch: readListSearch(...auditFilterNames),
+  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+});
+
+const uptime = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/uptime',
+  staticData: { permission: 'analytics' },
+  validateSearch: readListSearch('api_id', 'range', 'start', 'end'),
+  component: lazyRouteComponent(() => import('./uptime/uptime-page.tsx'), 'UptimePage'),
+});
+
+const status = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/system',
+  staticData: { permission: 'system' },
+  component: lazyRouteComponent(() => import('./system/status-page.tsx'), 'StatusPage'),
+});
+
+const templates = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/templates',
+  staticData: { permission: 'api_assets' },
+  component: lazyRouteComponent(() => import('./library/template-list-page.tsx'), 'TemplateListPage'),
+});
+
+const newTemplate = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/templates/new',
+  staticData: { permission: 'api_assets:write' },
+  component: lazyRouteComponent(() => import('./library/new-template-page.tsx'), 'NewTemplatePage'),
+});
+
+const template = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/templates/$assetId',
+  staticData: { permission: 'api_assets' },
+  component: lazyRouteComponent(() => import('./library/template-page.tsx'), 'TemplatePage'),
+});
+
+const examples = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/examples',
+  staticData: { permission: 'apis' },
+  component: lazyRouteComponent(() => import('./library/example-page.tsx'), 'ExamplePage'),
+});
+
+const mcpProxies = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/mcp-proxies',
+  staticData: { permission: 'mcp' },
+  validateSearch: readListSearch(),
+  component: lazyRouteComponent(() => import('./mcp/mcp-list-page.tsx'), 'McpListPage'),
+});
+
+const newMcpProxy = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/mcp-proxies/new',
+  staticData: { permission: 'mcp:write' },
+  component: lazyRouteComponent(() => import('./mcp/new-mcp-page.tsx'), 'NewMcpPage'),
+});
+
+const mcpProxy = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/mcp-proxies/$apiId',
+  staticData: { permission: 'mcp' },
+  component: lazyRouteComponent(() => import('./mcp/mcp-page.tsx'), 'McpPage'),
+});
+
+export const systemRoutes = [
+  welcome,
+  audit,
+  uptime,
+  status,
+  templates,
+  newTemplate,
+  template,
+  examples,
+  mcpProxies,
+  newMcpProxy,
+  mcpProxy,
+] as const;

@@ -12,6 +12,21 @@ export const FactList = ({ rows }: { rows: readonly (readonly [label: string, va
   </dl>
 );
 
+interface FigureCardProps {
+  readonly label: string;
+  readonly value: string;
+  readonly detail?: string;
+}
+
+/** One number with its name. */
+export const FigureCard = ({ label, value, detail }: FigureCardProps) => (
+  <Card>
+    <p className="text-small text-dim">{label}</p>
+    <p className="text-display font-semibold">{value}</p>
+    {detail && <p className="text-small text-dim">{detail}</p>}
+  </Card>
+);
+
 export const Card = ({ title, action, children }: { title?: string; action?: ReactNode; children: ReactNode }) => (
   <section className="rounded-card border border-line bg-surface">
     {title && (

@@ -18,6 +18,14 @@ export const formatNumber = (value: number, maxDigits = 0): string =>
 export const formatPercent = (share: number): string =>
   new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share);
 
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/** Size in decimal units: `512 B`, `1.4 MB`. */
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), byteUnits.length - 1);
+  return `${formatNumber(bytes / 1000 ** power, power === 0 ? 0 : 1)} ${byteUnits[power]}`;
+}
+
 /** Duration as people say it: `340 ms`, `1.2 s`, `3 min`. */
 export function formatMs(ms: number): string {
   if (ms < 1000) return `${formatNumber(ms, ms < 10 ? 1 : 0)} ms`;

@@ -1,14 +1,19 @@
 import { analyticsTexts } from './en/analytics.ts';
 import { apiTexts } from './en/apis.ts';
+import { auditTexts } from './en/audit.ts';
 import { homeTexts } from './en/home.ts';
 import { keyTexts } from './en/keys.ts';
 import { kitTexts } from './en/kit.ts';
+import { libraryTexts } from './en/library.ts';
 import { limitTexts } from './en/limits.ts';
 import { logTexts } from './en/logs.ts';
+import { mcpTexts } from './en/mcp.ts';
 import { pickerTexts } from './en/pickers.ts';
 import { policyTexts } from './en/policies.ts';
 import { shellTexts } from './en/shell.ts';
 import { signInTexts } from './en/sign-in.ts';
+import { systemTexts } from './en/system.ts';
+import { uptimeTexts } from './en/uptime.ts';
 import { userTexts } from './en/users.ts';
 import { deliveryTexts, webhookTexts } from './en/webhooks.ts';
 import { welcomeTexts } from './en/welcome.ts';
@@ -29,5 +34,10 @@ export const texts = {
   users: userTexts,
   webhooks: webhookTexts,
   deliveries: deliveryTexts,
+  audit: auditTexts,
+  library: libraryTexts,
+  mcp: mcpTexts,
+  system: systemTexts,
+  uptime: uptimeTexts,
   welcome: welcomeTexts,
 } as const;

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { nowMs } from '../../kit/browser-clock.ts';
 import type { ResultOf } from '../../kit/calls.ts';
-import { Card } from '../../kit/card.tsx';
+import { Card, FigureCard } from '../../kit/card.tsx';
 import { Chart } from '../../kit/chart.tsx';
 import { formatMs, formatNumber, formatPercent } from '../../kit/format.ts';
 import { useOperation } from '../../kit/queries.ts';
@@ -61,9 +61,9 @@ export function TrafficCards() {
   return (
     <>
       <div className="grid gap-4 min-[600px]:grid-cols-3">
-        <Figure label={own.requests} value={formatNumber(requests)} />
-        <Figure label={own.errorRate} value={requests === 0 ? '–' : formatPercent(failures / requests)} />
-        <Figure label={own.latency} value={meanMs === undefined ? '–' : formatMs(meanMs)} />
+        <FigureCard label={own.requests} value={formatNumber(requests)} />
+        <FigureCard label={own.errorRate} value={requests === 0 ? '–' : formatPercent(failures / requests)} />
+        <FigureCard label={own.latency} value={meanMs === undefined ? '–' : formatMs(meanMs)} />
       </div>
       <Card title={own.traffic}>
         {requests === 0 ? (
@@ -79,10 +79,3 @@ export function TrafficCards() {
     </>
   );
 }
-
-const Figure = ({ label, value }: { label: string; value: string }) => (
-  <Card>
-    <p className="text-small text-dim">{label}</p>
-    <p className="text-display font-semibold">{value}</p>
-  </Card>
-);

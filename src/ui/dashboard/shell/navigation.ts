@@ -1,8 +1,14 @@
 import {
+  Activity,
+  BookOpen,
+  Bot,
   Boxes,
   ChartSpline,
+  HeartPulse,
+  History,
   House,
   KeyRound,
+  LayoutTemplate,
   type LucideIcon,
   ScrollText,
   Send,
@@ -35,7 +41,12 @@ export const navigation: readonly NavigationGroup[] = [
   { entries: [{ to: '/', label: pages.home, icon: House, key: 'h' }] },
   {
     label: groups.apis,
-    entries: [{ to: '/apis', label: pages.apis, icon: Boxes, permission: 'apis', key: 'a' }],
+    entries: [
+      { to: '/apis', label: pages.apis, icon: Boxes, permission: 'apis', key: 'a' },
+      { to: '/mcp-proxies', label: pages.mcp, icon: Bot, permission: 'mcp', key: 'm' },
+      { to: '/templates', label: pages.templates, icon: LayoutTemplate, permission: 'api_assets' },
+      { to: '/examples', label: pages.examples, icon: BookOpen, permission: 'apis' },
+    ],
   },
   {
     label: groups.access,
@@ -56,11 +67,19 @@ export const navigation: readonly NavigationGroup[] = [
     entries: [
       { to: '/analytics', label: pages.analytics, icon: ChartSpline, permission: 'analytics', key: 'y' },
       { to: '/logs', label: pages.logs, icon: TextSearch, permission: 'log', key: 'l' },
+      { to: '/uptime', label: pages.uptime, icon: HeartPulse, permission: 'analytics' },
     ],
   },
   {
     label: groups.people,
     entries: [{ to: '/users', label: pages.users, icon: UsersRound, permission: 'users', key: 'u' }],
+  },
+  {
+    label: groups.system,
+    entries: [
+      { to: '/system', label: pages.status, icon: Activity, permission: 'system', key: 's' },
+      { to: '/audit', label: pages.audit, icon: History, permission: 'audit_logs' },
+    ],
   },
 ];
 
@@ -70,4 +89,5 @@ export const objectPages: Readonly<Record<string, (id: string) => string>> = {
   policies: id => `/policies/${encodeURIComponent(id)}`,
   webhooks: id => `/webhooks/${encodeURIComponent(id)}`,
   keys: id => `/keys/${encodeURIComponent(id)}`,
+  templates: id => `/templates/${encodeURIComponent(id)}`,
 };

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../kit/button.tsx';
+import { ChoiceCards } from '../../kit/choice-cards.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -31,19 +32,15 @@ export function ApiStep({ apiCount, onCreated }: { apiCount: number; onCreated(a
   };
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      <fieldset className="flex flex-col gap-2">
-        <legend className="mb-1 text-dim">{own.source}</legend>
-        <div className="grid gap-3 min-[600px]:grid-cols-2">
-          <SourceCard source="sample" chosen={source} onChoose={setSource} title={own.sample} about={own.sampleAbout} />
-          <SourceCard
-            source="upstream"
-            chosen={source}
-            onChoose={setSource}
-            title={own.upstream}
-            about={own.upstreamAbout}
-          />
-        </div>
-      </fieldset>
+      <ChoiceCards
+        label={own.source}
+        value={source}
+        onChange={next => setSource(next)}
+        choices={[
+          { value: 'sample', title: own.sample, about: own.sampleAbout },
+          { value: 'upstream', title: own.upstream, about: own.upstreamAbout },
+        ]}
+      />
       {source === 'upstream' && <ApiFields form={form} />}
       <ErrorText error={error} />
       <div>
@@ -55,30 +52,3 @@ export function ApiStep({ apiCount, onCreated }: { apiCount: number; onCreated(a
     </form>
   );
 }
-
-interface SourceCardProps {
-  readonly source: Source;
-  readonly chosen: Source;
-  onChoose(source: Source): void;
-  readonly title: string;
-  readonly about: string;
-}
-
-const card =
-  'flex items-start gap-3 rounded-card border border-edge p-3 has-checked:border-accent has-checked:bg-accent-soft';
-
-const SourceCard = ({ source, chosen, onChoose, title, about }: SourceCardProps) => (
-  <label className={card}>
-    <input
-      type="radio"
-      name="source"
-      className="mt-0.5 size-4 accent-accent"
-      checked={source === chosen}
-      onChange={() => onChoose(source)}
-    />
-    <span className="flex flex-col">
-      <span className="font-medium">{title}</span>
-      <span className="text-small text-dim">{about}</span>
-    </span>
-  </label>
-);

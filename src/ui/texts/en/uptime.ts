@@ -1,0 +1,28 @@
+/** Texts of the page about uptime tests. */
+export const uptimeTexts = {
+  title: 'Uptime',
+  list: 'Upstream hosts with uptime tests',
+  columns: {
+    api: 'API',
+    host: 'Host',
+    state: 'State',
+    since: 'Since',
+    uptime: 'Uptime',
+    latency: 'Mean latency',
+    tests: 'Tests',
+    last: 'Last test',
+  },
+  up: 'Up',
+  down: 'Down',
+  failedOf: (failed: string, tests: string) => `${failed} of ${tests} failed`,
+  refresh: 'Refresh',
+  emptyTitle: 'No uptime tests in this time',
+  emptyAbout:
+    'The gateway tests upstream hosts of APIs with uptime tests, and sends no requests to hosts that are down.',
+  guide: 'Guide to upstreams',
+  detail: (host: string) => `Host ${host}`,
+  changes: 'Changes of the state, newest first',
+  noChanges: 'The state did not change in this time.',
+  status: (status: number) => `status ${status}`,
+  openApi: 'Open the API',
+} as const;
