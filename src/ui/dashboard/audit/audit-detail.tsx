@@ -9,7 +9,7 @@ import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type AuditRecordView, findObjectPage } from './audit-filters.ts';
-import { OutcomePill } from './audit-page.tsx';
+import { OutcomePill } from './outcome-pill.tsx';
 
 const own = texts.audit;
 const maxIdChars = 40;

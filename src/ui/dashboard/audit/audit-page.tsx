@@ -1,7 +1,7 @@
 import { useSearch } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
-import { MethodBadge, StatusPill } from '../../kit/badge.tsx';
+import { MethodBadge } from '../../kit/badge.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { FilterSelect } from '../../kit/field.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
@@ -14,15 +14,9 @@ import { ListToolbar } from '../list-toolbar.tsx';
 import { FilterText } from '../monitor/filter-text.tsx';
 import { AuditDetail } from './audit-detail.tsx';
 import { type AuditRecordView, type AuditSearch, hasAuditFilters, toAuditQuery } from './audit-filters.ts';
+import { OutcomePill } from './outcome-pill.tsx';
 
 const own = texts.audit;
-
-/** Outcome of a request in words, by its status. */
-export function OutcomePill({ status }: { status: number }) {
-  if (status < 400) return <StatusPill tone="success">{own.done(status)}</StatusPill>;
-  if (status < 500) return <StatusPill tone="warning">{own.refused(status)}</StatusPill>;
-  return <StatusPill tone="danger">{own.failed(status)}</StatusPill>;
-}
 
 const createColumns = (open: (id: string) => void): readonly Column<AuditRecordView>[] => [
   { id: 'time', title: own.columns.time, cell: ({ timestamp }) => <TimeText time={timestamp} /> },

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
+import { callServer } from '../../kit/calls.ts';
 import { SelectField } from '../../kit/field.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
@@ -52,12 +53,15 @@ export function NewTemplatePage() {
 function SourceSelect({ onText }: { onText(text: string): void }) {
   const [apiId, setApiId] = useState('');
   const list = useOperation('GET /api/apis', { query: { sort: 'name', format: 'oas' } });
-  const chosen = useOperation('GET /api/apis/oas/{apiId}', { params: { apiId } }, { enabled: apiId !== '' });
-  const document = chosen.data?.value;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text changes with the chosen document alone.
-  useEffect(() => {
-    if (document) onText(JSON.stringify(toTemplate(document), null, 2));
-  }, [document]);
+  const toasts = useToasts();
+  const choose = (next: string) => {
+    setApiId(next);
+    if (next === '') return onText(emptyText);
+    callServer('GET /api/apis/oas/{apiId}', { params: { apiId: next } } as never).then(
+      ({ value }) => onText(JSON.stringify(toTemplate(value), null, 2)),
+      (error: Error) => toasts.showError(error.message),
+    );
+  };
   const apis = (list.data?.value.apis ?? []).map(toApiOutline);
   return (
     <div className="max-w-[480px]">
@@ -65,7 +69,7 @@ function SourceSelect({ onText }: { onText(text: string): void }) {
         label={own.from}
         help={own.fromHelp}
         value={apiId}
-        onChange={event => setApiId(event.target.value)}
+        onChange={event => choose(event.target.value)}
         options={[
           { value: '', label: own.fromNone },
           ...apis.map(({ id, name }) => ({ value: id, label: name || id })),

@@ -49,37 +49,7 @@ export function TemplateForm({ fields, onChange, onSubmit, error, isBusy, isNew,
     <form onSubmit={submit} noValidate className="flex max-w-[960px] flex-col gap-4">
       {!canWrite && <p className="text-dim">{own.readOnly}</p>}
       <ErrorText error={isConflict(error) ? new Error(own.conflict) : error} />
-      <Card>
-        <div className="flex flex-col gap-4">
-          <TextField
-            label={own.name}
-            required
-            maxLength={500}
-            disabled={!canWrite}
-            error={fault.name}
-            value={fields.name}
-            onChange={event => onChange({ name: event.target.value })}
-          />
-          {isNew && (
-            <TextField
-              label={own.id}
-              isMono
-              maxLength={64}
-              help={own.idHelp}
-              value={fields.id}
-              onChange={event => onChange({ id: event.target.value })}
-            />
-          )}
-          <TextAreaField
-            label={own.about}
-            maxLength={5000}
-            rows={2}
-            disabled={!canWrite}
-            value={fields.description}
-            onChange={event => onChange({ description: event.target.value })}
-          />
-        </div>
-      </Card>
+      <TemplateFacts fields={fields} fault={fault.name} isNew={isNew} canWrite={canWrite} onChange={onChange} />
       <CodeEditor
         label={own.data(fields.name)}
         value={fields.text}
@@ -101,3 +71,41 @@ export function TemplateForm({ fields, onChange, onSubmit, error, isBusy, isNew,
     </form>
   );
 }
+
+interface TemplateFactsProps extends Pick<TemplateFormProps, 'fields' | 'onChange' | 'isNew' | 'canWrite'> {
+  readonly fault: string | undefined;
+}
+
+const TemplateFacts = ({ fields, fault, isNew, canWrite, onChange }: TemplateFactsProps) => (
+  <Card>
+    <div className="flex flex-col gap-4">
+      <TextField
+        label={own.name}
+        required
+        maxLength={500}
+        disabled={!canWrite}
+        error={fault}
+        value={fields.name}
+        onChange={event => onChange({ name: event.target.value })}
+      />
+      {isNew && (
+        <TextField
+          label={own.id}
+          isMono
+          maxLength={64}
+          help={own.idHelp}
+          value={fields.id}
+          onChange={event => onChange({ id: event.target.value })}
+        />
+      )}
+      <TextAreaField
+        label={own.about}
+        maxLength={5000}
+        rows={2}
+        disabled={!canWrite}
+        value={fields.description}
+        onChange={event => onChange({ description: event.target.value })}
+      />
+    </div>
+  </Card>
+);

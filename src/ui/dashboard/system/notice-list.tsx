@@ -18,7 +18,7 @@ const readApiId = (data: unknown): string | undefined => {
   return typeof id === 'string' && id !== '' ? id : undefined;
 };
 
-/** What needs attention: APIs that are not served, certificates, dead letters. */
+/** Notifications that need attention: APIs that are not served, certificates, dead letters. */
 export function NoticeList() {
   const query = useNotices(true);
   const items = query.data?.value.notifications ?? [];

@@ -63,7 +63,7 @@ const createColumns = (open: (host: HostView) => void): readonly Column<HostView
 /** Results of uptime tests by upstream host, read again every half minute. */
 export function UptimePage() {
   const search = useSearch({ from: '/shell/uptime' });
-  const { change, clear } = useListChange();
+  const { change } = useListChange();
   const { range, refresh } = useTimeRange({ ...search, range: search.range ?? defaultRange });
   const [opened, setOpened] = useState<HostView>();
   const columns = useMemo(() => createColumns(setOpened), []);
@@ -74,7 +74,6 @@ export function UptimePage() {
     { query: { p, api_id, from: range.start, to: range.name === undefined ? range.end : undefined } },
     { keepPrevious: true, refetchIntervalMs: refreshMs },
   );
-  const isEmpty = list.data?.value.data.length === 0 && api_id === undefined;
   return (
     <PageFrame
       title={own.title}
@@ -89,36 +88,49 @@ export function UptimePage() {
           <RangeSelect range={range} onChange={change} />
           <ApiSelect apiId={api_id ?? ''} onChange={it => change({ api_id: it })} />
         </search>
-        {!list.data || list.isError ? (
-          <QueryState query={list} />
-        ) : isEmpty ? (
-          <Notice
-            icon={HeartPulse}
-            title={own.emptyTitle}
-            action={
-              <a href="/guides/upstreams" className={buttonClass()}>
-                {own.guide}
-              </a>
-            }
-          >
-            {own.emptyAbout}
-          </Notice>
-        ) : (
-          <DataTable
-            label={own.list}
-            rows={list.data.value.data}
-            columns={columns}
-            idOf={idOfHost}
-            nameOf={({ host }) => host}
-            page={p}
-            pages={list.data.value.pages}
-            onPage={next => change({ p: next })}
-            isRefreshing={list.isFetching}
-            onClearFilters={clear}
-          />
-        )}
+        <HostList list={list} search={search} columns={columns} />
       </div>
       {opened && <UptimeDetail host={opened} onClose={() => setOpened(undefined)} />}
     </PageFrame>
   );
 }
+
+interface HostListProps {
+  readonly list: ReturnType<typeof useOperation<'GET /api/uptime'>>;
+  readonly search: { readonly p?: number; readonly api_id?: string };
+  readonly columns: readonly Column<HostView>[];
+}
+
+function HostList({ list, search: { p = 1, api_id }, columns }: HostListProps) {
+  const { change, clear } = useListChange();
+  if (!list.data || list.isError) return <QueryState query={list} />;
+  if (list.data.value.data.length === 0 && api_id === undefined) return <EmptyList />;
+  return (
+    <DataTable
+      label={own.list}
+      rows={list.data.value.data}
+      columns={columns}
+      idOf={idOfHost}
+      nameOf={({ host }) => host}
+      page={p}
+      pages={list.data.value.pages}
+      onPage={next => change({ p: next })}
+      isRefreshing={list.isFetching}
+      onClearFilters={clear}
+    />
+  );
+}
+
+const EmptyList = () => (
+  <Notice
+    icon={HeartPulse}
+    title={own.emptyTitle}
+    action={
+      <a href="/guides/upstreams" className={buttonClass()}>
+        {own.guide}
+      </a>
+    }
+  >
+    {own.emptyAbout}
+  </Notice>
+);
