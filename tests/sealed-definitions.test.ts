@@ -150,6 +150,7 @@ for (const engine of engines)
         'portal_pages',
         'portal_blocks',
         'portal_custom_credentials',
+        'portal_files',
       ])
         await records.db.schema.dropTable(table).execute();
       for (const index of [

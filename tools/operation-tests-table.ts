@@ -1,6 +1,20 @@
 /** Operations whose tests build the path in a helper, by test file. */
 export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
   'src/events/hooks/probe.test.ts': ['testHook'],
+  'src/portal/products/documents.test.ts': [
+    'getApiOas',
+    'uploadApiOas',
+    'deleteApiOas',
+    'getApiSchema',
+    'uploadApiSchema',
+    'deleteApiSchema',
+    'getSpecOas',
+    'uploadSpecOas',
+    'deleteSpecOas',
+    'getSpecSchema',
+    'uploadSpecSchema',
+    'deleteSpecSchema',
+  ],
   'src/workspace/notifications/notifications.test.ts': ['markNotifications', 'muteNotifications'],
   'src/people/groups/groups.test.ts': ['listUsersOfGroup'],
   'tests/revisions.test.ts': [

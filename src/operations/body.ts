@@ -14,6 +14,12 @@ export interface Upload {
   readonly bytes: Buffer;
 }
 
+/** File of a response, in place of JSON. */
+export interface FileContent {
+  readonly mediaType: string;
+  readonly bytes: Buffer;
+}
+
 /** Rejects an unsupported media type by the head, before the body is read. */
 export function checkMediaType(kind: BodyKind, contentType: string | undefined): void {
   if (typeof kind !== 'object' || kind.only.includes(parseMediaType(contentType))) return;
@@ -118,8 +124,7 @@ async function parseUpload(bytes: Buffer, contentType: string | undefined): Prom
   } catch (cause) {
     throw problem.invalid({ detail: { faults: 'Request body malformed: it is not a multipart form' }, cause });
   }
-  for (const value of form.values()) {
-    if (typeof value !== 'string') return { name: value.name, bytes: Buffer.from(await value.arrayBuffer()) };
-  }
-  return undefined;
+  const [file, further] = [...form.values()].filter(value => typeof value !== 'string');
+  if (further) throw problem.invalid({ detail: { faults: 'Request body malformed: the form holds two files' } });
+  return file && { name: file.name, bytes: Buffer.from(await file.arrayBuffer()) };
 }

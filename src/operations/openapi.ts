@@ -72,7 +72,7 @@ export function describeOperation(it: AnyOperation): JsonObject {
     description: 'Success',
     ...toSuccessHeaders(it),
     content: {
-      ...Object.fromEntries(listResponseTypes(it).map(type => [type, { schema: toJsonSchema(it.returns, 'output') }])),
+      ...toResponseContent(it),
       ...(it.toCsv ? { [csvType]: { schema: { type: 'string' } } } : {}),
     },
   };
@@ -123,6 +123,12 @@ function toBodyContent(kind: BodyKind, described: JsonObject): JsonObject {
 
 const listResponseTypes = ({ produces = 'application/json', offersYaml }: AnyOperation): string[] =>
   offersYaml ? [produces, 'application/yaml'] : [produces];
+
+function toResponseContent(it: AnyOperation): JsonObject {
+  const types = it.producesFile ?? listResponseTypes(it);
+  const schema = it.producesFile ? { type: 'string', format: 'binary' } : toJsonSchema(it.returns, 'output');
+  return Object.fromEntries(types.map(type => [type, { schema }]));
+}
 
 /** OpenAPI ignores header parameters named Accept, Content-Type and Authorization (3.1, Parameter Object). */
 const toHeaderParameters = (it: AnyOperation): JsonObject[] =>

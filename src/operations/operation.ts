@@ -127,6 +127,8 @@ export interface Operation<
   readonly status?: number;
   /** Response media type, with the handler's text as the body; default JSON. */
   readonly produces?: string;
+  /** Media types of the file that the handler returns, one of which it has; in place of `produces`. */
+  readonly producesFile?: readonly string[];
   /** The query parameter `pretty=true` indents the JSON of the response. */
   readonly offersPretty?: true;
   /** Content negotiation: the response is YAML where `Accept` names a YAML media type (RFC 9110, 12.5.1). */

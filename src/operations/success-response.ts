@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isYamlType, parseMediaType } from '#base/media-type.ts';
 import { toYamlText } from '#base/yaml.ts';
+import type { FileContent } from './body.ts';
 import { csvType } from './csv.ts';
 import { type ObjectVersions, type Preconditions, parseTagCondition } from './entity-tags.ts';
 import { type AnyOperation, isMutation } from './operation.ts';
@@ -28,6 +29,10 @@ export function renderSuccess(it: AnyOperation, request: FastifyRequest, value: 
   if (it.toCsv && isCsv(request)) {
     const headers = { 'content-disposition': `attachment; filename="${it.name}.csv"` };
     return { content: it.toCsv(value as never), type: csvType, headers };
+  }
+  if (it.producesFile) {
+    const { bytes, mediaType } = value as FileContent;
+    return { content: bytes, type: mediaType };
   }
   if (it.produces) return { content: value, type: it.produces };
   const content = JSON.stringify(value, undefined, it.offersPretty && isPretty(request) ? 2 : undefined);

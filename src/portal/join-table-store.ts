@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';
 
+/** Tables of two ids: neither documents nor files. */
 type JoinTable = {
-  [T in keyof PortalTables]: PortalTables[T] extends { body: string } ? never : T;
+  [T in keyof PortalTables]: PortalTables[T] extends { body: string } | { content: string } ? never : T;
 }[keyof PortalTables];
 
 export type JoinTableStore = ReturnType<typeof createJoinTableStore>;

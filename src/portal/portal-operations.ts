@@ -13,7 +13,11 @@ import { teamOperations } from './organisations/team-operations.ts';
 import { blockOperations } from './pages/block-operations.ts';
 import { pageOperations } from './pages/operations.ts';
 import { planOperations } from './plans/operations.ts';
+import { apiDetailOperations } from './products/api-detail-operations.ts';
+import { productDocumentOperations } from './products/document-operations.ts';
+import { productImageOperations } from './products/image-operations.ts';
 import { productOperations } from './products/operations.ts';
+import { specOperations } from './products/spec-operations.ts';
 import { providerOperations } from './providers/operations.ts';
 import { portalUserOperations } from './users/operations.ts';
 
@@ -21,6 +25,10 @@ import { portalUserOperations } from './users/operations.ts';
 export const portalOperations = [
   ...providerOperations,
   ...productOperations,
+  ...productImageOperations,
+  ...apiDetailOperations,
+  ...specOperations,
+  ...productDocumentOperations,
   ...planOperations,
   ...catalogueOperations,
   ...audienceOperations,

@@ -13,6 +13,7 @@ import { createLocalControlPlane, type LocalPlaneServices } from './control-plan
 import { createRemoteControlPlane } from './control-plane-remote.ts';
 import { createCredentialStore } from './credentials/store.ts';
 import { createCustomCredentialStore } from './custom-credentials/store.ts';
+import { createPortalFileStore } from './files/store.ts';
 import { createPortalOrganisationStore, createTeamStore } from './organisations/store.ts';
 import { createPageStore } from './pages/store.ts';
 import { createPlanStore } from './plans/store.ts';
@@ -37,6 +38,7 @@ export function createPortalStores({ records, vault, clock, settings }: StoreSer
   const teams = createTeamStore(records);
   return {
     providers: createProviderStore(records, vault),
+    files: createPortalFileStore(records),
     products: createProductStore(records),
     plans: createPlanStore(records),
     catalogues: createCatalogueStore(records),

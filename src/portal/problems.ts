@@ -45,6 +45,13 @@ export const problem = problems('portal', {
   },
   quota_exceeded: { status: 422, message: 'Plan access quota exceeded' },
   not_pending: { status: 422, message: 'The access request is {status}: only a pending one can be decided' },
+  document_missing: { status: 422, message: 'no {document} specified' },
+  document_refused: { status: 422, message: 'file: {reason}' },
+  schema_refused: { status: 400, message: 'file: {reason}' },
+  spec_exists: { status: 422, message: 'SpecAlias: the product already has a specification {alias}' },
+  too_many_specs: { status: 422, message: 'The product has {max} specifications, the maximum' },
+  image_missing: { status: 400, message: 'The product has no {image}' },
+  image_refused: { status: 400, message: 'file: must be a PNG, JPEG, GIF or WebP image: the content is none of them' },
   rotated_already: { status: 422, message: 'The credential was changed by another request meanwhile' },
   approval_in_progress: { status: 422, message: 'The access request is being approved at the moment' },
 });

@@ -45,6 +45,14 @@ export interface PortalTables {
   portal_blocks: Named & { page_id: number; name: string };
   portal_categories: Named & { name: string };
   portal_pages: Named & { path: string };
+  /** Uploaded files; `content` is Base64. */
+  portal_files: {
+    owner: string;
+    slot: string;
+    media_type: string;
+    content: string;
+    updated_at: number;
+  };
   portal_posts: Numbered & { path: string; status: string };
   portal_sso_profiles: { id: string; created_at: number; body: string };
   portal_tags: Named & { name: string };

@@ -233,6 +233,18 @@ const resources: Record<string, Resource> = {
   },
   '/portal-api/providers/{provider_id}': { make: async () => '/portal-api/providers/1' },
   '/portal-api/products/{product_id}': { make: async () => `/portal-api/products/${(await portal.product()).ID}` },
+  '/portal-api/products/{product_id}/api-details/{api_id}': {
+    async make() {
+      const { ID, APIDetails } = await portal.product();
+      return `/portal-api/products/${ID}/api-details/${APIDetails[0].APIID}`;
+    },
+  },
+  '/portal-api/products/{product_id}/spec-details/{spec_id}': {
+    async make() {
+      const path = `/portal-api/products/${(await portal.product()).ID}/spec-details`;
+      return `${path}/${(await ok('POST', path, { SpecAlias: 'v1', OASUrl: 'https://a.example/v1.json' })).ID}`;
+    },
+  },
   '/portal-api/plans/{plan_id}': { make: async () => `/portal-api/plans/${(await portal.plan()).ID}` },
   '/portal-api/catalogues/{catalogue_id}': {
     async make() {
@@ -308,8 +320,8 @@ async function newUser(): Promise<{ id: string }> {
   return (await ok('POST', '/admin/users', user)).Meta;
 }
 
-const all = catalogue as readonly { method: string; path: string; body?: unknown }[];
-const written = all.filter(it => it.method === 'PUT' && it.body).map(({ path }) => path);
+const all = catalogue as readonly { method: string; path: string; body?: unknown; accepts?: unknown }[];
+const written = all.filter(it => it.method === 'PUT' && it.body && it.accepts !== 'upload').map(({ path }) => path);
 const paths = written.filter(path => all.some(it => it.method === 'GET' && it.path === path));
 
 /** What a write changes by itself. */

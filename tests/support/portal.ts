@@ -66,3 +66,10 @@ export async function aRequest(app: TestApp, more: { plan?: Members; app?: Membe
   const { AccessRequestID } = await requestPortal(app, 'PUT', `/portal-api/apps/${owner.ID}/provision`, body);
   return { product, plan, app: owner, requestId: AccessRequestID as number };
 }
+
+/** A multipart form with one file, as browsers send it. */
+export function toFileForm(content: string | Uint8Array<ArrayBuffer>, name = 'upload'): FormData {
+  const form = new FormData();
+  form.append('file', new Blob([content]), name);
+  return form;
+}

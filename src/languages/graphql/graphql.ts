@@ -8,6 +8,6 @@ export {
 } from './document.ts';
 export { findIntrospectionExcess, introspect } from './introspection.ts';
 export { introspectionQuery, printIntrospection } from './introspection-result.ts';
-export { compileGraphqlSchema, InvalidGraphqlSchema } from './schema.ts';
+export { checkGraphqlSchema, compileGraphqlSchema, InvalidGraphqlSchema } from './schema.ts';
 export { findSchemaField } from './schema-fields.ts';
 export { compileSubgraphSchema } from './subgraph.ts';

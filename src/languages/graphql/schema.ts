@@ -56,6 +56,9 @@ export function compileGraphqlSchema(sdl: string): CompiledSchema {
   return compiled;
 }
 
+/** Checks SDL that nothing executes; throws `InvalidGraphqlSchema`. */
+export const checkGraphqlSchema = (sdl: string): void => void buildValidSchema(sdl);
+
 function buildValidSchema(sdl: string): GraphQLSchema {
   try {
     scanGraphqlText(sdl, { maxTokens: maxSchemaTokens, maxNesting: maxSchemaNesting });

@@ -7,6 +7,7 @@ import { present, problem } from '../problems.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
 import { applyProductChange, publishAtProvider, updateAtProvider } from './publishing.ts';
+import { removeDroppedSpecs, removeProduct } from './removal.ts';
 import {
   defaultProduct,
   Product,
@@ -124,7 +125,12 @@ export const updateProduct = operation({
     await portal.products.refuseTaken(product);
     const save = (product: StoredProduct) =>
       records.write(async () => {
-        const changed = await portal.products.change(before.ID, () => ({ ...product, UpdatedAt: clock.now() }));
+        const changed = await portal.products.change(before.ID, ({ Images }) => ({
+          ...product,
+          ...(Images && { Images }),
+          UpdatedAt: clock.now(),
+        }));
+        if (changed) await removeDroppedSpecs(before, changed, portal);
         if (changed && catalogues) await portal.catalogues.products.setLeftOf(before.ID, catalogues);
         return present(changed, 'Product', 'unknown');
       });
@@ -152,10 +158,7 @@ export const deleteProduct = operation({
     audit(String(ID));
     const provider = ReferenceID === '' ? undefined : await portal.providers.get(ProviderID);
     if (provider) await callProvider(provider, services, plane => plane.deletePolicy(ReferenceID));
-    await records.write(async () => {
-      await portal.catalogues.products.setLeftOf(ID, []);
-      await portal.products.remove(ID);
-    });
+    await records.write(() => removeProduct(ID, portal));
     return okStatus;
   },
 });

@@ -57,7 +57,7 @@ export const updateProductPolicy =
 export function buildApiDetails(
   apiIds: readonly string[],
   facts: ReadonlyMap<string, ApiFacts>,
-  existing: readonly Pick<ApiDetail, 'APIID' | 'Description' | 'OASUrl'>[] = [],
+  existing: readonly Pick<ApiDetail, 'APIID' | 'Description' | 'OASUrl' | 'ChosenName'>[] = [],
 ): ApiDetail[] {
   return apiIds.map(APIID => {
     const api = facts.get(APIID);
@@ -70,6 +70,7 @@ export function buildApiDetails(
       ListenPath: api?.listenPath ?? '',
       TargetURL: api?.targetUrl ?? '',
       OASUrl: before?.OASUrl ?? '',
+      ...(before?.ChosenName && { ChosenName: before.ChosenName }),
       Status: api?.active ?? false,
     };
   });

@@ -4,7 +4,7 @@ import type { PortalServices } from '../portal-stores.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import type { StoredProvider } from '../providers/schema.ts';
 import { buildApiDetails, createProductPolicy, fromProductPolicy, updateProductPolicy } from './policy.ts';
-import type { ApiDetail, ProductChange, SpecDetail, StoredProduct } from './schema.ts';
+import type { ApiDetail, ProductChange, StoredProduct, StoredSpec } from './schema.ts';
 
 /** Publishing: from a request body to a product and its access policy. */
 type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'clock'>;
@@ -76,12 +76,13 @@ async function fetchApiDetails(
       APIID,
       Description: write?.Description ?? previous?.Description ?? '',
       OASUrl: write?.OASUrl ?? previous?.OASUrl ?? '',
+      ...(previous?.ChosenName && { ChosenName: previous.ChosenName }),
     };
   });
   return buildApiDetails(ids, facts, texts);
 }
 
-function buildSpecDetails(before: StoredProduct, { SpecDetails }: ProductChange, nowMs: number): SpecDetail[] {
+function buildSpecDetails(before: StoredProduct, { SpecDetails }: ProductChange, nowMs: number): StoredSpec[] {
   if (SpecDetails === undefined) return before.SpecDetails;
   let last = Math.max(0, ...before.SpecDetails.map(({ ID }) => ID));
   return (SpecDetails ?? []).map(({ SpecAlias, OASUrl, Name }) => {
@@ -92,6 +93,7 @@ function buildSpecDetails(before: StoredProduct, { SpecDetails }: ProductChange,
       SpecAlias,
       OASUrl: OASUrl ?? previous?.OASUrl ?? '',
       Name: Name ?? previous?.Name ?? '',
+      DocumentationType: previous?.DocumentationType ?? 'OAS',
     };
   });
 }

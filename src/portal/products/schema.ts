@@ -14,17 +14,41 @@ import {
 /** Product: APIs, or documentation alone, published together; one access policy of its provider. */
 const longText = z.string().max(1_000_000);
 
+/** Address of a document that pages of the portal link to: no `javascript:`. */
+const documentUrl = textUpTo(2048).refine(
+  text => text === '' || /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+  'must be an http or https address',
+);
+
 const ApiDetailWrite = readOnlyMembers(
-  z.object({ APIID: nonEmptyText(), Description: optionalMember(longText), OASUrl: optionalMember(textUpTo(2048)) }),
+  z.object({ APIID: nonEmptyText(), Description: optionalMember(longText), OASUrl: optionalMember(documentUrl) }),
   ['Name', 'APIType', 'ListenPath', 'TargetURL', 'Status'],
 );
-const SpecWrite = readOnlyMembers(
+export const SpecWrite = readOnlyMembers(
   z.object({
     SpecAlias: nonEmptyText(),
-    OASUrl: optionalMember(textUpTo(2048)),
+    OASUrl: optionalMember(documentUrl),
     Name: optionalMember(textUpTo()),
   }),
-  ['ID', 'CID'],
+  ['ID', 'CID', 'DocumentationType'],
+);
+
+/** Absent members do not change; an empty name is that of the API. */
+export const ApiDetailChange = readOnlyMembers(
+  z.object({
+    Name: optionalMember(textUpTo()),
+    Description: optionalMember(longText),
+    OASUrl: optionalMember(documentUrl),
+  }),
+  ['APIID', 'APIType', 'ListenPath', 'TargetURL', 'Status'],
+);
+export const SpecChange = readOnlyMembers(
+  z.object({
+    SpecAlias: optionalMember(nonEmptyText()),
+    OASUrl: optionalMember(documentUrl),
+    Name: optionalMember(textUpTo()),
+  }),
+  ['ID', 'CID', 'DocumentationType'],
 );
 
 const path = nonEmptyText(100).regex(/^[A-Za-z0-9][\w.-]*$/, 'may hold letters, digits, "_", "-" and "." only');
@@ -61,7 +85,7 @@ export const ProductWrite = readOnlyMembers(z.object({ ...writable, Name: nonEmp
 export const ProductChange = readOnlyMembers(z.object({ ...writable, Name: optionalMember(nonEmptyText()) }), readOnly);
 export type ProductChange = z.output<typeof ProductChange>;
 
-const ApiDetail = z.object({
+export const ApiDetail = z.object({
   APIID: z.string(),
   Name: z.string(),
   Description: z.string(),
@@ -71,16 +95,35 @@ const ApiDetail = z.object({
   OASUrl: z.string(),
   Status: z.boolean(),
 });
-export type ApiDetail = z.output<typeof ApiDetail>;
+/** `ChosenName` is shown in place of the name of the API. */
+export type ApiDetail = z.output<typeof ApiDetail> & { ChosenName?: string };
+export const ApiDetailRow = ApiDetail.pick({ APIID: true, Name: true, Status: true });
 
-const SpecDetail = z.object({
+export const toApiDetailView = ({ ChosenName, ...detail }: ApiDetail): z.output<typeof ApiDetail> => ({
+  ...detail,
+  Name: ChosenName || detail.Name,
+});
+export function toApiDetailRow(detail: ApiDetail): z.output<typeof ApiDetailRow> {
+  const { APIID, Name, Status } = toApiDetailView(detail);
+  return { APIID, Name, Status };
+}
+
+export const SpecDetail = z.object({
   ID: z.int(),
   CID: z.string(),
   SpecAlias: z.string(),
   OASUrl: z.string(),
   Name: z.string(),
+  DocumentationType: z.enum(['OAS', 'graphqlSDL']),
 });
-export type SpecDetail = z.output<typeof SpecDetail>;
+/** Specifications of earlier releases have no type. */
+export type StoredSpec = Omit<z.output<typeof SpecDetail>, 'DocumentationType'> &
+  Partial<Pick<z.output<typeof SpecDetail>, 'DocumentationType'>>;
+
+export const toSpecView = (spec: StoredSpec): z.output<typeof SpecDetail> => ({ DocumentationType: 'OAS', ...spec });
+
+export const productImages = ['logo', 'preview'] as const;
+export type ProductImage = (typeof productImages)[number];
 
 export interface StoredProduct {
   ID: number;
@@ -101,7 +144,9 @@ export interface StoredProduct {
   Content: string;
   Tags: string[];
   APIDetails: ApiDetail[];
-  SpecDetails: SpecDetail[];
+  SpecDetails: StoredSpec[];
+  /** Slots of uploaded images; absent in products of earlier releases. */
+  Images?: readonly ProductImage[];
   /** Its policy is deleted or inactive: stored, but not offered. */
   Hidden: boolean;
   CreatedAt: number;
@@ -120,7 +165,7 @@ export const defaultProduct = {
   Content: '',
   Tags: [] as string[],
   APIDetails: [] as ApiDetail[],
-  SpecDetails: [] as SpecDetail[],
+  SpecDetails: [] as StoredSpec[],
   Hidden: false,
 };
 
@@ -138,7 +183,7 @@ export const ProductRow = z.object({
   IsDocumentationOnly: z.boolean(),
   Scopes: z.string(),
   Preview: z.string(),
-  APIDetails: z.array(z.object({ APIID: z.string(), Name: z.string(), Status: z.boolean() })),
+  APIDetails: z.array(ApiDetailRow),
   SpecDetails: z.array(SpecDetail),
 });
 export const Product = ProductRow.extend({
@@ -157,15 +202,22 @@ export const Product = ProductRow.extend({
 
 export const isDocumentationOnly = ({ APIDetails }: Pick<StoredProduct, 'APIDetails'>) => APIDetails.length === 0;
 
+/** Address of an image; a preview falls back to the logo. Empty without either. */
+function toImagePath({ ID, Images = [] }: StoredProduct, image: ProductImage): string {
+  const exists = Images.includes(image) || (image === 'preview' && Images.includes('logo'));
+  return exists ? `/portal-api/products/${ID}/${image}` : '';
+}
+
 export function toProductRow(product: StoredProduct): z.output<typeof ProductRow> {
   const { ID, CID, Name, DisplayName, Path, ReferenceID, AuthType, AuthTypes } = product;
-  const { DCREnabled, Feature, Scopes, SpecDetails } = product;
+  const { DCREnabled, Feature, Scopes } = product;
   return {
-    ...{ ID, CID, Name, DisplayName, Path, ReferenceID, AuthTypes, DCREnabled, Feature, Scopes, SpecDetails },
+    ...{ ID, CID, Name, DisplayName, Path, ReferenceID, AuthTypes, DCREnabled, Feature, Scopes },
     ...(AuthType && { AuthType }),
     IsDocumentationOnly: isDocumentationOnly(product),
-    Preview: '',
-    APIDetails: product.APIDetails.map(({ APIID, Name: name, Status }) => ({ APIID, Name: name, Status })),
+    Preview: toImagePath(product, 'preview'),
+    APIDetails: product.APIDetails.map(toApiDetailRow),
+    SpecDetails: product.SpecDetails.map(toSpecView),
   };
 }
 
@@ -175,10 +227,10 @@ export const toProductView = (product: StoredProduct, catalogues: readonly strin
   Catalogues: [...catalogues],
   Content: product.Content,
   Description: product.Description,
-  Logo: '',
+  Logo: toImagePath(product, 'logo'),
   Tags: product.Tags,
   Templates: [],
-  APIDetails: product.APIDetails,
+  APIDetails: product.APIDetails.map(toApiDetailView),
   Hidden: product.Hidden,
   CreatedAt: formatOptionalTime(product.CreatedAt),
   UpdatedAt: formatOptionalTime(product.UpdatedAt),

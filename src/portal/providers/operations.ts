@@ -6,6 +6,7 @@ import { removeRequests } from '../access-requests/removal.ts';
 import { removeCustomCredentials } from '../custom-credentials/removal.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
+import { removeProduct } from '../products/removal.ts';
 import {
   lenientBool,
   okMessage,
@@ -184,10 +185,7 @@ const tryRemove = (id: number, { portal, records }: SyncServices): Promise<boole
       await portal.catalogues.plans.setLeftOf(ID, []);
       await portal.plans.remove(ID);
     }
-    for (const { ID } of await portal.products.ofProvider(id)) {
-      await portal.catalogues.products.setLeftOf(ID, []);
-      await portal.products.remove(ID);
-    }
+    for (const { ID } of await portal.products.ofProvider(id)) await removeProduct(ID, portal);
     await portal.providers.remove(id);
     return true;
   });

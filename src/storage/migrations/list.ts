@@ -30,6 +30,7 @@ import { mcpUsage } from './0030-mcp-usage.ts';
 import { providerSessions } from './0031-provider-sessions.ts';
 import { oauthClientSearch } from './0032-oauth-client-search.ts';
 import { portalPeople } from './0033-portal-people.ts';
+import { portalFiles } from './0034-portal-files.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   providerSessions,
   oauthClientSearch,
   portalPeople,
+  portalFiles,
 ];

@@ -1,0 +1,57 @@
+import type { FileContent } from '#operations/body.ts';
+import type { Records } from '#storage/records.ts';
+
+export type PortalFileStore = ReturnType<typeof createPortalFileStore>;
+
+/**
+ * Uploaded files, in the database: one in each slot (`logo`, `oas`) of an owner (`products/7`, `products/7/specs/2`).
+ * Owners and slots are made of ids and fixed words, never of the name of an upload.
+ */
+export function createPortalFileStore(records: Records) {
+  return {
+    async find(owner: string, slot: string): Promise<FileContent | undefined> {
+      const row = await records.db
+        .selectFrom('portal_files')
+        .select(['media_type', 'content'])
+        .where('owner', '=', owner)
+        .where('slot', '=', slot)
+        .executeTakeFirst();
+      return row && { mediaType: row.media_type, bytes: Buffer.from(row.content, 'base64') };
+    },
+
+    /** Slots of an owner that hold a file. */
+    async listSlots(owner: string): Promise<string[]> {
+      const rows = await records.db.selectFrom('portal_files').select('slot').where('owner', '=', owner).execute();
+      return rows.map(({ slot }) => slot).sort();
+    },
+
+    /** Stores a file in place of the one before. */
+    async put(owner: string, slot: string, { mediaType, bytes }: FileContent, nowMs: number): Promise<void> {
+      const content = { media_type: mediaType, content: bytes.toString('base64'), updated_at: nowMs };
+      await records.write(() =>
+        records.db
+          .insertInto('portal_files')
+          .values({ owner, slot, ...content })
+          .onConflict(conflict => conflict.columns(['owner', 'slot']).doUpdateSet(content))
+          .execute(),
+      );
+    },
+
+    /** False where there was no file. */
+    async remove(owner: string, slot: string): Promise<boolean> {
+      const query = records.db.deleteFrom('portal_files').where('owner', '=', owner).where('slot', '=', slot);
+      return (await query.executeTakeFirst()).numDeletedRows > 0n;
+    },
+
+    /** Removes the files of an owner, and of everything below it. */
+    async removeAll(owner: string): Promise<void> {
+      await records.db
+        .deleteFrom('portal_files')
+        .where(({ eb, and, or }) =>
+          // A range in place of LIKE: `0` follows `/`, and owners may have characters that are patterns.
+          or([eb('owner', '=', owner), and([eb('owner', '>', `${owner}/`), eb('owner', '<', `${owner}0`)])]),
+        )
+        .execute();
+    },
+  };
+}

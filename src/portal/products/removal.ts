@@ -1,0 +1,29 @@
+import type { PortalStores } from '../portal-stores.ts';
+import type { StoredProduct } from './schema.ts';
+
+/** Owners of files in the file store: a product, one of its APIs, one of its specifications. */
+export const toProductOwner = (productId: number): string => `products/${productId}`;
+export const toApiOwner = (productId: number, apiId: string): string =>
+  `${toProductOwner(productId)}/apis/${encodeURIComponent(apiId)}`;
+export const toSpecOwner = (productId: number, specId: number): string =>
+  `${toProductOwner(productId)}/specs/${specId}`;
+
+/** Removes the rows of a product, inside a transaction. */
+export async function removeProduct(
+  id: number,
+  { catalogues, products, files }: Pick<PortalStores, 'catalogues' | 'products' | 'files'>,
+): Promise<void> {
+  await catalogues.products.setLeftOf(id, []);
+  await files.removeAll(toProductOwner(id));
+  await products.remove(id);
+}
+
+/** Removes the files of specifications that an update leaves out: their ids are used again. */
+export async function removeDroppedSpecs(
+  before: StoredProduct,
+  after: StoredProduct,
+  { files }: Pick<PortalStores, 'files'>,
+): Promise<void> {
+  const kept = new Set(after.SpecDetails.map(({ ID }) => ID));
+  for (const { ID } of before.SpecDetails) if (!kept.has(ID)) await files.removeAll(toSpecOwner(before.ID, ID));
+}
