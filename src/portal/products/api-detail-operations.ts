@@ -65,6 +65,7 @@ export const updateApiDetail = operation({
   about: 'Updates the name, description and document address that the portal shows for an API of a product.',
   params: detailParams,
   body: ApiDetailChange,
+  example: { Name: 'Orders', Description: 'All orders of a shop', OASUrl: 'https://api.example/orders.json' },
   returns: ApiDetail,
   problems: [problem.unknown],
   async handle({ params: { product_id, api_id }, body, audit }, { portal, clock }: Services) {

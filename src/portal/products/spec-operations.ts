@@ -156,6 +156,7 @@ export const updateSpec = operation({
   about: 'Updates a specification; omitted members do not change.',
   params: specParams,
   body: SpecChange,
+  example: { SpecAlias: 'v1', OASUrl: 'https://api.example/v1.json', Name: 'First version' },
   returns: SpecDetail,
   problems: [problem.not_found, problem.spec_exists],
   async handle({ params: { product_id, spec_id }, body, audit }, { portal, clock }: Services) {
