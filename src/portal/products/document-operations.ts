@@ -114,7 +114,8 @@ const dryRunQuery = z.object({ dry_run: lenientBool.optional().describe('Checks 
 
 function buildDocumentOperations(row: Row) {
   const { subject, kind, noun, of, uploadMethod } = row;
-  const path = `/portal-api/products/{product_id}/${subject.path}/{${subject.param}}/${kind === 'oas' ? 'oas' : 'graphql/schema'}`;
+  const end = kind === 'oas' ? 'oas' : 'graphql/schema';
+  const path = `/portal-api/products/{product_id}/${subject.path}/{${subject.param}}/${end}`;
   const shared = { ...declared, path, params: buildParams(subject) };
   return [
     operation({
