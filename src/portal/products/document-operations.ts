@@ -15,7 +15,7 @@ type Services = Pick<PortalServices, 'portal' | 'records' | 'clock' | 'settings'
 
 /** Where a document belongs: to an API of a product, or to a specification. */
 interface Subject {
-  readonly path: string;
+  readonly path: 'api-details' | 'spec-details';
   readonly param: 'api_id' | 'spec_id';
   /** Owner of the file in the file store; throws where the product has no such part. */
   findOwner(product: StoredProduct, part: string, missing: Missing): string;
@@ -115,7 +115,7 @@ const dryRunQuery = z.object({ dry_run: lenientBool.optional().describe('Checks 
 function buildDocumentOperations(row: Row) {
   const { subject, kind, noun, of, uploadMethod } = row;
   const end = kind === 'oas' ? 'oas' : 'graphql/schema';
-  const path = `/portal-api/products/{product_id}/${subject.path}/{${subject.param}}/${end}`;
+  const path = `/portal-api/products/{product_id}/${subject.path}/{${subject.param}}/${end}` as const;
   const shared = { ...declared, path, params: buildParams(subject) };
   return [
     operation({
