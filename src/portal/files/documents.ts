@@ -68,7 +68,7 @@ function checkSchemaFile({ bytes }: Upload, maxBytes: number, refusal: Refusal):
 }
 
 /** The checked document of an upload. */
-export const readDocument = (
+export const checkProductDocument = (
   kind: DocumentKind,
   upload: Upload,
   maxBytes: number,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Upload } from '#operations/body.ts';
 import { type Method, operation } from '#operations/operation.ts';
-import { type DocumentKind, documentTypes, readDocument } from '../files/documents.ts';
+import { checkProductDocument, type DocumentKind, documentTypes } from '../files/documents.ts';
 import { fileResponse, uploadedFile } from '../files/shapes.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
@@ -81,7 +81,7 @@ async function readStored({ subject, kind }: Row, ref: PortalRef, part: string, 
 
 async function storeDocument({ subject, kind }: Row, id: number, part: string, upload: Upload, services: Services) {
   const { portal, records, clock, settings } = services;
-  const file = readDocument(kind, upload, settings['management.max_body_bytes']);
+  const file = checkProductDocument(kind, upload, settings['management.max_body_bytes']);
   await records.write(async () => {
     const changed = await portal.products.change(id, it => ({
       ...subject.markUploaded(it, part, kind),
@@ -142,7 +142,7 @@ function buildDocumentOperations(row: Row) {
         const product = present(await services.portal.products.get(product_id), 'Product', 'unknown');
         audit(String(product.ID));
         subject.findOwner(product, part, 'unknown');
-        if (query.dry_run) readDocument(kind, body, services.settings['management.max_body_bytes']);
+        if (query.dry_run) checkProductDocument(kind, body, services.settings['management.max_body_bytes']);
         else await storeDocument(row, product.ID, part, body, services);
         return okStatus;
       },

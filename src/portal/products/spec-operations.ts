@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
-import { readDocument } from '../files/documents.ts';
+import { checkProductDocument } from '../files/documents.ts';
 import { uploadedFile } from '../files/shapes.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
@@ -117,7 +117,7 @@ export const createSchemaSpec = operation({
   async handle({ params: { product_id }, query, body, audit }, { portal, records, clock, settings }: Services) {
     const product = present(await portal.products.get(product_id), 'Product');
     audit(String(product.ID));
-    const file = readDocument('graphql', body, settings['management.max_body_bytes'], problem.document_refused);
+    const file = checkProductDocument('graphql', body, settings['management.max_body_bytes'], problem.document_refused);
     const SpecAlias = toAlias(body.name);
     const spec = { SpecAlias, OASUrl: '', Name: '', DocumentationType: 'graphqlSDL' as const };
     if (query.dry_run) {
