@@ -54,11 +54,11 @@ function checkApiDocument({ bytes }: Upload, maxBytes: number): FileContent {
 /** A schema in the schema definition language, or the JSON of an introspection. */
 function checkSchemaFile({ bytes }: Upload, maxBytes: number, refusal: Refusal): FileContent {
   const text = decodeDocument(bytes, refusal);
-  const { checkGraphqlSchema, checkIntrospectionResult, InvalidGraphqlSchema } = loadGraphqlLanguage();
+  const { checkGraphqlSchema, printIntrospection, InvalidGraphqlSchema } = loadGraphqlLanguage();
   // A type definition cannot begin with a brace.
   const isJson = startsAsJson(text);
   try {
-    if (isJson) checkIntrospectionResult(parseWith(() => parseDocumentText(text, maxBytes), refusal));
+    if (isJson) printIntrospection(parseWith(() => parseDocumentText(text, maxBytes), refusal));
     else checkGraphqlSchema(text);
   } catch (cause) {
     if (!(cause instanceof InvalidGraphqlSchema)) throw cause;

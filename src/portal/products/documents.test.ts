@@ -93,8 +93,8 @@ onEveryEngine('API details and specifications of portal products', app => {
       ['oas', 'a: &a [*a]\nb: [', 422, /^file: /],
       ['graphql/schema', 'type Query {', 400, /^file: Syntax Error/],
       ['graphql/schema', 'type Query { a: Missing }', 400, /^file: Unknown type/],
-      ['graphql/schema', '{"data":{}}', 400, /has no __schema/],
-      ['graphql/schema', '{"__schema":{"types":7}}', 400, /not the result of an introspection query/],
+      ['graphql/schema', '{"data":{}}', 400, /has the member __schema/],
+      ['graphql/schema', '{"__schema":{"types":7}}', 400, /^file: the introspection result: /],
       ['graphql/schema', '{', 400, /^file: /],
     ] as const) {
       const answer = await send('POST', `${api}/${part}`, content);
