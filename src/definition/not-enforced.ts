@@ -64,11 +64,6 @@ export const notEnforced: readonly NotEnforced[] = [
   },
   {
     facet: 'graphql',
-    fields: ['sseUsePost'],
-    why: 'Server-sent events pass through: the client chooses the method of its request.',
-  },
-  {
-    facet: 'graphql',
     fields: ['supergraphUpdatedAt'],
     why: 'Time at which the subgraphs were composed elsewhere; has no effect in the gateway.',
   },

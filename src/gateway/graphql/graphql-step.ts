@@ -22,12 +22,11 @@ import {
   type RequestFault,
   readBodyRequest,
   readQueryRequest,
-  writeRequests,
 } from './request.ts';
+import { createForwarding } from './request-forwarding.ts';
 import { openSocket, type SocketOptions } from './socket-messages.ts';
 import { createStreamWatch } from './stream-watch.ts';
 import { createTrustedDocuments } from './trusted-documents.ts';
-import { removeUrlParameters } from './url-parameters.ts';
 
 type Services = Pick<AuthServices, 'settings' | 'clock' | 'keyCache' | 'log'>;
 
@@ -62,13 +61,14 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
   const decompression = decompressionBounds(settings);
   const isExecuted = executedModes.has(context.model.graphql.executionMode);
   const checkAll = (call: Exchange, read: ReadRequests) => checkRequests(call, read, check, settings, isExecuted);
+  const forward = createForwarding(context.model.graphql);
   const socket = createSocketOptions(context, check, bounds);
 
   const checkBody = (call: Exchange, bytes: Buffer): StepResult => {
     const read = readBodyRequest(call, bytes, bounds);
     if (isFault(read)) return refuseRead(call, read);
     const response = checkAll(call, read);
-    if (!response && read.isRewritten && !isExecuted) rewriteBody(call, read);
+    if (!response && !isExecuted) forward(call, read);
     return response;
   };
 
@@ -95,7 +95,7 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
         const read = readQueryRequest(call, bounds);
         if (isFault(read)) return refuseRead(call, read);
         const response = checkAll(call, read);
-        if (!response && read.isRewritten && !isExecuted) sendAsPost(call, read);
+        if (!response && !isExecuted) forward(call, read);
         return response;
       }
       if (method === 'OPTIONS' && call.body.isEmpty && !isExecuted) return undefined;
@@ -208,18 +208,4 @@ function refuseMethod(call: Exchange, allow: string): GatewayResponse {
   const refusal = refuseGraphqlRequest(call, 'graphql_method_not_allowed');
   refusal.headers.set('Allow', allow);
   return refusal;
-}
-
-/** A hash in the URL became a document, for which a URL may be too short. */
-function sendAsPost(call: Exchange, read: ReadRequests): void {
-  rewriteBody(call, read);
-  call.upstreamMethod = 'POST';
-}
-
-/** Forwards the checked parameters alone, as JSON. */
-function rewriteBody(call: Exchange, read: ReadRequests): void {
-  call.body.replace(writeRequests(read));
-  removeStaleHeaders(call.headers);
-  call.headers.set('Content-Type', 'application/json');
-  call.query = removeUrlParameters(call.query);
 }

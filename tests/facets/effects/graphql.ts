@@ -203,6 +203,39 @@ export const graphqlEffects: readonly Effect[] = [
     },
   },
   {
+    rows: 'graphql.sseUsePost',
+    promise: 'subscriptions by server-sent events are sent with POST, without it with GET and the same parameters',
+    classic: () =>
+      classic({
+        schema: `${schema} type Subscription { renamed(id: ID): User }`,
+        proxy: { subscription_type: 'sse', sse_use_post: true },
+      }),
+    async observe(at) {
+      const query = 'subscription ($id: ID) { renamed(id: $id) { name } }';
+      const parameters = { query, variables: { id: 'a&b' } };
+      const inUrl = new URLSearchParams({ query, variables: JSON.stringify(parameters.variables), page: '1' });
+      const sent = async (method: string) => {
+        const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+        const reply =
+          method === 'GET'
+            ? await at.call(`/?${inUrl}`, { headers: { accept: headers.accept } })
+            : await at.call('/?page=1', { method, headers, body: JSON.stringify(parameters) });
+        assert.equal(reply.status, 200, reply.text);
+        const { method: used, url, body, headers: seen } = at.upstream.requests.at(-1)!;
+        const { searchParams } = new URL(url, 'http://upstream');
+        assert.equal(searchParams.get('page'), '1');
+        if (used !== 'GET') return [used, JSON.parse(body)];
+        assert.deepEqual([body, seen['content-type']], ['', undefined]);
+        return [used, { query: searchParams.get('query'), variables: JSON.parse(searchParams.get('variables')!) }];
+      };
+      for (const method of ['GET', 'POST']) assert.deepEqual(await sent(method), ['POST', parameters]);
+      await at.change({ graphql: { proxy: { sse_use_post: false } } });
+      for (const method of ['GET', 'POST']) assert.deepEqual(await sent(method), ['GET', parameters]);
+      assert.equal((await post(at, '{ user { name } }')).status, 200);
+      assert.equal(at.upstream.requests.at(-1)!.method, 'POST');
+    },
+  },
+  {
     rows: 'endpoints.persistGraphql.path,method,enabled,operation,variables',
     promise: 'an endpoint sends an operation of the definition to the upstream',
     classic: () =>
