@@ -47,21 +47,19 @@ export const graphqlStep: Step<Services, typeof reads> = {
 
 function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHooks | undefined {
   const { settings } = context.services;
-  if (!context.model.graphql.enabled) return undefined;
+  const { graphql } = context.model;
+  if (!graphql.enabled) return undefined;
   const check = createChecker(context);
   const bounds: RequestBounds = {
     maxValues: settings['gateway.max_body_values'],
     maxDocumentBytes: settings['graphql.max_document_bytes'],
     maxBatchOperations: settings['graphql.max_batch_operations'],
-    trustedDocuments: createTrustedDocuments(
-      context.model.graphql.trustedDocumentsMode,
-      context.model.graphql.trustedDocuments,
-    ),
+    trustedDocuments: createTrustedDocuments(graphql.trustedDocumentsMode, graphql.trustedDocuments),
   };
   const decompression = decompressionBounds(settings);
-  const isExecuted = executedModes.has(context.model.graphql.executionMode);
+  const isExecuted = executedModes.has(graphql.executionMode);
   const checkAll = (call: Exchange, read: ReadRequests) => checkRequests(call, read, check, settings, isExecuted);
-  const forward = createForwarding(context.model.graphql);
+  const forward = createForwarding(graphql);
   const socket = createSocketOptions(context, check, bounds);
 
   const checkBody = (call: Exchange, bytes: Buffer): StepResult => {
