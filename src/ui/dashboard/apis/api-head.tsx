@@ -7,21 +7,38 @@ import { texts } from '../../texts/texts.ts';
 import type { ApiOutline } from './api-outline.ts';
 
 const own = texts.apis;
-const tab = '-mb-px border-b-2 border-transparent px-1 py-2 text-dim hover:text-ink';
+const tab = 'shrink-0 border-b-2 border-transparent px-1 py-2 text-dim hover:text-ink';
 const activeTab = { className: 'border-accent! text-ink!', 'aria-current': 'page' as const };
+
+const tabs = [
+  ['/apis/$apiId', own.tabs.overview],
+  ['/apis/$apiId/settings', own.tabs.settings],
+  ['/apis/$apiId/endpoints', own.tabs.endpoints],
+  ['/apis/$apiId/try', own.tabs.try],
+  ['/apis/$apiId/versions', own.tabs.versions],
+  ['/apis/$apiId/consumers', own.tabs.consumers],
+  ['/apis/$apiId/code', own.tabs.code],
+  ['/apis/$apiId/history', own.tabs.history],
+] as const;
 
 /** Head of every page about one API: name, state, tabs. */
 export function ApiHead({ api, actions, children }: { api: ApiOutline; actions?: ReactNode; children: ReactNode }) {
   const params = { apiId: api.id };
   return (
     <PageFrame title={api.name || api.id} status={<ServedPill api={api} />} actions={actions}>
-      <nav aria-label={api.name} className="mb-4 flex gap-4 border-b border-line">
-        <Link to="/apis/$apiId" params={params} className={tab} activeProps={activeTab} activeOptions={{ exact: true }}>
-          {own.tabs.overview}
-        </Link>
-        <Link to="/apis/$apiId/code" params={params} className={tab} activeProps={activeTab}>
-          {own.tabs.code}
-        </Link>
+      <nav aria-label={api.name} className="mb-4 flex gap-4 overflow-x-auto border-b border-line px-1">
+        {tabs.map(([to, label]) => (
+          <Link
+            key={to}
+            to={to}
+            params={params}
+            className={tab}
+            activeProps={activeTab}
+            activeOptions={{ exact: to === '/apis/$apiId', includeSearch: false }}
+          >
+            {label}
+          </Link>
+        ))}
       </nav>
       {children}
     </PageFrame>

@@ -67,10 +67,15 @@ export function ApiListPage() {
       title={own.title}
       actions={
         canWrite && (
-          <Link to="/apis/new" data-new className={buttonClass('primary')}>
-            <Plus size={16} aria-hidden />
-            {own.create}
-          </Link>
+          <>
+            <Link to="/apis/import" className={buttonClass()}>
+              {texts.importApi.link}
+            </Link>
+            <Link to="/apis/new" data-new className={buttonClass('primary')}>
+              <Plus size={16} aria-hidden />
+              {own.create}
+            </Link>
+          </>
         )
       }
     >

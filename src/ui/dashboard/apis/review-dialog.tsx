@@ -14,11 +14,14 @@ export interface ReviewDialogProps {
   /** With `force` the write ignores changes of others. */
   onSave(force: boolean): void;
   onTakeStored(): void;
+  /** Puts the edits on top of the stored state. */
+  onApplyOnTop(): void;
   onClose(): void;
 }
 
 /** Differences before a save; after a conflict the choice between both states. */
-export function ReviewDialog({ isOpen, before, after, save, onSave, onTakeStored, onClose }: ReviewDialogProps) {
+export function ReviewDialog(props: ReviewDialogProps) {
+  const { isOpen, before, after, save, onSave, onTakeStored, onApplyOnTop, onClose } = props;
   return (
     <Dialog
       isOpen={isOpen}
@@ -32,6 +35,9 @@ export function ReviewDialog({ isOpen, before, after, save, onSave, onTakeStored
             <Button onClick={onTakeStored}>{own.takeTheirs}</Button>
             <Button kind="danger" isBusy={save.isPending} onClick={() => onSave(true)}>
               {own.overwrite}
+            </Button>
+            <Button kind="primary" onClick={onApplyOnTop}>
+              {own.applyOnTop}
             </Button>
           </>
         ) : (

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { CallError, callServer } from '../../kit/calls.ts';
+import { CallError, type CallResponse, callServer } from '../../kit/calls.ts';
 import type { CodeMark } from '../../kit/code-types.ts';
 import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
@@ -29,6 +29,7 @@ function parseDefinition(text: string): Parsed {
 }
 
 const noMarks: readonly CodeMark[] = [];
+const noFaults: readonly { readonly pointer: string; readonly message: string }[] = [];
 
 /** Check of the server for the edited text: faults and warnings at their places. */
 export function useDefinitionCheck(api: ApiOutline, text: string, isEnabled: boolean) {
@@ -58,37 +59,45 @@ export function useDefinitionCheck(api: ApiOutline, text: string, isEnabled: boo
   return {
     marks,
     error: isEnabled && !isParsed ? parsed.error : error,
-    isValid: isParsed && data?.valid === true,
-    summary: data ? (data.valid ? own.checked : own.faults(data.faults.length)) : '',
+    faults: data?.faults ?? noFaults,
+    isValid: isParsed && wanted === text && data?.valid === true,
+    summary: data && wanted === text ? (data.valid ? own.checked : own.faults(data.faults.length)) : '',
   };
 }
 
-const refreshed = ['GET /api/apis', 'GET /api/apis/{apiId}', 'GET /api/apis/{apiId}/status'] as const;
+const refreshed = [
+  'GET /api/apis',
+  'GET /api/apis/{apiId}',
+  'GET /api/apis/{apiId}/status',
+  'GET /api/revisions/apis/{apiId}',
+] as const;
 
 /** Saves a definition with the entity tag of its read; a conflict is reported, not overwritten. */
-export function useDefinitionSave({ api, etag }: StoredDefinition, onSaved: () => void) {
+export function useDefinitionSave({ api, etag, text: before }: StoredDefinition, onSaved: () => void) {
   const toasts = useToasts();
   const [isConflict, setConflict] = useState(false);
   const classic = useWrite('PUT /api/apis/{apiId}', refreshed);
   const document = useWrite('PUT /api/apis/oas/{apiId}', refreshed);
-  const { mutate, error, isPending, reset } = api.format === 'classic' ? classic : document;
-  const run = (text: string, isForced: boolean) => {
-    const value: unknown = JSON.parse(text);
+  const streams = useWrite('PUT /api/apis/streams/{apiId}', refreshed);
+  const { mutate, error, isPending, reset } = { classic, oas: document, streams }[api.format];
+  const toWrite = (saved: string, ifMatch: string | undefined) => {
+    const value: unknown = JSON.parse(saved);
     const body = api.format === 'classic' ? { api_definition: value } : value;
-    mutate(
-      {
-        given: { params: { apiId: api.id }, body } as never,
-        options: { wait: 'applied', ifMatch: isForced ? undefined : etag },
+    const given = { params: { apiId: api.id }, body } as never;
+    return { given, options: { wait: 'applied' as const, ifMatch } };
+  };
+  const undo = (savedTag: string | undefined) =>
+    mutate(toWrite(before, savedTag), { onError: failure => toasts.showError(failure.message) });
+  const run = (text: string, isForced: boolean) => {
+    mutate(toWrite(text, isForced ? undefined : etag), {
+      onSuccess: ({ headers, etag: savedTag }: CallResponse<unknown>) => {
+        setConflict(false);
+        const action = { label: own.undo, onSelect: () => undo(savedTag) };
+        toasts.showSuccess(`${own.saved(api.name)}. ${describeApplied(headers)}`, action);
+        onSaved();
       },
-      {
-        onSuccess: ({ headers }: { readonly headers: Headers }) => {
-          setConflict(false);
-          toasts.showSuccess(`${own.saved(api.name)}. ${describeApplied(headers)}`);
-          onSaved();
-        },
-        onError: failure => setConflict(failure instanceof CallError && failure.status === 412),
-      },
-    );
+      onError: failure => setConflict(failure instanceof CallError && failure.status === 412),
+    });
   };
   const clear = () => {
     setConflict(false);

@@ -1,0 +1,75 @@
+import { Link } from '@tanstack/react-router';
+import { KeyRound } from 'lucide-react';
+import { buttonClass } from '../../../kit/button.tsx';
+import type { ResultOf } from '../../../kit/calls.ts';
+import { Card, FactList } from '../../../kit/card.tsx';
+import { IdText } from '../../../kit/copy.tsx';
+import { type Column, DataTable } from '../../../kit/data-table.tsx';
+import { formatNumber } from '../../../kit/format.ts';
+import { useOperation } from '../../../kit/queries.ts';
+import { Notice, QueryState } from '../../../kit/states.tsx';
+import { texts } from '../../../texts/texts.ts';
+import { usePermission } from '../../session/session.ts';
+import { ApiFrame } from '../api-frame.tsx';
+import type { ApiOutline } from '../api-outline.ts';
+
+const own = texts.consumers;
+
+type Dependent = ResultOf<'GET /api/apis/{apiId}/dependents'>['dependents'][number];
+
+const columns: readonly Column<Dependent>[] = [
+  { id: 'kind', title: own.kind, cell: ({ kind }) => own.kinds[kind] ?? kind },
+  { id: 'name', title: own.name, cell: ({ name }) => name || '–' },
+  { id: 'id', title: own.id, cell: ({ id }) => <IdText id={id} maxChars={24} /> },
+];
+
+/** Policies, keys, OAuth clients and APIs that name an API. */
+export const ApiConsumersPage = () => <ApiFrame>{({ api }) => <Consumers key={api.id} api={api} />}</ApiFrame>;
+
+function Consumers({ api }: { api: ApiOutline }) {
+  const query = useOperation('GET /api/apis/{apiId}/dependents', { params: { apiId: api.id } });
+  const canAddKey = usePermission('keys:write');
+  if (!query.data) return <QueryState query={query} />;
+  const { dependents, total } = query.data.value;
+  const add = canAddKey && (
+    <Link to="/keys/new" className={buttonClass()}>
+      {texts.keys.create}
+    </Link>
+  );
+  if (total === 0)
+    return (
+      <Notice icon={KeyRound} title={own.emptyTitle} action={add}>
+        {own.emptyAbout}
+      </Notice>
+    );
+  return (
+    <div className="flex flex-col gap-4">
+      <KeyCount api={api} />
+      <DataTable
+        label={own.list}
+        rows={dependents}
+        columns={columns}
+        idOf={({ kind, id }) => `${kind} ${id}`}
+        nameOf={({ name, id }) => name || id}
+        toolbar={
+          <div className="flex flex-wrap items-center justify-between gap-2">
+            <p className="text-dim">{own.shown(dependents.length, total)}</p>
+            {add}
+          </div>
+        }
+      />
+    </div>
+  );
+}
+
+/** Keys that may call the API, by themselves or by a policy. */
+function KeyCount({ api }: { api: ApiOutline }) {
+  const canRead = usePermission('keys');
+  const { data } = useOperation('GET /api/keys/counts', { query: { api_id: api.id } as never }, { enabled: canRead });
+  if (!data) return null;
+  return (
+    <Card>
+      <FactList rows={[[own.keyCount, formatNumber(data.value.apis[api.id] ?? 0)]]} />
+    </Card>
+  );
+}

@@ -1,0 +1,48 @@
+import { useEffect } from 'react';
+import { Button } from '../../../kit/button.tsx';
+import { texts } from '../../../texts/texts.ts';
+import { ReviewDialog } from '../review-dialog.tsx';
+import type { DefinitionDraft } from './use-draft.ts';
+
+const own = texts.apis;
+
+/** State of the edits, and what can be done with them: at the lower edge while there are any. */
+export function SaveBar({ draft, isIncomplete = false }: { draft: DefinitionDraft; isIncomplete?: boolean }) {
+  const { base, text, isDirty, check, save, isReviewing, setReviewing } = draft;
+  const canReview = isDirty && check.isValid && !isIncomplete;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      if (canReview) setReviewing(true);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [canReview, setReviewing]);
+  if (!draft.canWrite) return <p className="text-dim">{texts.designer.readOnly}</p>;
+  return (
+    <>
+      <div className="sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-card border border-line bg-surface px-3 py-2">
+        <span role="status" className="mr-auto text-dim">
+          {isDirty ? `${own.unsaved}${check.summary && `: ${check.summary}`}` : own.unchanged}
+        </span>
+        <Button disabled={!isDirty} onClick={draft.discard}>
+          {own.discard}
+        </Button>
+        <Button kind="primary" disabled={!canReview} onClick={() => setReviewing(true)}>
+          {own.review}
+        </Button>
+      </div>
+      <ReviewDialog
+        isOpen={isReviewing}
+        before={base.text}
+        after={text}
+        save={save}
+        onSave={force => save.run(text, force)}
+        onTakeStored={draft.takeStored}
+        onApplyOnTop={() => void draft.applyOnTop()}
+        onClose={draft.close}
+      />
+    </>
+  );
+}

@@ -1,0 +1,151 @@
+import { useSearch } from '@tanstack/react-router';
+import { Plus, Route } from 'lucide-react';
+import { useState } from 'react';
+import { Badge, MethodBadge } from '../../../kit/badge.tsx';
+import { Button } from '../../../kit/button.tsx';
+import { FilterSelect } from '../../../kit/field.tsx';
+import { Notice, QueryState } from '../../../kit/states.tsx';
+import { texts } from '../../../texts/texts.ts';
+import { useListChange } from '../../list-search.ts';
+import { ListToolbar } from '../../list-toolbar.tsx';
+import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
+import { ClassicNotice } from '../designer/classic-notice.tsx';
+import { SaveBar } from '../designer/save-bar.tsx';
+import { useDraftForm } from '../designer/use-definition-form.ts';
+import { useDefinitionDraft } from '../designer/use-draft.ts';
+import { DefinitionFormContext } from '../form/form-context.ts';
+import { findSchema } from '../form/form-schema.ts';
+import { useDefinitionSchema } from '../form/use-definition-schema.ts';
+import { AddEndpointDialog } from './add-endpoint-dialog.tsx';
+import { EndpointDetail } from './endpoint-detail.tsx';
+import { middlewareKinds } from './endpoint-middleware.ts';
+import { addEndpoint, type Endpoint, filterEndpoints, listEndpoints, settingsPath } from './endpoints.ts';
+
+const own = texts.endpoints;
+
+/** Endpoints of an API: its operations, and the middleware of each in order of execution. */
+export const ApiEndpointsPage = () => (
+  <ApiFrame>
+    {loaded =>
+      loaded.api.format === 'classic' ? <ClassicNotice {...loaded} /> : <Endpoints key={loaded.api.id} {...loaded} />
+    }
+  </ApiFrame>
+);
+
+function Endpoints(loaded: LoadedApi) {
+  const draft = useDefinitionDraft(loaded);
+  const { form, definition, isIncomplete } = useDraftForm(draft);
+  const search = useSearch({ strict: false });
+  const { change, clear } = useListChange();
+  const [isAdding, setAdding] = useState(false);
+  const schema = useDefinitionSchema(loaded.api.format === 'streams' ? 'streams' : 'oas');
+  if (!schema.data) return <QueryState query={schema} />;
+  const endpoints = listEndpoints(definition);
+  const shown = filterEndpoints(endpoints, search);
+  const chosen = endpoints.find(({ id }) => id === search.endpoint) ?? shown[0];
+  const choose = (id: string) => change({ endpoint: id });
+  const add = (method: string, path: string) => {
+    const next = addEndpoint(definition, method, path);
+    form.set([], next.definition);
+    setAdding(false);
+    choose(next.id);
+  };
+  const settings = findSchema(schema.data, [...settingsPath, 'any']);
+  return (
+    <DefinitionFormContext value={form}>
+      <div className="flex flex-col gap-4">
+        <EndpointToolbar search={search} canAdd={draft.canWrite} onChange={change} onAdd={() => setAdding(true)} />
+        {endpoints.length === 0 ? (
+          <Notice icon={Route} title={own.emptyTitle}>
+            {own.emptyAbout}
+          </Notice>
+        ) : (
+          <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 min-[1000px]:grid-cols-[minmax(280px,360px)_minmax(0,1fr)]">
+            {shown.length === 0 ? (
+              <Notice
+                icon={Route}
+                title={texts.kit.noMatch}
+                action={<Button onClick={clear}>{texts.kit.clearFilters}</Button>}
+              />
+            ) : (
+              <EndpointList endpoints={shown} chosen={chosen} onChoose={choose} />
+            )}
+            {chosen && settings && (
+              <EndpointDetail key={chosen.id} api={loaded.api} endpoint={chosen} schema={settings} />
+            )}
+          </div>
+        )}
+        <SaveBar draft={draft} isIncomplete={isIncomplete} />
+      </div>
+      <AddEndpointDialog isOpen={isAdding} endpoints={endpoints} onAdd={add} onClose={() => setAdding(false)} />
+    </DefinitionFormContext>
+  );
+}
+
+interface EndpointToolbarProps {
+  readonly search: { readonly q?: string; readonly method?: string; readonly with?: string };
+  readonly canAdd: boolean;
+  onChange(next: Readonly<Record<string, string>>): void;
+  onAdd(): void;
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+
+const EndpointToolbar = ({ search, canAdd, onChange, onAdd }: EndpointToolbarProps) => (
+  <div className="flex flex-wrap items-start justify-between gap-2 [&>search]:grow">
+    <ListToolbar
+      label={own.searchLabel}
+      placeholder={own.search}
+      value={search.q ?? ''}
+      onSearch={q => onChange({ q })}
+    >
+      <FilterSelect
+        label={own.anyMethod}
+        value={search.method ?? ''}
+        onChange={event => onChange({ method: event.target.value })}
+        options={[{ value: '', label: own.anyMethod }, ...methods.map(value => ({ value, label: value }))]}
+      />
+      <FilterSelect
+        label={own.anyMiddleware}
+        value={search.with ?? ''}
+        onChange={event => onChange({ with: event.target.value })}
+        options={[
+          { value: '', label: own.anyMiddleware },
+          ...middlewareKinds.map(({ name }) => ({ value: name, label: own.names[name] ?? name })),
+        ]}
+      />
+    </ListToolbar>
+    {canAdd && (
+      <Button icon={Plus} onClick={onAdd}>
+        {own.add}
+      </Button>
+    )}
+  </div>
+);
+
+interface EndpointListProps {
+  readonly endpoints: readonly Endpoint[];
+  readonly chosen: Endpoint | undefined;
+  onChoose(id: string): void;
+}
+
+const EndpointList = ({ endpoints, chosen, onChoose }: EndpointListProps) => (
+  <nav
+    aria-label={own.list}
+    className="flex max-h-[70dvh] flex-col overflow-auto rounded-card border border-line bg-surface p-1"
+  >
+    {endpoints.map(({ id, method, path, middleware }) => (
+      <button
+        key={`${method} ${path}`}
+        type="button"
+        aria-current={id === chosen?.id ? 'true' : undefined}
+        className="control flex shrink-0 items-center gap-2 px-2 py-1 text-left hover:bg-hover aria-[current]:bg-accent-soft"
+        onClick={() => onChoose(id)}
+      >
+        <MethodBadge method={method} />
+        <span className="min-w-0 grow font-mono text-small break-all">{path}</span>
+        {middleware.length > 0 && <Badge>{own.countMiddleware(middleware.length)}</Badge>}
+      </button>
+    ))}
+  </nav>
+);

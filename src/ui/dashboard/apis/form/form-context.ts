@@ -1,0 +1,24 @@
+import { createContext, use } from 'react';
+import type { MemberPath } from './json-members.ts';
+
+/** What fields of a definition read and write. */
+export interface DefinitionForm {
+  read(path: MemberPath): unknown;
+  /** undefined removes the member. */
+  set(path: MemberPath, value: unknown): void;
+  readonly isReadOnly: boolean;
+  /** Fault of the server at this member. */
+  findFault(path: MemberPath): string | undefined;
+  /** Text of a field that has no value yet, such as incomplete JSON: the form cannot be saved. */
+  setIncomplete(pointer: string, isIncomplete: boolean): void;
+  /** Text that fields must contain in their name or help; empty shows all. */
+  readonly filter: string;
+}
+
+export const DefinitionFormContext = createContext<DefinitionForm | undefined>(undefined);
+
+export function useDefinitionForm(): DefinitionForm {
+  const form = use(DefinitionFormContext);
+  if (!form) throw new Error('useDefinitionForm needs DefinitionFormContext above it');
+  return form;
+}

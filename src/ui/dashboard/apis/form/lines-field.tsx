@@ -1,0 +1,54 @@
+import { useEffect, useState } from 'react';
+import { TextAreaField } from '../../../kit/field.tsx';
+import { texts } from '../../../texts/texts.ts';
+import { useDefinitionForm } from './form-context.ts';
+import { isEqualJson, type MemberPath, toPointer } from './json-members.ts';
+
+const own = texts.designer;
+
+interface LinesFieldProps {
+  readonly path: MemberPath;
+  readonly label: string;
+  readonly help?: string | undefined;
+  readonly isNumeric: boolean;
+}
+
+const splitLines = (text: string) =>
+  text
+    .split(/[\n,]/)
+    .map(line => line.trim())
+    .filter(line => line !== '');
+const toText = (value: unknown) => (Array.isArray(value) ? value.join('\n') : '');
+
+/** List of texts or numbers, one in each line. Pasted lines and commas work. */
+export function LinesField({ path, label, help, isNumeric }: LinesFieldProps) {
+  const form = useDefinitionForm();
+  const value = form.read(path);
+  const [text, setText] = useState(toText(value));
+  const parse = (typed: string) => splitLines(typed).map(line => (isNumeric ? Number(line) : line));
+  const isInvalid = isNumeric && splitLines(text).some(line => !Number.isFinite(Number(line)));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change from outside replaces what is typed
+  useEffect(() => {
+    if (!isInvalid && !isEqualJson(parse(text), value ?? [])) setText(toText(value));
+  }, [value]);
+  const change = (typed: string) => {
+    setText(typed);
+    const items = parse(typed);
+    const isWrong = items.some(it => typeof it === 'number' && !Number.isFinite(it));
+    form.setIncomplete(toPointer(path), isWrong);
+    if (!isWrong) form.set(path, items.length === 0 ? undefined : items);
+  };
+  const note = help ? `${help} ${own.onePerLine}` : own.onePerLine;
+  return (
+    <TextAreaField
+      label={label}
+      help={note}
+      error={isInvalid ? own.notNumbers : form.findFault(path)}
+      rows={Math.min(8, Math.max(2, splitLines(text).length + 1))}
+      className="font-mono"
+      disabled={form.isReadOnly}
+      value={text}
+      onChange={event => change(event.target.value)}
+    />
+  );
+}

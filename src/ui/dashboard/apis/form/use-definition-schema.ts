@@ -1,0 +1,16 @@
+import { useQuery } from '@tanstack/react-query';
+import { callServer } from '../../../kit/calls.ts';
+import type { ApiOutline } from '../api-outline.ts';
+import type { FormSchema } from './form-schema.ts';
+
+const routes = { oas: 'GET /api/schemas/apidefs/oas', streams: 'GET /api/schemas/apidefs/streams-oas' } as const;
+
+/** Schema of definitions in the OpenAPI format; it stays the same while the page is open. */
+export const useDefinitionSchema = (format: Exclude<ApiOutline['format'], 'classic'>) =>
+  useQuery({
+    queryKey: [routes[format]],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => (await callServer(routes[format], {}, { signal })).value.schema as FormSchema,
+  });
+
+export const gatewayMember = 'x-gw-api-gateway';

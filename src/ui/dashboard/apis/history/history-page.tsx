@@ -1,0 +1,121 @@
+import { useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Badge, type Tone } from '../../../kit/badge.tsx';
+import { Button } from '../../../kit/button.tsx';
+import type { ResultOf } from '../../../kit/calls.ts';
+import { type Column, DataTable } from '../../../kit/data-table.tsx';
+import { useOperation } from '../../../kit/queries.ts';
+import { QueryState } from '../../../kit/states.tsx';
+import { TimeText } from '../../../kit/time-text.tsx';
+import { texts } from '../../../texts/texts.ts';
+import { useListChange } from '../../list-search.ts';
+import { usePermission } from '../../session/session.ts';
+import { ApiFrame } from '../api-frame.tsx';
+import type { ApiOutline } from '../api-outline.ts';
+import { RestoreDialog } from './restore-dialog.tsx';
+import { RevisionComparison } from './revision-comparison.tsx';
+
+const own = texts.history;
+
+type Revision = ResultOf<'GET /api/revisions/apis/{apiId}'>['revisions'][number];
+const tones: Readonly<Record<Revision['action'], Tone>> = {
+  created: 'success',
+  updated: 'neutral',
+  deleted: 'danger',
+  found: 'neutral',
+};
+
+const columns: readonly Column<Revision>[] = [
+  { id: 'revision', title: own.revision, cell: ({ revision }) => <span className="font-mono">{revision}</span> },
+  { id: 'at', title: own.at, cell: ({ at }) => <TimeText time={at} /> },
+  { id: 'who', title: own.who, cell: ({ author }) => author?.name || author?.id || own.unknownAuthor },
+  { id: 'via', title: own.via, cell: ({ author }) => (author ? (own.surfaces[author.surface] ?? author.surface) : '') },
+  { id: 'action', title: own.action, cell: ({ action }) => <Badge tone={tones[action]}>{own.actions[action]}</Badge> },
+  {
+    id: 'paths',
+    title: own.changed,
+    cell: ({ action, paths, paths_omitted: isOmitted }) => (
+      <ChangedPaths paths={action === 'updated' ? paths : []} isOmitted={isOmitted === true} />
+    ),
+  },
+];
+
+const maxPathsShown = 3;
+
+/** The end of a path is what distinguishes it. */
+const shorten = (path: string) => path.replace(/^\/(api_definition|oas\/x-gw-api-gateway|oas)(?=\/)/, '');
+
+const ChangedPaths = ({ paths, isOmitted }: { paths: readonly string[]; isOmitted: boolean }) => (
+  <span className="font-mono text-small break-all" title={paths.join('\n')}>
+    {isOmitted ? own.omitted : paths.slice(0, maxPathsShown).map(shorten).join(', ')}
+    {paths.length > maxPathsShown && ` ${own.more(paths.length - maxPathsShown)}`}
+  </span>
+);
+
+/** Revisions of an API: compared two at a time, and restored as a new revision. */
+export const ApiHistoryPage = () => <ApiFrame>{({ api }) => <History key={api.id} api={api} />}</ApiFrame>;
+
+function History({ api }: { api: ApiOutline }) {
+  const { p = 1, from, to } = useSearch({ from: '/shell/apis/$apiId/history' });
+  const { change } = useListChange();
+  const canWrite = usePermission('apis:write');
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [restored, setRestored] = useState<number>();
+  const list = useOperation('GET /api/revisions/apis/{apiId}', { params: { apiId: api.id }, query: { p } } as never, {
+    keepPrevious: true,
+  });
+  if (!list.data) return <QueryState query={list} />;
+  const { revisions, pages } = list.data.value;
+  const newest = revisions[0]?.revision ?? 1;
+  const compare = (a: number, b: number) => change({ p, from: Math.min(a, b), to: Math.max(a, b) });
+  const [one, two] = [...selected].map(Number);
+  return (
+    <div className="flex flex-col gap-4">
+      {from !== undefined && to !== undefined && (
+        <RevisionComparison
+          apiId={api.id}
+          from={from}
+          to={to}
+          onClose={() => change({ p, from: undefined, to: undefined })}
+        />
+      )}
+      <DataTable
+        label={own.list}
+        rows={revisions}
+        columns={columns}
+        idOf={({ revision }) => String(revision)}
+        nameOf={({ revision }) => own.name(revision)}
+        page={p}
+        pages={pages}
+        onPage={next => change({ p: next })}
+        isRefreshing={list.isFetching}
+        toolbar={<p className="text-dim">{own.about}</p>}
+        selection={{
+          ids: selected,
+          onChange: setSelected,
+          actions: (
+            <Button disabled={selected.size !== 2} onClick={() => compare(one!, two!)}>
+              {own.compareTwo}
+            </Button>
+          ),
+        }}
+        actions={row => [
+          {
+            label: own.comparePrevious,
+            isDisabled: row.revision <= 1,
+            onSelect: () => compare(row.revision - 1, row.revision),
+          },
+          {
+            label: own.compareCurrent,
+            isDisabled: p === 1 && row.revision === newest,
+            onSelect: () => compare(row.revision, newest),
+          },
+          ...(canWrite && row.action !== 'deleted'
+            ? [{ label: own.restore, onSelect: () => setRestored(row.revision) }]
+            : []),
+        ]}
+      />
+      <RestoreDialog api={api} revision={restored} current={newest} onClose={() => setRestored(undefined)} />
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import { type JsonObject, toJsonObject } from '../form/json-members.ts';
+import { listDocumentOperations } from '../operations-of-document.ts';
+
+/** What an import adds to the document, in words of its form. */
+export interface ImportDraft {
+  readonly listenPath: string;
+  readonly upstream: string;
+  readonly validateRequest: boolean;
+  readonly mockResponse: boolean;
+  readonly authentication: boolean;
+  readonly allowList: boolean;
+  /** API that the document updates; empty creates a new one. */
+  readonly apiId: string;
+}
+
+/** Query of an import, an update or their preview. An update leaves address and toggles that are off as they are. */
+export const toImportQuery = ({ apiId, upstream, listenPath, ...flags }: ImportDraft) => ({
+  ...(apiId === '' ? { upstreamURL: upstream, listenPath } : {}),
+  ...Object.fromEntries(Object.entries(flags).map(([name, isOn]) => [name, isOn ? 'true' : ''])),
+});
+
+export const readTitle = (document: JsonObject): string => String(toJsonObject(document.info).title ?? '');
+
+/** First absolute URL of the servers of a document, with the defaults of its variables. */
+export function readServerUrl(document: JsonObject): string {
+  for (const server of Array.isArray(document.servers) ? document.servers : []) {
+    const { url, variables } = toJsonObject(server);
+    const filled = String(url ?? '').replaceAll(/\{([^{}]+)\}/g, (whole, name: string) =>
+      String(toJsonObject(toJsonObject(variables)[name]).default ?? whole),
+    );
+    if (/^https?:\/\//.test(filled)) return filled;
+  }
+  return '';
+}
+
+export interface OperationDifference {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** Operations that an update adds and removes. */
+export function compareOperations(before: JsonObject, after: JsonObject): OperationDifference {
+  const list = (document: JsonObject) =>
+    listDocumentOperations(document).map(({ method, path }) => `${method} ${path}`);
+  const [old, next] = [list(before), list(after)];
+  return { added: next.filter(it => !old.includes(it)), removed: old.filter(it => !next.includes(it)) };
+}

@@ -1,0 +1,89 @@
+import { Badge, MethodBadge } from '../../../kit/badge.tsx';
+import { Button } from '../../../kit/button.tsx';
+import { Card } from '../../../kit/card.tsx';
+import { CodeEditor } from '../../../kit/code-editor.tsx';
+import { type Column, DataTable } from '../../../kit/data-table.tsx';
+import { texts } from '../../../texts/texts.ts';
+import { type Endpoint, listEndpoints } from '../endpoints/endpoints.ts';
+import type { PreviewedImport } from './use-import.ts';
+
+const own = texts.importApi;
+
+const columns: readonly Column<Endpoint>[] = [
+  { id: 'method', title: own.method, cell: ({ method }) => <MethodBadge method={method} /> },
+  { id: 'path', title: own.path, cell: ({ path }) => <code className="font-mono break-all">{path}</code> },
+  {
+    id: 'middleware',
+    title: own.gets,
+    cell: ({ middleware }) => (
+      <span className="flex flex-wrap gap-1">
+        {middleware.map(name => (
+          <Badge key={name}>{texts.endpoints.names[name] ?? name}</Badge>
+        ))}
+      </span>
+    ),
+  },
+];
+
+const maxRows = 200;
+
+interface PreviewProps {
+  readonly preview: PreviewedImport;
+  readonly action: string;
+  readonly isBusy: boolean;
+  onStore(): void;
+}
+
+/** What the import will store: its endpoints with their middleware, and the whole document. */
+export function ImportPreview({ preview: { document, faults, difference }, action, isBusy, onStore }: PreviewProps) {
+  const endpoints = listEndpoints(document);
+  return (
+    <Card title={own.previewTitle(endpoints.length)}>
+      <div className="flex flex-col gap-4">
+        {faults.length > 0 && (
+          <ul role="alert" className="rounded-control border border-danger-line bg-danger-soft px-3 py-2 text-danger">
+            {faults.map(({ pointer, message }) => (
+              <li key={`${pointer} ${message}`}>
+                <code className="font-mono">{pointer}</code> {message}
+              </li>
+            ))}
+          </ul>
+        )}
+        {difference && <Difference {...difference} />}
+        <DataTable
+          label={own.endpoints}
+          rows={endpoints.slice(0, maxRows)}
+          columns={columns}
+          idOf={({ method, path }) => `${method} ${path}`}
+          nameOf={({ id }) => id}
+        />
+        {endpoints.length > maxRows && <p className="text-dim">{texts.history.more(endpoints.length - maxRows)}</p>}
+        <details className="rounded-control border border-line">
+          <summary className="px-3 py-2">{own.document}</summary>
+          <div className="p-3 pt-0">
+            <CodeEditor label={own.document} value={JSON.stringify(document, null, 2)} isReadOnly />
+          </div>
+        </details>
+        <div>
+          <Button kind="primary" disabled={faults.length > 0} isBusy={isBusy} onClick={onStore}>
+            {action}
+          </Button>
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+const Difference = ({ added, removed }: NonNullable<PreviewedImport['difference']>) => (
+  <div className="flex flex-col gap-1">
+    <p>
+      <Badge tone="success">{own.added(added.length)}</Badge>{' '}
+      <span className="font-mono text-small break-all">{added.slice(0, 20).join(', ')}</span>
+    </p>
+    <p>
+      <Badge tone="danger">{own.removed(removed.length)}</Badge>{' '}
+      <span className="font-mono text-small break-all">{removed.slice(0, 20).join(', ')}</span>
+    </p>
+    {removed.length > 0 && <p className="text-small text-dim">{own.removedHelp}</p>}
+  </div>
+);

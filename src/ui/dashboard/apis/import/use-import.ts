@@ -1,0 +1,79 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { callServer, type ResultOf } from '../../../kit/calls.ts';
+import { useWrite } from '../../../kit/queries.ts';
+import { useToasts } from '../../../kit/toast.tsx';
+import { texts } from '../../../texts/texts.ts';
+import { describeApplied } from '../applied.ts';
+import type { JsonObject } from '../form/json-members.ts';
+import {
+  compareOperations,
+  type ImportDraft,
+  type OperationDifference,
+  readTitle,
+  toImportQuery,
+} from './import-options.ts';
+
+export interface PreviewedImport {
+  readonly document: JsonObject;
+  readonly faults: ResultOf<'POST /api/apis/check'>['faults'];
+  /** Of an update; undefined for a new API. */
+  readonly difference: OperationDifference | undefined;
+}
+
+const refreshed = ['GET /api/apis', 'GET /api/apis/{apiId}'] as const;
+
+/** The document that the import would store, with the faults that would refuse it. */
+async function previewImport(oas: JsonObject, draft: ImportDraft): Promise<PreviewedImport> {
+  const { apiId } = draft;
+  const stored =
+    apiId === '' ? undefined : (await callServer('GET /api/apis/oas/{apiId}', { params: { apiId } })).value;
+  const body = { oas, ...(stored ? { gw_oas: stored } : {}) };
+  const query = toImportQuery(draft);
+  const { value: document } = await callServer('POST /api/apis/oas/dry-run', { query, body } as never);
+  const checked = { query: apiId === '' ? {} : { api_id: apiId }, body: { oas: document } } as never;
+  const { faults } = (await callServer('POST /api/apis/check', checked)).value;
+  return { document, faults, difference: stored && compareOperations(stored, document) };
+}
+
+/** Preview of an import, then the write that stores the same. */
+export function useImport(oas: JsonObject) {
+  const toasts = useToasts();
+  const navigate = useNavigate();
+  const preview = useMutation({ mutationFn: (draft: ImportDraft) => previewImport(oas, draft) });
+  const create = useWrite('POST /api/apis/oas/import', refreshed);
+  const update = useWrite('PATCH /api/apis/oas/{apiId}', refreshed);
+  const store = (draft: ImportDraft) => {
+    const options = { wait: 'applied' } as const;
+    const name = readTitle(oas);
+    const finish = (apiId: string, text: string, headers: Headers) => {
+      toasts.showSuccess(`${text}. ${describeApplied(headers)}`);
+      void navigate({ to: '/apis/$apiId/endpoints', params: { apiId } });
+    };
+    const query = toImportQuery(draft);
+    const { apiId } = draft;
+    if (apiId !== '')
+      return update.mutate(
+        { given: { params: { apiId }, query, body: oas } as never, options },
+        { onSuccess: ({ headers }) => finish(apiId, texts.importApi.updated(name), headers) },
+      );
+    create.mutate(
+      { given: { query, body: oas } as never, options },
+      { onSuccess: ({ value, headers }) => finish(value.ID, texts.apis.created(name), headers) },
+    );
+  };
+  const reset = () => {
+    preview.reset();
+    create.reset();
+    update.reset();
+  };
+  return {
+    preview: preview.data,
+    show: preview.mutate,
+    isPreviewing: preview.isPending,
+    store,
+    isStoring: create.isPending || update.isPending,
+    error: preview.error ?? create.error ?? update.error,
+    reset,
+  };
+}

@@ -1,0 +1,76 @@
+import { useEffect, useState } from 'react';
+import { StatusPill } from '../../../kit/badge.tsx';
+import type { ResultOf } from '../../../kit/calls.ts';
+import { FactList } from '../../../kit/card.tsx';
+import { CopyButton } from '../../../kit/copy.tsx';
+import { TabPanels } from '../../../kit/tab-panels.tsx';
+import { texts } from '../../../texts/texts.ts';
+import { type TriedRequest, toCurl, toFetch } from './curl.ts';
+import { StepLane } from './step-lane.tsx';
+
+const own = texts.tryApi;
+
+type Result = ResultOf<'POST /api/explain'>;
+const toText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body, null, 2));
+
+/** Response, steps and snippets of one request. A refused request opens with its steps. */
+export function TriedResult({ result, request, apiId }: { result: Result; request: TriedRequest; apiId: string }) {
+  const { status_code: status, headers, body, explanation } = result;
+  const isRefused = explanation?.steps.some(it => it.refusal !== undefined) === true;
+  const [tab, setTab] = useState('response');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each result chooses its own view
+  useEffect(() => setTab(isRefused ? 'steps' : 'response'), [result]);
+  return (
+    <div className="flex flex-col gap-3">
+      <p>
+        <StatusPill tone={status < 400 ? 'success' : 'danger'}>{own.status(status)}</StatusPill>
+      </p>
+      <TabPanels
+        label={own.result}
+        value={tab}
+        onChange={setTab}
+        panels={[
+          { id: 'response', label: own.response, content: <Text text={toText(body ?? '')} empty={own.noBody} /> },
+          {
+            id: 'steps',
+            label: own.steps,
+            content: explanation ? (
+              <StepLane explanation={explanation} apiId={apiId} />
+            ) : (
+              <p className="text-dim">{own.notExplained}</p>
+            ),
+          },
+          { id: 'headers', label: own.responseHeaders, content: <FactList rows={Object.entries(headers)} /> },
+          {
+            id: 'snippets',
+            label: own.snippets,
+            content: (
+              <div className="flex flex-col gap-3">
+                <Text text={toCurl(request)} empty="" />
+                <Text text={toFetch(request)} empty="" />
+              </div>
+            ),
+          },
+        ]}
+      />
+    </div>
+  );
+}
+
+/** A region that scrolls can be focused, so that the keyboard scrolls it (WCAG 2.1.1). */
+const scrollable = { tabIndex: 0 } as const;
+
+const Text = ({ text, empty }: { text: string; empty: string }) =>
+  text === '' ? (
+    <p className="text-dim">{empty}</p>
+  ) : (
+    <div className="flex items-start gap-1 rounded-control border border-line bg-page p-2">
+      <pre
+        {...scrollable}
+        className="max-h-[60dvh] min-w-0 grow overflow-auto font-mono text-small break-all whitespace-pre-wrap"
+      >
+        {text}
+      </pre>
+      <CopyButton text={text} />
+    </div>
+  );

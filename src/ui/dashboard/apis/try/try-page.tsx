@@ -1,0 +1,170 @@
+import { useMutation } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
+import { Send } from 'lucide-react';
+import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { Button } from '../../../kit/button.tsx';
+import { callServer } from '../../../kit/calls.ts';
+import { Card } from '../../../kit/card.tsx';
+import { FilterSelect, SelectField, TextAreaField, TextField } from '../../../kit/field.tsx';
+import { useOperation } from '../../../kit/queries.ts';
+import { ErrorText, ForbiddenState, QueryState } from '../../../kit/states.tsx';
+import { texts } from '../../../texts/texts.ts';
+import { usePermission } from '../../session/session.ts';
+import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
+import { listDocumentOperations } from '../operations-of-document.ts';
+import { parseHeaders, type TriedRequest } from './curl.ts';
+import { TriedResult } from './tried-result.tsx';
+
+const own = texts.tryApi;
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const withoutBody = new Set(['GET', 'HEAD']);
+
+/** One request through the gateway, with the decision of every step. */
+export const TryApiPage = () => <ApiFrame>{loaded => <TryApi key={loaded.api.id} {...loaded} />}</ApiFrame>;
+
+function TryApi(loaded: LoadedApi) {
+  const canSend = usePermission('apis:write');
+  const query = useOperation('GET /api/apis/{apiId}/url', { params: { apiId: loaded.api.id } }, { enabled: canSend });
+  if (!canSend) return <ForbiddenState permission="apis:write" />;
+  if (!query.data) return <QueryState query={query} />;
+  return <TryForm loaded={loaded} address={query.data.value.ApiURL} />;
+}
+
+const joinUrl = (address: string, path: string) => `${address.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
+
+function useTriedRequest(address: string) {
+  const search = useSearch({ strict: false });
+  const [method, setMethod] = useState(methods.includes(search.method ?? '') ? search.method! : 'GET');
+  const [path, setPath] = useState(search.path ?? '/');
+  const [credential, setCredential] = useState('');
+  const [headerText, setHeaderText] = useState('');
+  const [body, setBody] = useState('');
+  const { headers, faults } = parseHeaders(headerText);
+  const request: TriedRequest = {
+    method,
+    url: joinUrl(address, path),
+    headers: { ...(credential === '' ? {} : { Authorization: credential }), ...headers },
+    body: withoutBody.has(method) ? '' : body,
+  };
+  return {
+    ...{ method, setMethod, path, setPath, credential, setCredential, headerText, setHeaderText, body, setBody },
+    ...{ request, faults },
+    /** For snippets: they may be shared, the credential not. */
+    shown: credential === '' ? request : { ...request, headers: { ...request.headers, Authorization: own.yourKey } },
+  };
+}
+
+function TryForm({ loaded: { api, definition }, address }: { loaded: LoadedApi; address: string }) {
+  const form = useTriedRequest(address);
+  const [sent, setSent] = useState<TriedRequest>();
+  const call = useMutation({
+    mutationFn: async (request: TriedRequest) => {
+      const { body, ...rest } = request;
+      return (await callServer('POST /api/explain', { body: { ...rest, ...(body === '' ? {} : { body }) } })).value;
+    },
+  });
+  const send = (event?: FormEvent) => {
+    event?.preventDefault();
+    if (form.faults.length > 0 || call.isPending) return;
+    setSent(form.shown);
+    call.mutate(form.request);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
+  };
+  return (
+    <div className="grid items-start gap-4 min-[1200px]:grid-cols-[minmax(320px,420px)_minmax(0,1fr)]">
+      <Card title={own.request}>
+        <form onSubmit={send} onKeyDown={onKey} className="flex flex-col gap-4">
+          <RequestFields form={form} operations={listDocumentOperations(definition)} address={address} />
+          <div className="flex items-center gap-3">
+            <Button kind="primary" type="submit" icon={Send} isBusy={call.isPending}>
+              {own.send}
+            </Button>
+            <span className="text-small text-dim">{own.sendHelp}</span>
+          </div>
+        </form>
+      </Card>
+      <Card title={own.result}>
+        <ErrorText error={call.error} />
+        {call.data && sent ? (
+          <TriedResult result={call.data} request={sent} apiId={api.id} />
+        ) : (
+          !call.error && <p className="text-dim">{call.isPending ? texts.kit.loading : own.nothingSent}</p>
+        )}
+      </Card>
+    </div>
+  );
+}
+
+interface RequestFieldsProps {
+  readonly form: ReturnType<typeof useTriedRequest>;
+  readonly operations: ReturnType<typeof listDocumentOperations>;
+  readonly address: string;
+}
+
+function RequestFields({ form, operations, address }: RequestFieldsProps) {
+  const choose = (key: string) => {
+    const found = operations.find(it => `${it.method} ${it.path}` === key);
+    if (!found) return;
+    form.setMethod(found.method);
+    form.setPath(found.path);
+  };
+  const faulty = form.faults[0];
+  return (
+    <>
+      {operations.length > 0 && (
+        <FilterSelect
+          label={own.endpoint}
+          value={operations.some(it => it.path === form.path) ? `${form.method} ${form.path}` : ''}
+          onChange={event => choose(event.target.value)}
+          options={[
+            { value: '', label: own.anyEndpoint },
+            ...operations.map(({ method, path }) => ({ value: `${method} ${path}`, label: `${method} ${path}` })),
+          ]}
+        />
+      )}
+      <div className="grid grid-cols-[112px_1fr] gap-2">
+        <SelectField
+          label={own.method}
+          value={form.method}
+          onChange={event => form.setMethod(event.target.value)}
+          options={methods.map(value => ({ value, label: value }))}
+        />
+        <TextField
+          label={own.path}
+          isMono
+          help={own.pathHelp(address)}
+          value={form.path}
+          onChange={event => form.setPath(event.target.value)}
+        />
+      </div>
+      <TextField
+        label={own.credential}
+        type="password"
+        autoComplete="off"
+        isMono
+        help={own.credentialHelp}
+        value={form.credential}
+        onChange={event => form.setCredential(event.target.value)}
+      />
+      <TextAreaField
+        label={own.headers}
+        className="font-mono"
+        rows={2}
+        help={own.headersHelp}
+        error={faulty === undefined ? undefined : own.headerInvalid(faulty)}
+        value={form.headerText}
+        onChange={event => form.setHeaderText(event.target.value)}
+      />
+      {!withoutBody.has(form.method) && (
+        <TextAreaField
+          label={own.body}
+          className="font-mono"
+          value={form.body}
+          onChange={event => form.setBody(event.target.value)}
+        />
+      )}
+    </>
+  );
+}

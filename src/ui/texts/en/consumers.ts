@@ -1,0 +1,17 @@
+/** Texts of the consumers of an API. */
+export const consumerTexts = {
+  list: 'Consumers',
+  kind: 'Kind',
+  kinds: {
+    apis: 'API',
+    policies: 'Policy',
+    keys: 'Key',
+    'oauth clients': 'OAuth client',
+  } as Readonly<Record<string, string>>,
+  name: 'Name',
+  id: 'Id',
+  emptyTitle: 'No consumers',
+  emptyAbout: 'No policy, key, OAuth client or other API names this API.',
+  shown: (shown: number, total: number) => (shown === total ? `${total} objects` : `${shown} of ${total} objects`),
+  keyCount: 'Keys that may call it',
+} as const;

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import type { Person } from '../support/browser.ts';
+import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+
+describe('Import, versions and consumers of APIs', () => {
+  const dashboard = testDashboard();
+  const upstream = createServer((request, response) => response.end(`upstream ${request.url}`));
+  let upstreamUrl = '';
+  let admin: Person;
+  before(async () => {
+    await new Promise<void>(resolve => upstream.listen(0, '127.0.0.1', resolve));
+    upstream.unref();
+    upstreamUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+    admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
+  });
+  after(() => {
+    upstream.close();
+    upstream.closeAllConnections();
+  });
+
+  const toYaml = (paths: string) => `openapi: 3.0.3
+info: { title: Pets, version: 1.0.0 }
+servers: [{ url: '${upstreamUrl}' }]
+paths:
+${paths}`;
+  const pets = `  /pets:
+    get:
+      operationId: listPets
+      responses:
+        '200':
+          description: Pets
+          content: { application/json: { example: [{ name: Rex }] } }
+`;
+  const owners = `  /owners:
+    get:
+      operationId: listOwners
+      responses: { '200': { description: Owners } }
+`;
+
+  test('a YAML document becomes the previewed API, a broken one is refused in place, and a newer one updates it', async () => {
+    const page = await dashboard.openAs(admin, '/apis/import');
+    const text = page.getByLabel('Description');
+    await text.fill('openapi: 3.0.3\ninfo: [broken');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/it is not YAML at character 28 \(line 2\)/)
+      .waitFor();
+    await text.fill(toYaml(pets));
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('heading', { name: 'Pets (openapi)' }).waitFor();
+    assert.equal(await page.getByLabel('Listen path').inputValue(), '/pets/');
+    assert.equal(await page.getByLabel('Upstream URL').inputValue(), upstreamUrl);
+    await page.getByRole('switch', { name: 'Reply with mocks' }).check();
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('row', { name: /GET \/pets Mock response/ }).waitFor();
+    await assertAccessible(page, 'preview of an import');
+    await page.getByRole('button', { name: 'Create API' }).click();
+    await page.getByText('API Pets created. Live on all traffic threads').waitFor();
+    await page.getByRole('heading', { name: '/pets' }).waitFor();
+    const { gateway } = dashboard.app().url;
+    assert.deepEqual(await (await fetch(`${gateway}/pets/pets`)).json(), [{ name: 'Rex' }]);
+
+    const id = new URL(page.url()).pathname.split('/')[2];
+    await page.goto(`${dashboard.app().url.dashboard}/apis/import`);
+    await page.getByLabel('Description').fill(toYaml(pets + owners));
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByLabel('Store as').selectOption({ label: 'Update of Pets (/pets/)' });
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('1 added').waitFor();
+    await page.getByText('0 removed').waitFor();
+    await page.getByRole('button', { name: 'Update API' }).click();
+    await page.getByText('API Pets updated. Live on all traffic threads').waitFor();
+    assert.equal(new URL(page.url()).pathname, `/apis/${id}/endpoints`);
+    assert.deepEqual(await (await fetch(`${gateway}/pets/pets`)).json(), [{ name: 'Rex' }], 'the mock stays');
+    assert.equal(await (await fetch(`${gateway}/pets/owners`)).text(), 'upstream /owners');
+  });
+
+  test('a cURL command becomes an endpoint, and a taken listen path is named before the write', async () => {
+    const proxy = { listen_path: '/taken/', target_url: upstreamUrl };
+    await dashboard
+      .app()
+      .ask('POST', '/api/apis', { body: { api_definition: { name: 'Taken', use_keyless: true, proxy } } });
+    const page = await dashboard.openAs(admin, '/apis/import');
+    await page.getByLabel('Description').fill(`curl -X POST '${upstreamUrl}/orders' -H 'x-a: b' -d '{"a":1}'`);
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByLabel('Listen path').fill('/taken/');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/listen ?path/i)
+      .first()
+      .waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Create API' }).isDisabled(), true);
+    await page.getByLabel('Listen path').fill('/recorded/');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('row', { name: /POST \/orders/ }).waitFor();
+    await page.getByRole('button', { name: 'Create API' }).click();
+    await page.getByText('Live on all traffic threads').waitFor();
+    const response = await fetch(`${dashboard.app().url.gateway}/recorded/orders`, { method: 'POST', body: '{}' });
+    assert.equal(await response.text(), 'upstream /orders');
+  });
+
+  test('a new version answers by its header, is promoted to base, and keys are listed as consumers', async () => {
+    const { ask, url } = dashboard.app();
+    const document = {
+      openapi: '3.0.3',
+      info: { title: 'Shop', version: '1.0.0' },
+      paths: {},
+      'x-gw-api-gateway': {
+        info: { id: 'shop', name: 'Shop', state: { active: true } },
+        server: { listenPath: { value: '/shop/', strip: true } },
+        upstream: { url: upstreamUrl },
+      },
+    };
+    await ask('POST', '/api/apis/oas?wait=applied', { body: document });
+    const rights = { shop: { api_id: 'shop', api_name: 'Shop', versions: ['Default'] } };
+    await ask('POST', '/api/keys', { body: { alias: 'Shop client', access_rights: rights } });
+    const page = await dashboard.openAs(admin, '/apis/shop/versions');
+    await page.getByRole('heading', { name: 'No versions' }).waitFor();
+    await page.getByRole('button', { name: 'New version' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New version' });
+    await dialog.getByLabel('Name of the new version').fill('v2');
+    await dialog.getByRole('button', { name: 'Create version' }).click();
+    await page.getByText('Version v2 created. Live on all traffic threads').waitFor();
+    await page.getByRole('row', { name: /v2 Shop v2/ }).waitFor();
+    await assertAccessible(page, 'versions');
+    const byHeader = () => fetch(`${url.gateway}/shop/x`, { headers: { 'x-gw-version': 'v2' } });
+    assert.equal((await byHeader()).status, 200);
+    await page.getByRole('button', { name: 'Actions for v2' }).click();
+    await page.getByRole('menuitem', { name: 'Promote to base' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Promote version v2' }).click();
+    await page.getByText('Version v2 is the base').waitFor();
+    assert.equal((await fetch(`${url.gateway}/shop/x`)).status, 200);
+    assert.equal((await fetch(`${url.gateway}/shop-v2/x`)).status, 200);
+    await page.getByRole('link', { name: 'Consumers' }).click();
+    await page.getByRole('cell', { name: 'Key', exact: true }).waitFor();
+  });
+});
