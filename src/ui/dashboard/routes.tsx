@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { accessRoutes } from './access-routes.tsx';
 import { usageFilterNames } from './analytics/usage-filters.ts';
+import { apiRoutes } from './api-routes.tsx';
 import { eventRoutes } from './event-routes.tsx';
 import { readListSearch } from './list-search.ts';
 import { logFilterNames } from './logs/log-filters.ts';
@@ -31,35 +32,6 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('./home/home-page.tsx'), 'HomePage'),
 });
 
-const apis = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/apis',
-  staticData: { permission: 'apis' },
-  validateSearch: readListSearch('auth_type', 'state', 'format'),
-  component: lazyRouteComponent(() => import('./apis/api-list-page.tsx'), 'ApiListPage'),
-});
-
-const newApi = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/apis/new',
-  staticData: { permission: 'apis:write' },
-  component: lazyRouteComponent(() => import('./apis/new-api-page.tsx'), 'NewApiPage'),
-});
-
-const api = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/apis/$apiId',
-  staticData: { permission: 'apis' },
-  component: lazyRouteComponent(() => import('./apis/api-page.tsx'), 'ApiPage'),
-});
-
-const apiCode = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/apis/$apiId/code',
-  staticData: { permission: 'apis' },
-  component: lazyRouteComponent(() => import('./apis/api-code-page.tsx'), 'ApiCodePage'),
-});
-
 const logs = createRoute({
   getParentRoute: () => shellRoute,
   path: '/logs',
@@ -81,12 +53,9 @@ const routeTree = rootRoute.addChildren([
   forgotten,
   shellRoute.addChildren([
     home,
-    apis,
-    newApi,
-    api,
-    apiCode,
     logs,
     analytics,
+    ...apiRoutes,
     ...accessRoutes,
     ...eventRoutes,
     ...peopleRoutes,

@@ -1,7 +1,12 @@
 import { analyticsTexts } from './en/analytics.ts';
 import { apiTexts } from './en/apis.ts';
 import { auditTexts } from './en/audit.ts';
+import { consumerTexts } from './en/consumers.ts';
+import { designerTexts } from './en/designer.ts';
+import { endpointTexts } from './en/endpoints.ts';
+import { historyTexts } from './en/history.ts';
 import { homeTexts } from './en/home.ts';
+import { importApiTexts } from './en/import-api.ts';
 import { keyTexts } from './en/keys.ts';
 import { kitTexts } from './en/kit.ts';
 import { libraryTexts } from './en/library.ts';
@@ -13,8 +18,10 @@ import { policyTexts } from './en/policies.ts';
 import { shellTexts } from './en/shell.ts';
 import { signInTexts } from './en/sign-in.ts';
 import { systemTexts } from './en/system.ts';
+import { tryApiTexts } from './en/try-api.ts';
 import { uptimeTexts } from './en/uptime.ts';
 import { userTexts } from './en/users.ts';
+import { versionTexts } from './en/versions.ts';
 import { deliveryTexts, webhookTexts } from './en/webhooks.ts';
 import { welcomeTexts } from './en/welcome.ts';
 
@@ -25,6 +32,13 @@ export const texts = {
   signIn: signInTexts,
   home: homeTexts,
   apis: apiTexts,
+  designer: designerTexts,
+  endpoints: endpointTexts,
+  history: historyTexts,
+  importApi: importApiTexts,
+  tryApi: tryApiTexts,
+  versions: versionTexts,
+  consumers: consumerTexts,
   keys: keyTexts,
   limits: limitTexts,
   policies: policyTexts,

@@ -5,6 +5,8 @@ import { ReviewDialog } from '../review-dialog.tsx';
 import type { DefinitionDraft } from './use-draft.ts';
 
 const own = texts.apis;
+const barClass =
+  'sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-card border border-line bg-surface ' + 'px-3 py-2';
 
 /** State of the edits, and what can be done with them: at the lower edge while there are any. */
 export function SaveBar({ draft, isIncomplete = false }: { draft: DefinitionDraft; isIncomplete?: boolean }) {
@@ -22,7 +24,7 @@ export function SaveBar({ draft, isIncomplete = false }: { draft: DefinitionDraf
   if (!draft.canWrite) return <p className="text-dim">{texts.designer.readOnly}</p>;
   return (
     <>
-      <div className="sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-card border border-line bg-surface px-3 py-2">
+      <div className={barClass}>
         <span role="status" className="mr-auto text-dim">
           {isDirty ? `${own.unsaved}${check.summary && `: ${check.summary}`}` : own.unchanged}
         </span>

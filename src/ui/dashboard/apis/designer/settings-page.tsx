@@ -19,6 +19,9 @@ import { useDraftForm } from './use-definition-form.ts';
 import { type DefinitionDraft, useDefinitionDraft } from './use-draft.ts';
 
 const own = texts.designer;
+const sectionClass =
+  'control flex shrink-0 items-center justify-between gap-2 px-2.5 text-left hover:bg-hover ' +
+  'aria-[current]:bg-accent-soft aria-[current]:text-accent-ink';
 
 /** Settings of an API: forms by the schema of the server. Members without a field stay as they are. */
 export const ApiSettingsPage = () => (
@@ -102,7 +105,7 @@ const SectionList = ({ sections, chosen, countFaults, onChoose }: SectionListPro
         key={section.id}
         type="button"
         aria-current={section.id === chosen ? 'true' : undefined}
-        className="control flex shrink-0 items-center justify-between gap-2 px-2.5 text-left hover:bg-hover aria-[current]:bg-accent-soft aria-[current]:text-accent-ink"
+        className={sectionClass}
         onClick={() => onChoose(section.id)}
       >
         {own.sections[section.id] ?? section.id}

@@ -22,6 +22,10 @@ import { middlewareKinds } from './endpoint-middleware.ts';
 import { addEndpoint, type Endpoint, filterEndpoints, listEndpoints, settingsPath } from './endpoints.ts';
 
 const own = texts.endpoints;
+const columnsClass =
+  'grid grid-cols-[minmax(0,1fr)] items-start gap-4 ' + 'min-[1000px]:grid-cols-[minmax(280px,360px)_minmax(0,1fr)]';
+const endpointClass =
+  'control flex shrink-0 items-center gap-2 px-2 py-1 text-left hover:bg-hover ' + 'aria-[current]:bg-accent-soft';
 
 /** Endpoints of an API: its operations, and the middleware of each in order of execution. */
 export const ApiEndpointsPage = () => (
@@ -60,7 +64,7 @@ function Endpoints(loaded: LoadedApi) {
             {own.emptyAbout}
           </Notice>
         ) : (
-          <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 min-[1000px]:grid-cols-[minmax(280px,360px)_minmax(0,1fr)]">
+          <div className={columnsClass}>
             {shown.length === 0 ? (
               <Notice
                 icon={Route}
@@ -139,7 +143,7 @@ const EndpointList = ({ endpoints, chosen, onChoose }: EndpointListProps) => (
         key={`${method} ${path}`}
         type="button"
         aria-current={id === chosen?.id ? 'true' : undefined}
-        className="control flex shrink-0 items-center gap-2 px-2 py-1 text-left hover:bg-hover aria-[current]:bg-accent-soft"
+        className={endpointClass}
         onClick={() => onChoose(id)}
       >
         <MethodBadge method={method} />

@@ -1,7 +1,7 @@
 import { createContext, use } from 'react';
 import type { MemberPath } from './json-members.ts';
 
-/** What fields of a definition read and write. */
+/** Access of fields to a definition: reads, writes and faults. */
 export interface DefinitionForm {
   read(path: MemberPath): unknown;
   /** undefined removes the member. */

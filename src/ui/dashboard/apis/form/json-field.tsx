@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { CodeEditor } from '../../../kit/code-editor.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { useDefinitionForm } from './form-context.ts';
@@ -32,15 +32,19 @@ export function JsonField({ path, label, help }: JsonFieldProps) {
   const [text, setText] = useState(toText(value));
   const parsed = parseText(text);
   const fault = 'fault' in parsed ? parsed.fault : form.findFault(path);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change from outside replaces what is typed
-  useEffect(() => {
-    if ('value' in parsed && !isEqualJson(parsed.value, value)) setText(toText(value));
-  }, [value]);
+  // Only a change from outside replaces what is typed.
+  const [known, setKnown] = useState(value);
+  if (!isEqualJson(known, value)) {
+    setKnown(value);
+    setText(toText(value));
+  }
   const change = (typed: string) => {
     setText(typed);
     const next = parseText(typed);
     form.setIncomplete(toPointer(path), 'fault' in next);
-    if ('value' in next && !isEqualJson(next.value, value)) form.set(path, next.value);
+    if (!('value' in next) || isEqualJson(next.value, value)) return;
+    setKnown(next.value);
+    form.set(path, next.value);
   };
   return (
     <details className="rounded-control border border-line" open={fault !== undefined ? true : undefined}>

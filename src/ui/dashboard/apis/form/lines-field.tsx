@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { TextAreaField } from '../../../kit/field.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { useDefinitionForm } from './form-context.ts';
@@ -27,16 +27,21 @@ export function LinesField({ path, label, help, isNumeric }: LinesFieldProps) {
   const [text, setText] = useState(toText(value));
   const parse = (typed: string) => splitLines(typed).map(line => (isNumeric ? Number(line) : line));
   const isInvalid = isNumeric && splitLines(text).some(line => !Number.isFinite(Number(line)));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change from outside replaces what is typed
-  useEffect(() => {
-    if (!isInvalid && !isEqualJson(parse(text), value ?? [])) setText(toText(value));
-  }, [value]);
+  // Only a change from outside replaces what is typed.
+  const [known, setKnown] = useState(value);
+  if (!isEqualJson(known, value)) {
+    setKnown(value);
+    setText(toText(value));
+  }
   const change = (typed: string) => {
     setText(typed);
     const items = parse(typed);
     const isWrong = items.some(it => typeof it === 'number' && !Number.isFinite(it));
     form.setIncomplete(toPointer(path), isWrong);
-    if (!isWrong) form.set(path, items.length === 0 ? undefined : items);
+    if (isWrong) return;
+    const next = items.length === 0 ? undefined : items;
+    setKnown(next);
+    form.set(path, next);
   };
   const note = help ? `${help} ${own.onePerLine}` : own.onePerLine;
   return (

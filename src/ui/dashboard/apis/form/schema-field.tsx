@@ -52,12 +52,21 @@ export function SchemaField({ path, schema, label: given }: SchemaFieldProps) {
   const name = String(path.at(-1));
   const label = given ?? labelOf(path) ?? toFieldLabel(name);
   const kind = findFieldKind(schema);
-  const { description: help, enum: values = [], minimum, maximum, items } = unwrapSchema(schema);
+  const { description: help, items } = unwrapSchema(schema);
   const shared = { path, label, help };
   if (kind === 'object') return <ObjectField path={path} schema={schema} label={label} />;
   if (kind === 'rows') return <RowsField {...shared} schema={items!} renderField={renderField} />;
   if (kind === 'lines' || kind === 'numbers') return <LinesField {...shared} isNumeric={kind === 'numbers'} />;
   if (kind === 'json') return <JsonField {...shared} />;
+  return <ValueField path={path} schema={schema} label={label} />;
+}
+
+/** Field of one value: switch, choice, number or text. */
+function ValueField({ path, schema, label }: SchemaFieldProps & { readonly label: string }) {
+  const form = useDefinitionForm();
+  const name = String(path.at(-1));
+  const kind = findFieldKind(schema);
+  const { description: help, enum: values = [], minimum, maximum } = unwrapSchema(schema);
   const value = form.read(path);
   const error = form.findFault(path);
   const base = { label, help, error, disabled: form.isReadOnly };

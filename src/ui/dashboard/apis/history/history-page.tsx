@@ -99,23 +99,28 @@ function History({ api }: { api: ApiOutline }) {
             </Button>
           ),
         }}
-        actions={row => [
-          {
-            label: own.comparePrevious,
-            isDisabled: row.revision <= 1,
-            onSelect: () => compare(row.revision - 1, row.revision),
-          },
-          {
-            label: own.compareCurrent,
-            isDisabled: p === 1 && row.revision === newest,
-            onSelect: () => compare(row.revision, newest),
-          },
-          ...(canWrite && row.action !== 'deleted'
-            ? [{ label: own.restore, onSelect: () => setRestored(row.revision) }]
-            : []),
-        ]}
+        actions={row => listActions(row, { newest, canWrite, compare, onRestore: setRestored })}
       />
       <RestoreDialog api={api} revision={restored} current={newest} onClose={() => setRestored(undefined)} />
     </div>
   );
+}
+
+interface RowActions {
+  readonly newest: number;
+  readonly canWrite: boolean;
+  compare(from: number, to: number): void;
+  onRestore(revision: number): void;
+}
+
+function listActions({ revision, action }: Revision, { newest, canWrite, compare, onRestore }: RowActions) {
+  return [
+    {
+      label: own.comparePrevious,
+      isDisabled: revision <= 1,
+      onSelect: () => compare(revision - 1, revision),
+    },
+    { label: own.compareCurrent, isDisabled: revision === newest, onSelect: () => compare(revision, newest) },
+    ...(canWrite && action !== 'deleted' ? [{ label: own.restore, onSelect: () => onRestore(revision) }] : []),
+  ];
 }

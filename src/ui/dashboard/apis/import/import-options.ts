@@ -1,7 +1,7 @@
 import { type JsonObject, toJsonObject } from '../form/json-members.ts';
 import { listDocumentOperations } from '../operations-of-document.ts';
 
-/** What an import adds to the document, in words of its form. */
+/** Options of an import beside the document. */
 export interface ImportDraft {
   readonly listenPath: string;
   readonly upstream: string;

@@ -34,7 +34,7 @@ interface PreviewProps {
   onStore(): void;
 }
 
-/** What the import will store: its endpoints with their middleware, and the whole document. */
+/** Result of the import: its endpoints with their middleware, and the whole document. */
 export function ImportPreview({ preview: { document, faults, difference }, action, isBusy, onStore }: PreviewProps) {
   const endpoints = listEndpoints(document);
   return (

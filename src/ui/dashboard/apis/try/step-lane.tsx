@@ -7,6 +7,9 @@ import { texts } from '../../../texts/texts.ts';
 import { findStepPlace } from './step-places.ts';
 
 const own = texts.tryApi;
+const rowClass =
+  'grid grid-cols-[auto_1fr_auto] items-center gap-x-3 gap-y-1 px-3 py-1.5 ' +
+  'min-[900px]:grid-cols-[72px_180px_1fr_120px_72px]';
 
 export type Explanation = NonNullable<ResultOf<'POST /api/explain'>['explanation']>;
 type Step = Explanation['steps'][number];
@@ -40,7 +43,7 @@ function StepRow({ step, apiId, share }: { step: Step; apiId: string; share: num
       open={isRefused}
       className={classNames('rounded-control border', isRefused ? 'border-danger-line bg-danger-soft' : 'border-line')}
     >
-      <summary className="grid grid-cols-[auto_1fr_auto] items-center gap-x-3 gap-y-1 px-3 py-1.5 min-[900px]:grid-cols-[72px_180px_1fr_120px_72px]">
+      <summary className={rowClass}>
         <span className="text-small text-dim">{step.phase ? own.phases[step.phase] : ''}</span>
         <span className="font-mono">{step.step}</span>
         <span className="order-last col-span-3 min-w-0 truncate text-dim min-[900px]:order-none min-[900px]:col-span-1">

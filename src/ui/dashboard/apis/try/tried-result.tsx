@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { StatusPill } from '../../../kit/badge.tsx';
 import type { ResultOf } from '../../../kit/calls.ts';
 import { FactList } from '../../../kit/card.tsx';
@@ -17,9 +17,7 @@ const toText = (body: unknown) => (typeof body === 'string' ? body : JSON.string
 export function TriedResult({ result, request, apiId }: { result: Result; request: TriedRequest; apiId: string }) {
   const { status_code: status, headers, body, explanation } = result;
   const isRefused = explanation?.steps.some(it => it.refusal !== undefined) === true;
-  const [tab, setTab] = useState('response');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each result chooses its own view
-  useEffect(() => setTab(isRefused ? 'steps' : 'response'), [result]);
+  const [tab, setTab] = useState(isRefused ? 'steps' : 'response');
   return (
     <div className="flex flex-col gap-3">
       <p>

@@ -88,7 +88,7 @@ function TryForm({ loaded: { api, definition }, address }: { loaded: LoadedApi; 
       <Card title={own.result}>
         <ErrorText error={call.error} />
         {call.data && sent ? (
-          <TriedResult result={call.data} request={sent} apiId={api.id} />
+          <TriedResult key={call.submittedAt} result={call.data} request={sent} apiId={api.id} />
         ) : (
           !call.error && <p className="text-dim">{call.isPending ? texts.kit.loading : own.nothingSent}</p>
         )}
@@ -110,7 +110,6 @@ function RequestFields({ form, operations, address }: RequestFieldsProps) {
     form.setMethod(found.method);
     form.setPath(found.path);
   };
-  const faulty = form.faults[0];
   return (
     <>
       {operations.length > 0 && (
@@ -139,6 +138,16 @@ function RequestFields({ form, operations, address }: RequestFieldsProps) {
           onChange={event => form.setPath(event.target.value)}
         />
       </div>
+      <ContentFields form={form} />
+    </>
+  );
+}
+
+/** Credential, headers and body. */
+function ContentFields({ form }: Pick<RequestFieldsProps, 'form'>) {
+  const faulty = form.faults[0];
+  return (
+    <>
       <TextField
         label={own.credential}
         type="password"

@@ -20,13 +20,19 @@ interface NewVersionProps {
   onClose(): void;
 }
 
+function useVersionFields(baseName: string) {
+  const [name, setName] = useState('');
+  const [ownName, setOwnName] = useState(baseName || 'v1');
+  const [isDefault, setDefault] = useState(false);
+  return { name, setName, ownName, setOwnName, isDefault, setDefault };
+}
+
 /** A new version begins as a copy of the API, with a listen path of its own. */
 export function NewVersionDialog({ isOpen, loaded, baseName, onClose }: NewVersionProps) {
   const form = useId();
   const toasts = useToasts();
-  const [name, setName] = useState('');
-  const [ownName, setOwnName] = useState(baseName || 'v1');
-  const [isDefault, setDefault] = useState(false);
+  const fields = useVersionFields(baseName);
+  const { name, setName, ownName, isDefault } = fields;
   const { mutate, error, isPending } = useWrite('POST /api/apis/oas', [
     'GET /api/apis',
     'GET /api/apis/{apiId}',
@@ -68,26 +74,37 @@ export function NewVersionDialog({ isOpen, loaded, baseName, onClose }: NewVersi
     >
       <form id={form} onSubmit={submit} className="flex flex-col gap-4">
         <ErrorText error={error} />
-        <TextField
-          label={own.name}
-          required
-          maxLength={200}
-          isMono
-          value={name}
-          onChange={it => setName(it.target.value)}
-        />
-        {baseName === '' && (
-          <TextField
-            label={own.baseName}
-            required
-            isMono
-            help={own.baseNameHelp}
-            value={ownName}
-            onChange={it => setOwnName(it.target.value)}
-          />
-        )}
-        <Checkbox label={own.setDefault} checked={isDefault} onChange={it => setDefault(it.target.checked)} />
+        <VersionFields {...fields} hasBaseName={baseName !== ''} />
       </form>
     </Dialog>
+  );
+}
+
+type VersionFieldsProps = ReturnType<typeof useVersionFields> & { readonly hasBaseName: boolean };
+
+function VersionFields(fields: VersionFieldsProps) {
+  const { name, setName, ownName, setOwnName, isDefault, setDefault, hasBaseName } = fields;
+  return (
+    <>
+      <TextField
+        label={own.name}
+        required
+        maxLength={200}
+        isMono
+        value={name}
+        onChange={it => setName(it.target.value)}
+      />
+      {!hasBaseName && (
+        <TextField
+          label={own.baseName}
+          required
+          isMono
+          help={own.baseNameHelp}
+          value={ownName}
+          onChange={it => setOwnName(it.target.value)}
+        />
+      )}
+      <Checkbox label={own.setDefault} checked={isDefault} onChange={it => setDefault(it.target.checked)} />
+    </>
   );
 }
