@@ -2,7 +2,7 @@ import { CodeEditor } from '../../kit/code-editor.tsx';
 import { ErrorText } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { ApiFrame, type LoadedApi } from './api-frame.tsx';
-import { SaveBar } from './designer/save-bar.tsx';
+import { DefinitionSaveBar } from './designer/save-bar.tsx';
 import { useDefinitionDraft } from './designer/use-draft.ts';
 
 /** Definition as JSON: checked by the server while it is edited, compared before it is saved. */
@@ -20,7 +20,7 @@ function DefinitionEditor(loaded: LoadedApi) {
         onChange={draft.setText}
       />
       <ErrorText error={draft.check.error} />
-      <SaveBar draft={draft} />
+      <DefinitionSaveBar draft={draft} />
     </div>
   );
 }

@@ -6,19 +6,19 @@ import { QueryState } from '../../kit/states.tsx';
 import { ApiHead } from './api-head.tsx';
 import { type ApiOutline, toApiOutline } from './api-outline.ts';
 import type { DraftSource } from './designer/use-draft.ts';
-import { type JsonObject, toJsonObject } from './form/json-members.ts';
+import { type FormObject, toJsonObject } from './form/json-members.ts';
 import type { StoredDefinition } from './use-definition.ts';
 
 /** One API as its pages read it. */
 export interface LoadedApi extends DraftSource {
   readonly api: ApiOutline;
   /** The definition in its own format. */
-  readonly definition: JsonObject;
+  readonly definition: FormObject;
 }
 
 type ApiItem = ResultOf<'GET /api/apis/{apiId}'>;
 
-function toStored(item: ApiItem, etag: string | undefined): StoredDefinition & { readonly definition: JsonObject } {
+function toStored(item: ApiItem, etag: string | undefined): StoredDefinition & { readonly definition: FormObject } {
   const api = toApiOutline(item);
   const definition = toJsonObject(api.format === 'classic' ? item.api_definition : item.oas);
   return { api, text: JSON.stringify(definition, null, 2), etag, definition };

@@ -1,4 +1,4 @@
-import { type JsonObject, toJsonObject } from './form/json-members.ts';
+import { type FormObject, toJsonObject } from './form/json-members.ts';
 
 /** Operation of an OpenAPI document. */
 export interface DocumentOperation {
@@ -7,13 +7,13 @@ export interface DocumentOperation {
   readonly operationId: string;
   readonly summary: string;
   /** Its members in the document. */
-  readonly value: JsonObject;
+  readonly value: FormObject;
 }
 
 const methods = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'];
 
 /** Operations in the order of the document; those without an id have an empty one. */
-export const listDocumentOperations = (definition: JsonObject): readonly DocumentOperation[] =>
+export const listDocumentOperations = (definition: FormObject): readonly DocumentOperation[] =>
   Object.entries(toJsonObject(definition.paths)).flatMap(([path, item]) =>
     methods
       .filter(method => Object.hasOwn(toJsonObject(item), method))

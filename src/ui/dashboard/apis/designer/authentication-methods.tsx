@@ -4,14 +4,14 @@ import { Button, IconButton } from '../../../kit/button.tsx';
 import { Menu } from '../../../kit/menu.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { useDefinitionForm } from '../form/form-context.ts';
-import { type FormSchema, findSchema, listFields } from '../form/form-schema.ts';
+import { type FormSchema, findSchema, listFormFields } from '../form/form-schema.ts';
 import { toJsonObject } from '../form/json-members.ts';
-import { SchemaField } from '../form/schema-field.tsx';
+import { DefinitionField } from '../form/schema-field.tsx';
 import { gatewayMember } from '../form/use-definition-schema.ts';
-import { addScheme, findSchemeKind, listSchemes, removeScheme, type SchemeKind, schemeFields } from './schemes.ts';
+import { type AuthMethodKind, addScheme, findSchemeKind, listSchemes, removeScheme, schemeFields } from './schemes.ts';
 
 const own = texts.designer;
-const kinds: readonly SchemeKind[] = ['key', 'jwt', 'basic', 'oauth2'];
+const kinds: readonly AuthMethodKind[] = ['key', 'jwt', 'basic', 'oauth2'];
 
 /** Authentication methods of an OpenAPI document: its security schemes, with the settings of the gateway for each. */
 export function AuthenticationMethods({ gateway }: { gateway: FormSchema }) {
@@ -45,7 +45,7 @@ function Method({ name, schema }: { name: string; schema: FormSchema }) {
   const path = [gatewayMember, 'server', 'authentication', 'securitySchemes', name];
   const value = toJsonObject(form.read(path));
   const wanted = new Set<string>([...schemeFields[kind], ...Object.keys(value)]);
-  const fields = listFields(schema).filter(([member]) => member === 'enabled' || wanted.has(member));
+  const fields = listFormFields(schema).filter(([member]) => member === 'enabled' || wanted.has(member));
   return (
     <section aria-label={name} className="flex flex-col gap-4 rounded-card border border-line p-3">
       <header className="flex items-center gap-2">
@@ -62,7 +62,7 @@ function Method({ name, schema }: { name: string; schema: FormSchema }) {
         )}
       </header>
       {fields.map(([member, it]) => (
-        <SchemaField key={member} path={[...path, member]} schema={it} />
+        <DefinitionField key={member} path={[...path, member]} schema={it} />
       ))}
     </section>
   );

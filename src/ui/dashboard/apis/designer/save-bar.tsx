@@ -9,7 +9,7 @@ const barClass =
   'sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-card border border-line bg-surface ' + 'px-3 py-2';
 
 /** State of the edits, and what can be done with them: at the lower edge while there are any. */
-export function SaveBar({ draft, isIncomplete = false }: { draft: DefinitionDraft; isIncomplete?: boolean }) {
+export function DefinitionSaveBar({ draft, isIncomplete = false }: { draft: DefinitionDraft; isIncomplete?: boolean }) {
   const { base, text, isDirty, check, save, isReviewing, setReviewing } = draft;
   const canReview = isDirty && check.isValid && !isIncomplete;
   useEffect(() => {

@@ -1,13 +1,13 @@
-import { type JsonObject, readMember, toJsonObject, withMember } from '../form/json-members.ts';
+import { type FormObject, readFieldValue, toJsonObject, withMember } from '../form/json-members.ts';
 import { gatewayMember } from '../form/use-definition-schema.ts';
 
 /** Security schemes of an OpenAPI document: declared in `components`, required in `security`, set up by the gateway. */
-export type SchemeKind = 'key' | 'jwt' | 'basic' | 'oauth2' | 'other';
+export type AuthMethodKind = 'key' | 'jwt' | 'basic' | 'oauth2' | 'other';
 
 const sources = ['header', 'query', 'cookie'];
 
 /** Settings that each kind uses; a scheme of another kind offers all. */
-export const schemeFields: Readonly<Record<SchemeKind, readonly string[]>> = {
+export const schemeFields: Readonly<Record<AuthMethodKind, readonly string[]>> = {
   key: [...sources, 'enableClientCertificate', 'signatureValidation'],
   jwt: [
     ...sources,
@@ -27,7 +27,7 @@ export const schemeFields: Readonly<Record<SchemeKind, readonly string[]>> = {
 };
 
 const declarations: Readonly<
-  Record<Exclude<SchemeKind, 'other'>, { readonly name: string; readonly scheme: JsonObject }>
+  Record<Exclude<AuthMethodKind, 'other'>, { readonly name: string; readonly scheme: FormObject }>
 > = {
   key: { name: 'authToken', scheme: { type: 'apiKey', in: 'header', name: 'Authorization' } },
   jwt: { name: 'jwtAuth', scheme: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
@@ -42,23 +42,23 @@ const settingsPath = [gatewayMember, 'server', 'authentication'];
 const schemesPath = [...settingsPath, 'securitySchemes'];
 const declaredPath = ['components', 'securitySchemes'];
 
-export const listSchemes = (definition: JsonObject): readonly string[] => [
-  ...new Set([declaredPath, schemesPath].flatMap(path => Object.keys(toJsonObject(readMember(definition, path))))),
+export const listSchemes = (definition: FormObject): readonly string[] => [
+  ...new Set([declaredPath, schemesPath].flatMap(path => Object.keys(toJsonObject(readFieldValue(definition, path))))),
 ];
 
-export function findSchemeKind(definition: JsonObject, name: string): SchemeKind {
-  const { type, scheme } = toJsonObject(readMember(definition, [...declaredPath, name]));
+export function findSchemeKind(definition: FormObject, name: string): AuthMethodKind {
+  const { type, scheme } = toJsonObject(readFieldValue(definition, [...declaredPath, name]));
   if (type === 'apiKey') return 'key';
   if (type === 'oauth2') return 'oauth2';
   if (type !== 'http') return 'other';
   return scheme === 'bearer' ? 'jwt' : scheme === 'basic' ? 'basic' : 'other';
 }
 
-const listRequirements = (definition: JsonObject): readonly JsonObject[] =>
+const listRequirements = (definition: FormObject): readonly FormObject[] =>
   Array.isArray(definition.security) ? definition.security.map(toJsonObject) : [];
 
 /** Adds a method: every request must satisfy it beside those that the first requirement already has. */
-export function addScheme(definition: JsonObject, kind: SchemeKind): unknown {
+export function addScheme(definition: FormObject, kind: AuthMethodKind): unknown {
   const { name: wanted, scheme } = declarations[kind === 'other' ? 'key' : kind];
   const taken = new Set(listSchemes(definition));
   let name = wanted;
@@ -72,11 +72,11 @@ export function addScheme(definition: JsonObject, kind: SchemeKind): unknown {
 }
 
 /** Removes a method from its three places; a requirement without methods goes with it. */
-export function removeScheme(definition: JsonObject, name: string): unknown {
+export function removeScheme(definition: FormObject, name: string): unknown {
   const without = listRequirements(definition)
     .map(it => toJsonObject(withMember(it, [name], undefined)))
     .filter(it => Object.keys(it).length > 0);
   let next = withMember(definition, [...declaredPath, name], undefined);
-  if (readMember(next, schemesPath) !== undefined) next = withMember(next, [...schemesPath, name], undefined);
+  if (readFieldValue(next, schemesPath) !== undefined) next = withMember(next, [...schemesPath, name], undefined);
   return withMember(next, ['security'], without.length === 0 ? undefined : without);
 }

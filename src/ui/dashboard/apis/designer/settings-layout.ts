@@ -1,4 +1,4 @@
-import { type FormSchema, findSchema, listFields } from '../form/form-schema.ts';
+import { type FormSchema, findSchema, listFormFields } from '../form/form-schema.ts';
 
 /** Section of the settings: members of `x-gw-api-gateway`, in order. What no section names appears under `other`. */
 export interface SettingsSection {
@@ -100,7 +100,7 @@ export function listSections(gateway: FormSchema): readonly SettingsSection[] {
   const named = new Set(sections.flatMap(({ fields, advanced = [] }) => [...fields, ...advanced]));
   const rest = parents.flatMap(parent => {
     const schema = findSchema(gateway, toPath(parent));
-    const names = schema ? listFields(schema).map(([name]) => (parent ? `${parent}.${name}` : name)) : [];
+    const names = schema ? listFormFields(schema).map(([name]) => (parent ? `${parent}.${name}` : name)) : [];
     return names.filter(name => !named.has(name) && !elsewhere.has(name) && !isParent.has(name));
   });
   return rest.length === 0 ? sections : [...sections, { id: 'other', fields: rest }];

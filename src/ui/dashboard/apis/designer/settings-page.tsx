@@ -9,11 +9,11 @@ import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
 import { DefinitionFormContext, useDefinitionForm } from '../form/form-context.ts';
 import { countValues, type FormSchema, findSchema } from '../form/form-schema.ts';
 import { toPointer } from '../form/json-members.ts';
-import { matchesFilter, SchemaField } from '../form/schema-field.tsx';
+import { DefinitionField, matchesFilter } from '../form/schema-field.tsx';
 import { gatewayMember, useDefinitionSchema } from '../form/use-definition-schema.ts';
 import { AuthenticationMethods } from './authentication-methods.tsx';
 import { ClassicNotice } from './classic-notice.tsx';
-import { SaveBar } from './save-bar.tsx';
+import { DefinitionSaveBar } from './save-bar.tsx';
 import { listSections, type SettingsSection, toPath } from './settings-layout.ts';
 import { useDraftForm } from './use-definition-form.ts';
 import { type DefinitionDraft, useDefinitionDraft } from './use-draft.ts';
@@ -78,7 +78,7 @@ function SettingsForm({ draft, gateway }: { draft: DefinitionDraft; gateway: For
             </Card>
           ))}
           {shown.length === 0 && <p className="text-dim">{own.noField(q)}</p>}
-          <SaveBar draft={draft} isIncomplete={isIncomplete} />
+          <DefinitionSaveBar draft={draft} isIncomplete={isIncomplete} />
         </div>
       </div>
     </DefinitionFormContext>
@@ -121,7 +121,7 @@ function SectionFields({ section, gateway }: { section: SettingsSection; gateway
   const render = (name: string) => {
     const path = toPath(name);
     const schema = findSchema(gateway, path);
-    return schema && <SchemaField key={name} path={[gatewayMember, ...path]} schema={schema} />;
+    return schema && <DefinitionField key={name} path={[gatewayMember, ...path]} schema={schema} />;
   };
   const countSet = advanced.filter(name => countValues(form.read([gatewayMember, ...toPath(name)])) > 0).length;
   return (

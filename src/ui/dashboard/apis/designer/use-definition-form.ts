@@ -1,11 +1,11 @@
 import { useCallback, useMemo, useState } from 'react';
 import type { DefinitionForm } from '../form/form-context.ts';
-import { type JsonObject, type MemberPath, readMember, toPointer, withMember } from '../form/json-members.ts';
+import { type FieldPath, type FormObject, readFieldValue, toPointer, withMember } from '../form/json-members.ts';
 import type { DefinitionDraft } from './use-draft.ts';
 
 /** Form over the text of a draft: a field changes its member and nothing else. */
 export function useDraftForm({ text, setText, canWrite, check, isDirty }: DefinitionDraft, filter = '') {
-  const definition = useMemo(() => JSON.parse(text) as JsonObject, [text]);
+  const definition = useMemo(() => JSON.parse(text) as FormObject, [text]);
   const [incomplete, setIncompleteSet] = useState<ReadonlySet<string>>(new Set());
   const setIncomplete = useCallback((pointer: string, isIncomplete: boolean) => {
     setIncompleteSet(before => {
@@ -17,8 +17,8 @@ export function useDraftForm({ text, setText, canWrite, check, isDirty }: Defini
   }, []);
   const faults = isDirty ? check.faults : [];
   const form: DefinitionForm = {
-    read: path => readMember(definition, path),
-    set: (path: MemberPath, value: unknown) => setText(JSON.stringify(withMember(definition, path, value), null, 2)),
+    read: path => readFieldValue(definition, path),
+    set: (path: FieldPath, value: unknown) => setText(JSON.stringify(withMember(definition, path, value), null, 2)),
     isReadOnly: !canWrite,
     findFault: path => faults.find(({ pointer }) => pointer === toPointer(path))?.message,
     setIncomplete,

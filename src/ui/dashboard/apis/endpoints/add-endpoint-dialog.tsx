@@ -3,14 +3,14 @@ import { Button } from '../../../kit/button.tsx';
 import { Dialog } from '../../../kit/dialog.tsx';
 import { SelectField, TextField } from '../../../kit/field.tsx';
 import { texts } from '../../../texts/texts.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { ApiEndpoint } from './endpoints.ts';
 
 const own = texts.endpoints;
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 interface AddEndpointProps {
   readonly isOpen: boolean;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly ApiEndpoint[];
   onAdd(method: string, path: string): void;
   onClose(): void;
 }

@@ -8,15 +8,15 @@ import type { ApiOutline } from '../api-outline.ts';
 import { useDefinitionForm } from '../form/form-context.ts';
 import { type FormSchema, findSchema } from '../form/form-schema.ts';
 import { toJsonObject } from '../form/json-members.ts';
-import { SchemaField } from '../form/schema-field.tsx';
+import { DefinitionField } from '../form/schema-field.tsx';
 import { type MiddlewareKind, middlewareKinds, middlewarePhases } from './endpoint-middleware.ts';
-import { type Endpoint, listEndpoints, removeEndpoint, settingsPath } from './endpoints.ts';
+import { type ApiEndpoint, listEndpoints, removeEndpoint, settingsPath } from './endpoints.ts';
 
 const own = texts.endpoints;
 
 interface EndpointDetailProps {
   readonly api: ApiOutline;
-  readonly endpoint: Endpoint;
+  readonly endpoint: ApiEndpoint;
   /** Schema of the settings of one operation. */
   readonly schema: FormSchema;
 }
@@ -96,7 +96,7 @@ function MiddlewareCard({ id, name, schema }: { id: string; name: string; schema
   return (
     <section aria-label={label} className="flex items-start gap-2 rounded-card border border-line p-3">
       <div className="flex min-w-0 grow flex-col gap-2">
-        {schema && <SchemaField path={path} schema={schema} label={label} />}
+        {schema && <DefinitionField path={path} schema={schema} label={label} />}
         {consequence && <p className="text-small text-dim">{consequence}</p>}
         {name === 'allow' && <p className="text-small text-dim">{own.allowCloses(countOthers())}</p>}
       </div>

@@ -10,7 +10,7 @@ import { useListChange } from '../../list-search.ts';
 import { ListToolbar } from '../../list-toolbar.tsx';
 import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
 import { ClassicNotice } from '../designer/classic-notice.tsx';
-import { SaveBar } from '../designer/save-bar.tsx';
+import { DefinitionSaveBar } from '../designer/save-bar.tsx';
 import { useDraftForm } from '../designer/use-definition-form.ts';
 import { useDefinitionDraft } from '../designer/use-draft.ts';
 import { DefinitionFormContext } from '../form/form-context.ts';
@@ -19,7 +19,7 @@ import { useDefinitionSchema } from '../form/use-definition-schema.ts';
 import { AddEndpointDialog } from './add-endpoint-dialog.tsx';
 import { EndpointDetail } from './endpoint-detail.tsx';
 import { middlewareKinds } from './endpoint-middleware.ts';
-import { addEndpoint, type Endpoint, filterEndpoints, listEndpoints, settingsPath } from './endpoints.ts';
+import { type ApiEndpoint, addEndpoint, filterEndpoints, listEndpoints, settingsPath } from './endpoints.ts';
 
 const own = texts.endpoints;
 const columnsClass =
@@ -79,7 +79,7 @@ function Endpoints(loaded: LoadedApi) {
             )}
           </div>
         )}
-        <SaveBar draft={draft} isIncomplete={isIncomplete} />
+        <DefinitionSaveBar draft={draft} isIncomplete={isIncomplete} />
       </div>
       <AddEndpointDialog isOpen={isAdding} endpoints={endpoints} onAdd={add} onClose={() => setAdding(false)} />
     </DefinitionFormContext>
@@ -128,8 +128,8 @@ const EndpointToolbar = ({ search, canAdd, onChange, onAdd }: EndpointToolbarPro
 );
 
 interface EndpointListProps {
-  readonly endpoints: readonly Endpoint[];
-  readonly chosen: Endpoint | undefined;
+  readonly endpoints: readonly ApiEndpoint[];
+  readonly chosen: ApiEndpoint | undefined;
   onChoose(id: string): void;
 }
 

@@ -1,10 +1,10 @@
-import { type JsonObject, readMember, toJsonObject, withMember } from '../form/json-members.ts';
+import { type FormObject, readFieldValue, toJsonObject, withMember } from '../form/json-members.ts';
 import { gatewayMember } from '../form/use-definition-schema.ts';
 import { type DocumentOperation, listDocumentOperations } from '../operations-of-document.ts';
 import { middlewareKinds } from './endpoint-middleware.ts';
 
-/** Endpoint of an API: an operation of its document with its middleware. */
-export interface Endpoint extends DocumentOperation {
+/** ApiEndpoint of an API: an operation of its document with its middleware. */
+export interface ApiEndpoint extends DocumentOperation {
   /** The operation's id, or the one that the server derives from method and path. */
   readonly id: string;
   /** Names of its middleware, in order of execution. */
@@ -14,8 +14,8 @@ export interface Endpoint extends DocumentOperation {
 export const settingsPath = [gatewayMember, 'middleware', 'operations'] as const;
 const maxIdNumber = 1000;
 
-export function listEndpoints(definition: JsonObject): readonly Endpoint[] {
-  const settings = toJsonObject(readMember(definition, settingsPath));
+export function listEndpoints(definition: FormObject): readonly ApiEndpoint[] {
+  const settings = toJsonObject(readFieldValue(definition, settingsPath));
   return listDocumentOperations(definition).map(operation => {
     const { path, method, operationId } = operation;
     const id = operationId || toDefaultId(path, method);
@@ -29,13 +29,13 @@ export const toDefaultId = (path: string, method: string): string =>
   `${path.replace(/^\//, '')}${method.toUpperCase()}`;
 
 /** Adds an operation to the document; parameters of the path are declared as texts. */
-export function addEndpoint(definition: JsonObject, method: string, path: string): { definition: unknown; id: string } {
+export function addEndpoint(definition: FormObject, method: string, path: string): { definition: unknown; id: string } {
   const taken = new Set(listEndpoints(definition).map(({ id }) => id));
   const wanted = toDefaultId(path, method);
   let id = wanted;
   for (let number = 2; taken.has(id) && number < maxIdNumber; number++) id = `${wanted}-${number}`;
   const names = [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
-  const declared = readMember(definition, ['paths', path, 'parameters']) !== undefined;
+  const declared = readFieldValue(definition, ['paths', path, 'parameters']) !== undefined;
   const parameters = names.map(name => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
   const operation = {
     operationId: id,
@@ -46,11 +46,11 @@ export function addEndpoint(definition: JsonObject, method: string, path: string
 }
 
 /** Removes an operation, its middleware, and a path that has no other operation. */
-export function removeEndpoint(definition: JsonObject, { path, method, id }: Endpoint): unknown {
-  let next = withMember(definition, ['paths', path, method.toLowerCase()], undefined) as JsonObject;
+export function removeEndpoint(definition: FormObject, { path, method, id }: ApiEndpoint): unknown {
+  let next = withMember(definition, ['paths', path, method.toLowerCase()], undefined) as FormObject;
   if (!listDocumentOperations(next).some(it => it.path === path))
-    next = withMember(next, ['paths', path], undefined) as JsonObject;
-  return readMember(next, [...settingsPath, id]) === undefined
+    next = withMember(next, ['paths', path], undefined) as FormObject;
+  return readFieldValue(next, [...settingsPath, id]) === undefined
     ? next
     : withMember(next, [...settingsPath, id], undefined);
 }
@@ -62,7 +62,7 @@ interface EndpointFilter {
   readonly with?: string | undefined;
 }
 
-export const filterEndpoints = (endpoints: readonly Endpoint[], filter: EndpointFilter): readonly Endpoint[] =>
+export const filterEndpoints = (endpoints: readonly ApiEndpoint[], filter: EndpointFilter): readonly ApiEndpoint[] =>
   endpoints.filter(
     ({ path, id, summary, method, middleware }) =>
       `${path} ${id} ${summary}`.toLowerCase().includes((filter.q ?? '').toLowerCase()) &&

@@ -1,14 +1,14 @@
 import { createContext, use } from 'react';
-import type { MemberPath } from './json-members.ts';
+import type { FieldPath } from './json-members.ts';
 
 /** Access of fields to a definition: reads, writes and faults. */
 export interface DefinitionForm {
-  read(path: MemberPath): unknown;
+  read(path: FieldPath): unknown;
   /** undefined removes the member. */
-  set(path: MemberPath, value: unknown): void;
+  set(path: FieldPath, value: unknown): void;
   readonly isReadOnly: boolean;
   /** Fault of the server at this member. */
-  findFault(path: MemberPath): string | undefined;
+  findFault(path: FieldPath): string | undefined;
   /** Text of a field that has no value yet, such as incomplete JSON: the form cannot be saved. */
   setIncomplete(pointer: string, isIncomplete: boolean): void;
   /** Text that fields must contain in their name or help; empty shows all. */

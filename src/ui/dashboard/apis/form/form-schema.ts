@@ -1,4 +1,4 @@
-import type { JsonObject } from './json-members.ts';
+import type { FormObject } from './json-members.ts';
 
 /** JSON Schema of a member, as far as forms read it. */
 export interface FormSchema {
@@ -44,7 +44,7 @@ const listMembers = (properties: Readonly<Record<string, FormSchema>>) =>
   Object.keys(properties).filter(name => !hiddenMembers.has(name));
 
 /** Members of an object that have a field. */
-export const listFields = (schema: FormSchema): readonly (readonly [name: string, schema: FormSchema])[] => {
+export const listFormFields = (schema: FormSchema): readonly (readonly [name: string, schema: FormSchema])[] => {
   const { properties = {} } = unwrapSchema(schema);
   return listMembers(properties).map(name => [name, properties[name]!] as const);
 };
@@ -97,4 +97,4 @@ export const countValues = (value: unknown): number =>
       : 1
     : Array.isArray(value)
       ? Math.min(value.length, 1)
-      : Object.values(value as JsonObject).reduce<number>((sum, it) => sum + countValues(it), 0);
+      : Object.values(value as FormObject).reduce<number>((sum, it) => sum + countValues(it), 0);

@@ -2,12 +2,12 @@ import { useState } from 'react';
 import { CodeEditor } from '../../../kit/code-editor.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { useDefinitionForm } from './form-context.ts';
-import { isEqualJson, type MemberPath, toPointer } from './json-members.ts';
+import { type FieldPath, isEqualJson, toPointer } from './json-members.ts';
 
 const own = texts.designer;
 
 interface JsonFieldProps {
-  readonly path: MemberPath;
+  readonly path: FieldPath;
   readonly label: string;
   readonly help?: string | undefined;
 }
@@ -26,7 +26,7 @@ function parseText(text: string): ParsedText {
 const toText = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, null, 2));
 
 /** Part of a definition without a form of its own, as JSON. */
-export function JsonField({ path, label, help }: JsonFieldProps) {
+export function JsonMemberField({ path, label, help }: JsonFieldProps) {
   const form = useDefinitionForm();
   const value = form.read(path);
   const [text, setText] = useState(toText(value));

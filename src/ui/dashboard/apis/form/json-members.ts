@@ -1,14 +1,14 @@
-export interface JsonObject {
+export interface FormObject {
   readonly [name: string]: unknown;
 }
-export type MemberPath = readonly (string | number)[];
+export type FieldPath = readonly (string | number)[];
 
-export const isJsonObject = (value: unknown): value is JsonObject =>
+export const isJsonObject = (value: unknown): value is FormObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-export const toJsonObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
+export const toJsonObject = (value: unknown): FormObject => (isJsonObject(value) ? value : {});
 
 /** Value at a path; undefined where a part of the path is missing. */
-export function readMember(root: unknown, path: MemberPath): unknown {
+export function readFieldValue(root: unknown, path: FieldPath): unknown {
   let value = root;
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
@@ -18,7 +18,7 @@ export function readMember(root: unknown, path: MemberPath): unknown {
 }
 
 /** Copy with another value at a path; undefined removes the member. Every other member stays, in its order. */
-export function withMember(root: unknown, path: MemberPath, value: unknown): unknown {
+export function withMember(root: unknown, path: FieldPath, value: unknown): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return value;
   if (Array.isArray(root)) {
@@ -35,7 +35,7 @@ export function withMember(root: unknown, path: MemberPath, value: unknown): unk
 }
 
 /** JSON pointer of a path (RFC 6901). */
-export const toPointer = (path: MemberPath): string =>
+export const toPointer = (path: FieldPath): string =>
   path.map(name => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 export const isEqualJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

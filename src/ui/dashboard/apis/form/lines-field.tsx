@@ -2,12 +2,12 @@ import { useState } from 'react';
 import { TextAreaField } from '../../../kit/field.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { useDefinitionForm } from './form-context.ts';
-import { isEqualJson, type MemberPath, toPointer } from './json-members.ts';
+import { type FieldPath, isEqualJson, toPointer } from './json-members.ts';
 
 const own = texts.designer;
 
 interface LinesFieldProps {
-  readonly path: MemberPath;
+  readonly path: FieldPath;
   readonly label: string;
   readonly help?: string | undefined;
   readonly isNumeric: boolean;
@@ -21,7 +21,7 @@ const splitLines = (text: string) =>
 const toText = (value: unknown) => (Array.isArray(value) ? value.join('\n') : '');
 
 /** List of texts or numbers, one in each line. Pasted lines and commas work. */
-export function LinesField({ path, label, help, isNumeric }: LinesFieldProps) {
+export function LineListField({ path, label, help, isNumeric }: LinesFieldProps) {
   const form = useDefinitionForm();
   const value = form.read(path);
   const [text, setText] = useState(toText(value));

@@ -3,18 +3,18 @@ import { Fragment, type ReactNode } from 'react';
 import { Button, IconButton } from '../../../kit/button.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { DefinitionFormContext, useDefinitionForm } from './form-context.ts';
-import { type FormSchema, findFieldKind, listFields } from './form-schema.ts';
-import type { MemberPath } from './json-members.ts';
+import { type FormSchema, findFieldKind, listFormFields } from './form-schema.ts';
+import type { FieldPath } from './json-members.ts';
 
 const own = texts.designer;
 
 interface RowsFieldProps {
-  readonly path: MemberPath;
+  readonly path: FieldPath;
   readonly label: string;
   readonly help?: string | undefined;
   /** Schema of one item. */
   readonly schema: FormSchema;
-  renderField(path: MemberPath, schema: FormSchema): ReactNode;
+  renderField(path: FieldPath, schema: FormSchema): ReactNode;
 }
 
 const maxInlineFields = 3;
@@ -25,7 +25,7 @@ export function RowsField({ path, label, help, schema, renderField }: RowsFieldP
   const form = useDefinitionForm();
   const value = form.read(path);
   const items = Array.isArray(value) ? value : [];
-  const fields = listFields(schema);
+  const fields = listFormFields(schema);
   const isInline = fields.length <= maxInlineFields && fields.every(([, it]) => simple.has(findFieldKind(it)));
   const first = fields.some(([name]) => name === 'enabled') ? { enabled: true } : {};
   return (

@@ -2,10 +2,17 @@ import { useId } from 'react';
 import { SelectField, Switch, TextField } from '../../../kit/field.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { DefinitionFormContext, useDefinitionForm } from './form-context.ts';
-import { countValues, type FormSchema, findFieldKind, listFields, toFieldLabel, unwrapSchema } from './form-schema.ts';
-import { JsonField } from './json-field.tsx';
-import type { MemberPath } from './json-members.ts';
-import { LinesField } from './lines-field.tsx';
+import {
+  countValues,
+  type FormSchema,
+  findFieldKind,
+  listFormFields,
+  toFieldLabel,
+  unwrapSchema,
+} from './form-schema.ts';
+import { JsonMemberField } from './json-field.tsx';
+import type { FieldPath } from './json-members.ts';
+import { LineListField } from './lines-field.tsx';
 import { RowsField } from './rows-field.tsx';
 
 const own = texts.designer;
@@ -13,12 +20,12 @@ const secretName = /(password|secret)$/i;
 const monoName = /(url|path|name|pattern|regex|rewriteTo|period|per|timeout|value|duration|id)$/i;
 
 export interface SchemaFieldProps {
-  readonly path: MemberPath;
+  readonly path: FieldPath;
   readonly schema: FormSchema;
   readonly label?: string | undefined;
 }
 
-const labelOf = (path: MemberPath) =>
+const labelOf = (path: FieldPath) =>
   own.labels[
     path
       .filter(it => typeof it === 'string')
@@ -29,9 +36,9 @@ const labelOf = (path: MemberPath) =>
 /** The switch of an entry says by itself what this help says. */
 const toHelp = (text: string | undefined) => (text === 'Enables the entry.' ? undefined : text);
 
-const renderField = (path: MemberPath, schema: FormSchema) => <SchemaField path={path} schema={schema} />;
+const renderField = (path: FieldPath, schema: FormSchema) => <DefinitionField path={path} schema={schema} />;
 
-function matchesItself(path: MemberPath, schema: FormSchema, filter: string): boolean {
+function matchesItself(path: FieldPath, schema: FormSchema, filter: string): boolean {
   const name = String(path.at(-1));
   const label = labelOf(path) ?? toFieldLabel(name);
   const { description = '' } = unwrapSchema(schema);
@@ -39,14 +46,16 @@ function matchesItself(path: MemberPath, schema: FormSchema, filter: string): bo
 }
 
 /** True where the field, or a field inside of it, contains the text of the search. */
-export function matchesFilter(path: MemberPath, schema: FormSchema, filter: string): boolean {
+export function matchesFilter(path: FieldPath, schema: FormSchema, filter: string): boolean {
   if (matchesItself(path, schema, filter)) return true;
   const kind = findFieldKind(schema);
-  return kind === 'object' && listFields(schema).some(([member, it]) => matchesFilter([...path, member], it, filter));
+  return (
+    kind === 'object' && listFormFields(schema).some(([member, it]) => matchesFilter([...path, member], it, filter))
+  );
 }
 
 /** Field of one member of a definition, by its schema. */
-export function SchemaField({ path, schema, label: given }: SchemaFieldProps) {
+export function DefinitionField({ path, schema, label: given }: SchemaFieldProps) {
   const form = useDefinitionForm();
   if (!matchesFilter(path, schema, form.filter)) return null;
   const name = String(path.at(-1));
@@ -56,8 +65,8 @@ export function SchemaField({ path, schema, label: given }: SchemaFieldProps) {
   const shared = { path, label, help };
   if (kind === 'object') return <ObjectField path={path} schema={schema} label={label} />;
   if (kind === 'rows') return <RowsField {...shared} schema={items!} renderField={renderField} />;
-  if (kind === 'lines' || kind === 'numbers') return <LinesField {...shared} isNumeric={kind === 'numbers'} />;
-  if (kind === 'json') return <JsonField {...shared} />;
+  if (kind === 'lines' || kind === 'numbers') return <LineListField {...shared} isNumeric={kind === 'numbers'} />;
+  if (kind === 'json') return <JsonMemberField {...shared} />;
   return <ValueField path={path} schema={schema} label={label} />;
 }
 
@@ -122,12 +131,13 @@ function ValueField({ path, schema, label }: SchemaFieldProps & { readonly label
 export function ObjectField({ path, schema, label }: SchemaFieldProps) {
   const form = useDefinitionForm();
   const title = useId();
-  const fields = listFields(schema);
+  const fields = listFormFields(schema);
   const enabled = fields.find(([name]) => name === 'enabled')?.[1];
   const others = fields.filter(([name]) => name !== 'enabled');
   const { enabled: isOn, ...rest } = Object(form.read(path)) as Record<string, unknown>;
   const isOpen = enabled === undefined || isOn === true || countValues(rest) > 0 || form.filter !== '';
-  if (enabled && others.length === 0) return <SchemaField path={[...path, 'enabled']} schema={enabled} label={label} />;
+  if (enabled && others.length === 0)
+    return <DefinitionField path={[...path, 'enabled']} schema={enabled} label={label} />;
   return (
     <section aria-labelledby={title} className="flex flex-col gap-3">
       {enabled ? (
@@ -149,7 +159,7 @@ export function ObjectField({ path, schema, label }: SchemaFieldProps) {
         <DefinitionFormContext value={matchesItself(path, schema, form.filter) ? { ...form, filter: '' } : form}>
           <div className="ml-1 flex flex-col gap-4 border-l-2 border-line pl-4">
             {others.map(([name, it]) => (
-              <SchemaField key={name} path={[...path, name]} schema={it} />
+              <DefinitionField key={name} path={[...path, name]} schema={it} />
             ))}
           </div>
         </DefinitionFormContext>

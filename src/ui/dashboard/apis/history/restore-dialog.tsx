@@ -4,7 +4,7 @@ import { useToasts } from '../../../kit/toast.tsx';
 import { texts } from '../../../texts/texts.ts';
 import type { ApiOutline } from '../api-outline.ts';
 import { describeApplied } from '../applied.ts';
-import { ChangeList } from './revision-comparison.tsx';
+import { RevisionChanges } from './revision-comparison.tsx';
 
 const own = texts.history;
 const maxChangesShown = 10;
@@ -48,7 +48,7 @@ export function RestoreDialog({ api, revision, current, onClose }: RestoreDialog
       consequence={
         <div className="flex flex-col gap-3">
           <p>{own.restoreAbout}</p>
-          <ChangeList changes={changes.slice(0, maxChangesShown)} />
+          <RevisionChanges changes={changes.slice(0, maxChangesShown)} />
           {changes.length > maxChangesShown && <p>{own.more(changes.length - maxChangesShown)}</p>}
         </div>
       }

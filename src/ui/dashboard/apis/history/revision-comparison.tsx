@@ -33,7 +33,7 @@ export function RevisionComparison({ apiId, from, to, onClose }: ComparisonProps
           value={view}
           onChange={setView}
           panels={[
-            { id: 'members', label: own.members, content: <ChangeList changes={query.data.value.changes} /> },
+            { id: 'members', label: own.members, content: <RevisionChanges changes={query.data.value.changes} /> },
             { id: 'documents', label: own.documents, content: <Documents apiId={apiId} from={from} to={to} /> },
           ]}
         />
@@ -47,7 +47,7 @@ export function RevisionComparison({ apiId, from, to, onClose }: ComparisonProps
 const toText = (value: unknown) => (value === undefined ? own.absent : JSON.stringify(value, null, 2));
 
 /** Changed members with their values before and after. */
-export const ChangeList = ({ changes }: { changes: readonly Change[] }) =>
+export const RevisionChanges = ({ changes }: { changes: readonly Change[] }) =>
   changes.length === 0 ? (
     <p className="text-dim">{own.noChanges}</p>
   ) : (

@@ -6,7 +6,7 @@ import { useOperation } from '../../../kit/queries.ts';
 import { ErrorText } from '../../../kit/states.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { toApiOutline } from '../api-outline.ts';
-import type { JsonObject } from '../form/json-members.ts';
+import type { FormObject } from '../form/json-members.ts';
 import { type ImportDraft, readTitle } from './import-options.ts';
 import { ImportPreview } from './import-preview.tsx';
 import { useImport } from './use-import.ts';
@@ -15,7 +15,7 @@ const own = texts.importApi;
 const toggles = ['validateRequest', 'mockResponse', 'authentication', 'allowList'] as const;
 
 interface OptionsProps {
-  readonly document: JsonObject;
+  readonly document: FormObject;
   readonly format: string;
   readonly initial: ImportDraft;
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, toJsonObject } from '../form/json-members.ts';
+import { type FormObject, toJsonObject } from '../form/json-members.ts';
 import { listDocumentOperations } from '../operations-of-document.ts';
 
 /** Options of an import beside the document. */
@@ -14,15 +14,15 @@ export interface ImportDraft {
 }
 
 /** Query of an import, an update or their preview. An update leaves address and toggles that are off as they are. */
-export const toImportQuery = ({ apiId, upstream, listenPath, ...flags }: ImportDraft) => ({
+export const toImportCallQuery = ({ apiId, upstream, listenPath, ...flags }: ImportDraft) => ({
   ...(apiId === '' ? { upstreamURL: upstream, listenPath } : {}),
   ...Object.fromEntries(Object.entries(flags).map(([name, isOn]) => [name, isOn ? 'true' : ''])),
 });
 
-export const readTitle = (document: JsonObject): string => String(toJsonObject(document.info).title ?? '');
+export const readTitle = (document: FormObject): string => String(toJsonObject(document.info).title ?? '');
 
 /** First absolute URL of the servers of a document, with the defaults of its variables. */
-export function readServerUrl(document: JsonObject): string {
+export function readServerUrl(document: FormObject): string {
   for (const server of Array.isArray(document.servers) ? document.servers : []) {
     const { url, variables } = toJsonObject(server);
     const filled = String(url ?? '').replaceAll(/\{([^{}]+)\}/g, (whole, name: string) =>
@@ -39,8 +39,8 @@ export interface OperationDifference {
 }
 
 /** Operations that an update adds and removes. */
-export function compareOperations(before: JsonObject, after: JsonObject): OperationDifference {
-  const list = (document: JsonObject) =>
+export function compareOperations(before: FormObject, after: FormObject): OperationDifference {
+  const list = (document: FormObject) =>
     listDocumentOperations(document).map(({ method, path }) => `${method} ${path}`);
   const [old, next] = [list(before), list(after)];
   return { added: next.filter(it => !old.includes(it)), removed: old.filter(it => !next.includes(it)) };

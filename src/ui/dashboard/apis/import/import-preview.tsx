@@ -4,12 +4,12 @@ import { Card } from '../../../kit/card.tsx';
 import { CodeEditor } from '../../../kit/code-editor.tsx';
 import { type Column, DataTable } from '../../../kit/data-table.tsx';
 import { texts } from '../../../texts/texts.ts';
-import { type Endpoint, listEndpoints } from '../endpoints/endpoints.ts';
+import { type ApiEndpoint, listEndpoints } from '../endpoints/endpoints.ts';
 import type { PreviewedImport } from './use-import.ts';
 
 const own = texts.importApi;
 
-const columns: readonly Column<Endpoint>[] = [
+const columns: readonly Column<ApiEndpoint>[] = [
   { id: 'method', title: own.method, cell: ({ method }) => <MethodBadge method={method} /> },
   { id: 'path', title: own.path, cell: ({ path }) => <code className="font-mono break-all">{path}</code> },
   {

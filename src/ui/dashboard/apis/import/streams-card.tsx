@@ -6,13 +6,13 @@ import { ErrorText } from '../../../kit/states.tsx';
 import { useToasts } from '../../../kit/toast.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { describeApplied } from '../applied.ts';
-import type { JsonObject } from '../form/json-members.ts';
+import type { FormObject } from '../form/json-members.ts';
 import { readTitle } from './import-options.ts';
 
 const own = texts.importApi;
 
 /** A description of message channels: created as a streams API, as it is. */
-export function StreamsCard({ document, format }: { document: JsonObject; format: string }) {
+export function StreamsCard({ document, format }: { document: FormObject; format: string }) {
   const toasts = useToasts();
   const navigate = useNavigate();
   const create = useWrite('POST /api/apis/streams', ['GET /api/apis']);

@@ -5,17 +5,17 @@ import { useWrite } from '../../../kit/queries.ts';
 import { useToasts } from '../../../kit/toast.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { describeApplied } from '../applied.ts';
-import type { JsonObject } from '../form/json-members.ts';
+import type { FormObject } from '../form/json-members.ts';
 import {
   compareOperations,
   type ImportDraft,
   type OperationDifference,
   readTitle,
-  toImportQuery,
+  toImportCallQuery,
 } from './import-options.ts';
 
 export interface PreviewedImport {
-  readonly document: JsonObject;
+  readonly document: FormObject;
   readonly faults: ResultOf<'POST /api/apis/check'>['faults'];
   /** Of an update; undefined for a new API. */
   readonly difference: OperationDifference | undefined;
@@ -24,12 +24,12 @@ export interface PreviewedImport {
 const refreshed = ['GET /api/apis', 'GET /api/apis/{apiId}'] as const;
 
 /** The document that the import would store, with the faults that would refuse it. */
-async function previewImport(oas: JsonObject, draft: ImportDraft): Promise<PreviewedImport> {
+async function previewImport(oas: FormObject, draft: ImportDraft): Promise<PreviewedImport> {
   const { apiId } = draft;
   const stored =
     apiId === '' ? undefined : (await callServer('GET /api/apis/oas/{apiId}', { params: { apiId } })).value;
   const body = { oas, ...(stored ? { gw_oas: stored } : {}) };
-  const query = toImportQuery(draft);
+  const query = toImportCallQuery(draft);
   const { value: document } = await callServer('POST /api/apis/oas/dry-run', { query, body } as never);
   const checked = { query: apiId === '' ? {} : { api_id: apiId }, body: { oas: document } } as never;
   const { faults } = (await callServer('POST /api/apis/check', checked)).value;
@@ -37,7 +37,7 @@ async function previewImport(oas: JsonObject, draft: ImportDraft): Promise<Previ
 }
 
 /** Preview of an import, then the write that stores the same. */
-export function useImport(oas: JsonObject) {
+export function useImport(oas: FormObject) {
   const toasts = useToasts();
   const navigate = useNavigate();
   const preview = useMutation({ mutationFn: (draft: ImportDraft) => previewImport(oas, draft) });
@@ -50,7 +50,7 @@ export function useImport(oas: JsonObject) {
       toasts.showSuccess(`${text}. ${describeApplied(headers)}`);
       void navigate({ to: '/apis/$apiId/endpoints', params: { apiId } });
     };
-    const query = toImportQuery(draft);
+    const query = toImportCallQuery(draft);
     const { apiId } = draft;
     if (apiId !== '')
       return update.mutate(

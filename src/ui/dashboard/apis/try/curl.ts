@@ -9,7 +9,7 @@ export interface TriedRequest {
 /** A word of a POSIX shell that stands for exactly this text. */
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-export const toCurl = ({ method, url, headers, body }: TriedRequest): string =>
+export const formatCurl = ({ method, url, headers, body }: TriedRequest): string =>
   [
     `curl -i -X ${method} ${quote(url)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
@@ -20,7 +20,7 @@ export const toFetch = ({ method, url, headers, body }: TriedRequest): string =>
   `await fetch(${JSON.stringify(url)}, ${JSON.stringify({ method, headers, ...(body === '' ? {} : { body }) }, null, 2)});`;
 
 /** Headers of a text with one `Name: value` in each line; lines without a colon are faults. */
-export function parseHeaders(text: string): { headers: Record<string, string>; faults: readonly string[] } {
+export function parseHeaderLines(text: string): { headers: Record<string, string>; faults: readonly string[] } {
   const lines = text.split('\n').filter(line => line.trim() !== '');
   const faults = lines.filter(line => line.indexOf(':') < 1);
   const pairs = lines

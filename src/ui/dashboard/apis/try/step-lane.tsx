@@ -11,14 +11,14 @@ const rowClass =
   'grid grid-cols-[auto_1fr_auto] items-center gap-x-3 gap-y-1 px-3 py-1.5 ' +
   'min-[900px]:grid-cols-[72px_180px_1fr_120px_72px]';
 
-export type Explanation = NonNullable<ResultOf<'POST /api/explain'>['explanation']>;
-type Step = Explanation['steps'][number];
+export type CallExplanation = NonNullable<ResultOf<'POST /api/explain'>['explanation']>;
+type Step = CallExplanation['steps'][number];
 
 const isRefusing = ({ refusal, status = 0 }: Step) => refusal !== undefined || status >= 400;
 const toneOf = (step: Step): Tone => (isRefusing(step) ? 'danger' : step.step === 'upstream' ? 'info' : 'success');
 
 /** Steps of a request in their order: what each decided, how long it took; the refusing one is open. */
-export function StepLane({ explanation, apiId }: { explanation: Explanation; apiId: string }) {
+export function StepLane({ explanation, apiId }: { explanation: CallExplanation; apiId: string }) {
   const { steps, is_complete: isComplete } = explanation;
   const longestMs = Math.max(...steps.map(({ took_ms = 0 }) => took_ms), 0.001);
   return (

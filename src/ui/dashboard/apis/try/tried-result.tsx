@@ -5,7 +5,7 @@ import { FactList } from '../../../kit/card.tsx';
 import { CopyButton } from '../../../kit/copy.tsx';
 import { TabPanels } from '../../../kit/tab-panels.tsx';
 import { texts } from '../../../texts/texts.ts';
-import { type TriedRequest, toCurl, toFetch } from './curl.ts';
+import { formatCurl, type TriedRequest, toFetch } from './curl.ts';
 import { StepLane } from './step-lane.tsx';
 
 const own = texts.tryApi;
@@ -44,7 +44,7 @@ export function TriedResult({ result, request, apiId }: { result: Result; reques
             label: own.snippets,
             content: (
               <div className="flex flex-col gap-3">
-                <Text text={toCurl(request)} empty="" />
+                <Text text={formatCurl(request)} empty="" />
                 <Text text={toFetch(request)} empty="" />
               </div>
             ),

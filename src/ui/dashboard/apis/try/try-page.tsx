@@ -12,7 +12,7 @@ import { texts } from '../../../texts/texts.ts';
 import { usePermission } from '../../session/session.ts';
 import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
 import { listDocumentOperations } from '../operations-of-document.ts';
-import { parseHeaders, type TriedRequest } from './curl.ts';
+import { parseHeaderLines, type TriedRequest } from './curl.ts';
 import { TriedResult } from './tried-result.tsx';
 
 const own = texts.tryApi;
@@ -39,7 +39,7 @@ function useTriedRequest(address: string) {
   const [credential, setCredential] = useState('');
   const [headerText, setHeaderText] = useState('');
   const [body, setBody] = useState('');
-  const { headers, faults } = parseHeaders(headerText);
+  const { headers, faults } = parseHeaderLines(headerText);
   const request: TriedRequest = {
     method,
     url: joinUrl(address, path),

@@ -1,5 +1,5 @@
 import type { LoadedApi } from '../api-frame.tsx';
-import { type JsonObject, readMember, withMember } from '../form/json-members.ts';
+import { type FormObject, readFieldValue, withMember } from '../form/json-members.ts';
 import { gatewayMember } from '../form/use-definition-schema.ts';
 import { toListenPath } from '../new-api.ts';
 
@@ -9,11 +9,11 @@ export function copyAsVersion({ api, definition }: LoadedApi, version: string): 
   const listenPath = [gatewayMember, 'server', 'listenPath', 'value'];
   let copy: unknown = definition;
   for (const name of ['id', 'dbId', 'orgId', 'versioning'])
-    if (readMember(copy, [...info, name]) !== undefined) copy = withMember(copy, [...info, name], undefined);
+    if (readFieldValue(copy, [...info, name]) !== undefined) copy = withMember(copy, [...info, name], undefined);
   copy = withMember(copy, [...info, 'name'], `${api.name} ${version}`);
-  const path = String(readMember(definition, listenPath) ?? '/');
+  const path = String(readFieldValue(definition, listenPath) ?? '/');
   return withMember(
-    copy as JsonObject,
+    copy as FormObject,
     listenPath,
     `${path.replace(/\/+$/, '')}-${toListenPath(version).slice(1) || 'next/'}`,
   );

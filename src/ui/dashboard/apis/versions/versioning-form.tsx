@@ -1,11 +1,11 @@
 import { QueryState } from '../../../kit/states.tsx';
 import type { LoadedApi } from '../api-frame.tsx';
-import { SaveBar } from '../designer/save-bar.tsx';
+import { DefinitionSaveBar } from '../designer/save-bar.tsx';
 import { useDraftForm } from '../designer/use-definition-form.ts';
 import { useDefinitionDraft } from '../designer/use-draft.ts';
 import { DefinitionFormContext } from '../form/form-context.ts';
 import { findSchema } from '../form/form-schema.ts';
-import { SchemaField } from '../form/schema-field.tsx';
+import { DefinitionField } from '../form/schema-field.tsx';
 import { gatewayMember, useDefinitionSchema } from '../form/use-definition-schema.ts';
 
 const path = [gatewayMember, 'info', 'versioning'];
@@ -24,9 +24,9 @@ export function VersioningForm(loaded: LoadedApi) {
         {versioning &&
           members.map(name => {
             const member = findSchema(versioning, [name]);
-            return member && <SchemaField key={name} path={[...path, name]} schema={member} />;
+            return member && <DefinitionField key={name} path={[...path, name]} schema={member} />;
           })}
-        <SaveBar draft={draft} isIncomplete={isIncomplete} />
+        <DefinitionSaveBar draft={draft} isIncomplete={isIncomplete} />
       </div>
     </DefinitionFormContext>
   );

@@ -14,7 +14,7 @@ import { texts } from '../../../texts/texts.ts';
 import { usePermission } from '../../session/session.ts';
 import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
 import { ClassicNotice } from '../designer/classic-notice.tsx';
-import { readMember, toJsonObject } from '../form/json-members.ts';
+import { readFieldValue, toJsonObject } from '../form/json-members.ts';
 import { gatewayMember } from '../form/use-definition-schema.ts';
 import { NewVersionDialog } from './new-version-dialog.tsx';
 import { VersioningForm } from './versioning-form.tsx';
@@ -59,7 +59,7 @@ export const ApiVersionsPage = () => (
 function Versions(loaded: LoadedApi) {
   const canWrite = usePermission('apis:write');
   const [isAdding, setAdding] = useState(false);
-  const versioning = toJsonObject(readMember(loaded.definition, [gatewayMember, 'info', 'versioning']));
+  const versioning = toJsonObject(readFieldValue(loaded.definition, [gatewayMember, 'info', 'versioning']));
   const isBase = Array.isArray(versioning.versions) && versioning.versions.length > 0;
   return (
     <div className="flex flex-col gap-4">
