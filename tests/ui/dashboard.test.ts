@@ -140,7 +140,12 @@ describe('Dashboard', () => {
     const refused = page.waitForResponse(it => isList(it.url()) && it.status() === 401);
     const dialog = page.getByRole('dialog', { name: 'The session has ended' });
     // A tab that is looked at again reads its data again.
-    while (!(await dialog.isVisible())) await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
+    let isRefused = false;
+    refused.then(
+      () => (isRefused = true),
+      () => (isRefused = true),
+    );
+    while (!isRefused) await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
     await refused;
     const repeated = page.waitForResponse(it => isList(it.url()) && it.status() === 200);
     await dialog.getByLabel('Password', { exact: true }).fill(own.password);
