@@ -151,6 +151,12 @@ for (const engine of engines)
         'portal_blocks',
         'portal_custom_credentials',
         'portal_files',
+        'portal_product_tags',
+        'portal_post_tags',
+        'portal_product_docs',
+        'portal_product_client_types',
+        'portal_client_types',
+        'portal_oauth_providers',
       ])
         await records.db.schema.dropTable(table).execute();
       for (const index of [

@@ -18,6 +18,9 @@ export function createJoinTableStore<T extends JoinTable>(
   const sides: Record<JoinTable, readonly [string, string]> = {
     portal_catalogue_plans: ['catalogue_id', 'plan_id'],
     portal_catalogue_products: ['catalogue_id', 'product_id'],
+    portal_post_tags: ['tag_id', 'post_id'],
+    portal_product_client_types: ['client_type_id', 'product_id'],
+    portal_product_tags: ['tag_id', 'product_id'],
     portal_team_members: ['team_id', 'user_id'],
   };
   const right = sides[table].find(column => column !== left)!;

@@ -8,6 +8,10 @@ import { catalogueOperations } from './catalogues/operations.ts';
 import { portalConfigOperations } from './configuration/operations.ts';
 import { credentialOperations } from './credentials/operations.ts';
 import { customCredentialOperations } from './custom-credentials/operations.ts';
+import { docOperations } from './docs/operations.ts';
+import { clientTypeOperations } from './oauth-providers/client-type-operations.ts';
+import { oauthProviderOperations } from './oauth-providers/operations.ts';
+import { productClientTypeOperations } from './oauth-providers/product-operations.ts';
 import { portalOrganisationOperations } from './organisations/operations.ts';
 import { teamOperations } from './organisations/team-operations.ts';
 import { blockOperations } from './pages/block-operations.ts';
@@ -19,6 +23,8 @@ import { productImageOperations } from './products/image-operations.ts';
 import { productOperations } from './products/operations.ts';
 import { specOperations } from './products/spec-operations.ts';
 import { providerOperations } from './providers/operations.ts';
+import { tagOperations } from './tags/operations.ts';
+import { productTagOperations } from './tags/product-operations.ts';
 import { portalUserOperations } from './users/operations.ts';
 
 /** Operations of publishing and access. */
@@ -29,6 +35,12 @@ export const portalOperations = [
   ...apiDetailOperations,
   ...specOperations,
   ...productDocumentOperations,
+  ...productTagOperations,
+  ...productClientTypeOperations,
+  ...docOperations,
+  ...tagOperations,
+  ...oauthProviderOperations,
+  ...clientTypeOperations,
   ...planOperations,
   ...catalogueOperations,
   ...audienceOperations,

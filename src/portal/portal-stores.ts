@@ -13,10 +13,14 @@ import { createLocalControlPlane, type LocalPlaneServices } from './control-plan
 import { createRemoteControlPlane } from './control-plane-remote.ts';
 import { createCredentialStore } from './credentials/store.ts';
 import { createCustomCredentialStore } from './custom-credentials/store.ts';
+import { createDocStore } from './docs/store.ts';
 import { createPortalFileStore } from './files/store.ts';
+import { createJoinTableStore } from './join-table-store.ts';
+import { createClientTypeStore, createOauthProviderStore } from './oauth-providers/store.ts';
 import { createPortalOrganisationStore, createTeamStore } from './organisations/store.ts';
 import { createPageStore } from './pages/store.ts';
 import { createPlanStore } from './plans/store.ts';
+import { createLabelStore } from './posts/label-store.ts';
 import { createProductStore } from './products/store.ts';
 import { createProviderStore } from './providers/store.ts';
 import { createPortalUserStore } from './users/store.ts';
@@ -39,6 +43,11 @@ export function createPortalStores({ records, vault, clock, settings }: StoreSer
   return {
     providers: createProviderStore(records, vault),
     files: createPortalFileStore(records),
+    docs: createDocStore(records),
+    tags: createLabelStore(records, 'portal_tags'),
+    productTags: createJoinTableStore(records, 'portal_product_tags', 'tag_id'),
+    oauthProviders: createOauthProviderStore(records, vault),
+    clientTypes: createClientTypeStore(records),
     products: createProductStore(records),
     plans: createPlanStore(records),
     catalogues: createCatalogueStore(records),

@@ -32,9 +32,14 @@ export interface PortalTables {
   portal_catalogue_plans: { catalogue_id: number; plan_id: number };
   portal_catalogue_products: { catalogue_id: number; product_id: number };
   portal_catalogues: Named & { name: string; slug: string };
+  portal_client_types: Named & { name: string; provider_id: number };
   portal_credentials: Numbered & { access_request_id: number };
+  portal_oauth_providers: Named & { name: string };
   portal_organisations: Named & { name: string };
   portal_plans: Named & { provider_id: number; reference_id: string; name: string };
+  portal_product_client_types: { client_type_id: number; product_id: number };
+  portal_product_docs: Numbered & { product_id: number; position: number; path: string };
+  portal_product_tags: { tag_id: number; product_id: number };
   portal_products: Named & { provider_id: number; reference_id: string; name: string; path: string };
   portal_providers: Named & { name: string };
   portal_team_members: { team_id: number; user_id: number };
@@ -53,6 +58,7 @@ export interface PortalTables {
     content: string;
     updated_at: number;
   };
+  portal_post_tags: { tag_id: number; post_id: number };
   portal_posts: Numbered & { path: string; status: string };
   portal_sso_profiles: { id: string; created_at: number; body: string };
   portal_tags: Named & { name: string };

@@ -70,6 +70,13 @@ const policy = async () => ({
 });
 
 const portal = {
+  oauthProvider: () =>
+    ok('POST', '/portal-api/oauth-providers', {
+      Name: 'Main',
+      Type: 'Other',
+      WellKnownURL: 'https://idp.example/.well-known/openid-configuration',
+      RegistrationAccessToken: 'planted',
+    }),
   product: async () =>
     ok('POST', '/portal-api/products', {
       Name: `Product ${createPublicId()}`,
@@ -243,6 +250,25 @@ const resources: Record<string, Resource> = {
     async make() {
       const path = `/portal-api/products/${(await portal.product()).ID}/spec-details`;
       return `${path}/${(await ok('POST', path, { SpecAlias: 'v1', OASUrl: 'https://a.example/v1.json' })).ID}`;
+    },
+  },
+  '/portal-api/products/{product_id}/docs/{doc_id}': {
+    async make() {
+      const path = `/portal-api/products/${(await portal.product()).ID}/docs`;
+      const doc = { Title: 'Start', Content: 'x', Status: 'draft', Path: 'start', Tags: ['a'], Categories: ['b'] };
+      return `${path}/${(await ok('POST', path, doc)).ID}`;
+    },
+  },
+  '/portal-api/tags/{tag_id}': {
+    make: async () => `/portal-api/tags/${(await ok('POST', '/portal-api/tags', { Name: createPublicId() })).ID}`,
+  },
+  '/portal-api/oauth-providers/{provider_id}': {
+    make: async () => `/portal-api/oauth-providers/${(await portal.oauthProvider()).ID}`,
+  },
+  '/portal-api/oauth-providers/{provider_id}/client-types/{client_type_id}': {
+    async make() {
+      const path = `/portal-api/oauth-providers/${(await portal.oauthProvider()).ID}/client-types`;
+      return `${path}/${(await ok('POST', path, { Name: 'Web', ResponseTypes: 'code', GrantType: 'pkce' })).ID}`;
     },
   },
   '/portal-api/plans/{plan_id}': { make: async () => `/portal-api/plans/${(await portal.plan()).ID}` },

@@ -12,12 +12,10 @@ export type LabelStore = ReturnType<typeof createLabelStore>;
 /** Categories or tags: unique names. */
 export function createLabelStore(records: Records, table: 'portal_categories' | 'portal_tags') {
   // Both tables have the same columns.
-  const { get, byIds, insert, resolveReferences, rows } = createNumberedStore<'portal_tags', StoredLabel>(
-    records,
-    table as 'portal_tags',
-    it => ({ cid: it.CID, name: it.Name }),
-    problem.label_taken,
-  );
+  const { get, byIds, page, insert, change, remove, resolveReferences, rows } = createNumberedStore<
+    'portal_tags',
+    StoredLabel
+  >(records, table as 'portal_tags', it => ({ cid: it.CID, name: it.Name }), problem.label_taken);
 
   async function createIfAbsent(Name: string, nowMs: number): Promise<void> {
     try {
@@ -31,6 +29,10 @@ export function createLabelStore(records: Records, table: 'portal_categories' | 
   return {
     get,
     byIds,
+    page,
+    insert,
+    change,
+    remove,
 
     /**
      * Resolves references at `path` to ids: a number must exist, a missing name is created. Not inside a transaction:

@@ -21,7 +21,10 @@ async function loadPostView(post: StoredPost, { posts }: PostServices) {
 }
 
 /** Resolves the labels of a body; undefined when not sent. */
-async function labelsOf({ Categories, Tags }: Pick<PostChange, 'Categories' | 'Tags'>, { posts, clock }: PostServices) {
+export async function resolvePostLabels(
+  { Categories, Tags }: Pick<PostChange, 'Categories' | 'Tags'>,
+  { posts, clock }: PostServices,
+) {
   const { categories, tags } = posts;
   const now = clock.now();
   return {
@@ -59,7 +62,7 @@ export const createPost = operation({
   status: 201,
   problems: [problem.path_taken],
   async handle({ body, audit }, services: PostServices) {
-    const { Categories = [], Tags = [] } = await labelsOf(body, services);
+    const { Categories = [], Tags = [] } = await resolvePostLabels(body, services);
     const now = services.clock.now();
     const post = await services.posts.insert({
       Title: body.Title,
@@ -108,7 +111,7 @@ export const updatePost = operation({
     const { posts, clock } = services;
     const { ID } = present(await posts.get(post_id), 'Post', 'unknown');
     audit(String(ID));
-    const labels = await labelsOf(body, services);
+    const labels = await resolvePostLabels(body, services);
     const changed = await posts.change(ID, it => ({
       ...it,
       Title: body.Title,

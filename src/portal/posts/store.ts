@@ -1,4 +1,5 @@
 import type { Records } from '#storage/records.ts';
+import { createJoinTableStore } from '../join-table-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { createLabelStore, type LabelStore } from './label-store.ts';
 import { problem } from './problems.ts';
@@ -7,17 +8,19 @@ import type { PostLabels, StoredLabel, StoredPost } from './schema.ts';
 export type PostStore = ReturnType<typeof createPostStore>;
 
 export function createPostStore(records: Records) {
-  const { page, get, insert, change, remove } = createNumberedStore<'portal_posts', StoredPost>(
+  const { page, get, byIds, ...writes } = createNumberedStore<'portal_posts', StoredPost>(
     records,
     'portal_posts',
     it => ({ path: it.Path, status: it.Status }),
     problem.path_taken,
   );
+  /** Posts by tag. The document of a post has its tags in order. */
+  const tagged = createJoinTableStore(records, 'portal_post_tags', 'tag_id');
   const categories = createLabelStore(records, 'portal_categories');
   const tags = createLabelStore(records, 'portal_tags');
 
   /** Labels of posts, one query per kind. Deleted labels are omitted. */
-  async function readLabels(posts: readonly StoredPost[]): Promise<PostLabels[]> {
+  async function readLabels(posts: readonly Pick<StoredPost, 'Categories' | 'Tags'>[]): Promise<PostLabels[]> {
     const byId = async (labels: LabelStore, member: 'Categories' | 'Tags') =>
       labels.byIds(posts.flatMap(post => post[member]));
     const [foundCategories, foundTags] = [await byId(categories, 'Categories'), await byId(tags, 'Tags')];
@@ -29,5 +32,26 @@ export function createPostStore(records: Records) {
     }));
   }
 
-  return { page, get, insert, change, remove, categories, tags, readLabels: readLabels };
+  const indexTags = async <Post extends StoredPost | undefined>(post: Post): Promise<Post> => {
+    if (post) await tagged.setLeftOf(post.ID, post.Tags);
+    return post;
+  };
+
+  return {
+    page,
+    get,
+    byIds,
+    insert: (post: Omit<StoredPost, 'ID'>) => records.write(async () => indexTags(await writes.insert(post))),
+    change: (id: number, change: (post: StoredPost) => StoredPost) =>
+      records.write(async () => indexTags(await writes.change(id, change))),
+    remove: (id: number) =>
+      records.write(async () => {
+        await tagged.setLeftOf(id, []);
+        return writes.remove(id);
+      }),
+    categories,
+    tags,
+    tagged,
+    readLabels,
+  };
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
-import { partnersOf } from '../join-table-store.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
 import { applyProductChange, publishAtProvider, updateAtProvider } from './publishing.ts';
+import { loadProductView, resolveRelations, saveRelations } from './relations.ts';
 import { removeDroppedSpecs, removeProduct } from './removal.ts';
 import {
   defaultProduct,
@@ -16,27 +16,12 @@ import {
   ProductWrite,
   type StoredProduct,
   toProductRow,
-  toProductView,
 } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'products', permission: 'secret' } as const;
 const params = z.object({ product_id: portalId });
 type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 const failures = [problem.provider_refused, problem.provider_unavailable, problem.product_exists] as const;
-
-async function loadProductView(product: StoredProduct, { portal: { catalogues } }: Pick<PortalServices, 'portal'>) {
-  const catalogueIds = partnersOf(await catalogues.products.leftOf([product.ID]), product.ID);
-  return toProductView(
-    product,
-    [...(await catalogues.byIds(catalogueIds)).values()].map(({ Name }) => Name),
-  );
-}
-
-/** Resolves the catalogues of a body before any write; undefined when not sent. */
-async function resolveCatalogues({ Catalogues }: ProductChange, { portal }: Pick<PortalServices, 'portal'>) {
-  if (Catalogues === undefined) return undefined;
-  return (await portal.catalogues.resolveReferences(Catalogues ?? [], 'Catalogues', 'catalogue')).map(({ ID }) => ID);
-}
 
 export const listProducts = operation({
   ...declared,
@@ -65,7 +50,7 @@ export const createProduct = operation({
   async handle({ body, audit }, services: Services) {
     const { portal, records, clock } = services;
     const now = clock.now();
-    const catalogues = await resolveCatalogues(body, services);
+    const relations = await resolveRelations(body, undefined, services);
     const fresh = {
       ...defaultProduct,
       ID: 0,
@@ -82,7 +67,7 @@ export const createProduct = operation({
       records.write(async () => {
         await portal.providers.lock(product.ProviderID);
         const inserted = await portal.products.insertOrReplaceSynchronized(product);
-        if (catalogues) await portal.catalogues.products.setLeftOf(inserted.ID, catalogues);
+        await saveRelations(inserted.ID, relations, portal);
         return inserted;
       }),
     );
@@ -120,7 +105,7 @@ export const updateProduct = operation({
     const { portal, records, clock } = services;
     const before = present(await portal.products.get(product_id), 'Product', 'unknown');
     audit(String(before.ID));
-    const catalogues = await resolveCatalogues(body, services);
+    const relations = await resolveRelations(body, before, services);
     const product = await applyProductChange(before, body, services);
     await portal.products.refuseTaken(product);
     const save = (product: StoredProduct) =>
@@ -131,7 +116,7 @@ export const updateProduct = operation({
           UpdatedAt: clock.now(),
         }));
         if (changed) await removeDroppedSpecs(before, changed, portal);
-        if (changed && catalogues) await portal.catalogues.products.setLeftOf(before.ID, catalogues);
+        if (changed) await saveRelations(before.ID, relations, portal);
         return present(changed, 'Product', 'unknown');
       });
     const saved =

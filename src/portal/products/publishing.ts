@@ -34,7 +34,6 @@ export async function applyProductChange(
     Scopes: body.Scopes ?? before.Scopes,
     Description: body.Description ?? before.Description,
     Content: body.Content ?? before.Content,
-    Tags: body.Tags === undefined ? before.Tags : [...new Set(body.Tags ?? [])],
     APIDetails,
     SpecDetails: buildSpecDetails(before, body, services.clock.now()),
   };

@@ -7,11 +7,13 @@ import {
   lenientInt,
   nonEmptyText,
   optionalMember,
+  references,
   replaceableReferences,
   textUpTo,
 } from '../shapes.ts';
 
 /** Product: APIs, or documentation alone, published together; one access policy of its provider. */
+export const maxProductTags = 100;
 const longText = z.string().max(1_000_000);
 
 /** Address of a document that pages of the portal link to: no `javascript:`. */
@@ -67,20 +69,10 @@ const writable = {
   Feature: optionalMember(lenientBool),
   Path: optionalMember(path),
   Scopes: optionalMember(textUpTo(10_000)),
-  Tags: meaningfulNull(z.array(nonEmptyText()).max(100).nullable().optional()),
+  Tags: meaningfulNull(references.max(maxProductTags).nullable().optional()),
+  Templates: replaceableReferences,
 };
-const readOnly = [
-  'ID',
-  'ReferenceID',
-  'AuthType',
-  'AuthTypes',
-  'Preview',
-  'Logo',
-  'Templates',
-  'Hidden',
-  'CreatedAt',
-  'UpdatedAt',
-];
+const readOnly = ['ID', 'ReferenceID', 'AuthType', 'AuthTypes', 'Preview', 'Logo', 'Hidden', 'CreatedAt', 'UpdatedAt'];
 export const ProductWrite = readOnlyMembers(z.object({ ...writable, Name: nonEmptyText() }), readOnly);
 export const ProductChange = readOnlyMembers(z.object({ ...writable, Name: optionalMember(nonEmptyText()) }), readOnly);
 export type ProductChange = z.output<typeof ProductChange>;
@@ -142,7 +134,6 @@ export interface StoredProduct {
   Scopes: string;
   Description: string;
   Content: string;
-  Tags: string[];
   APIDetails: ApiDetail[];
   SpecDetails: StoredSpec[];
   /** Slots of uploaded images; absent in products of earlier releases. */
@@ -163,7 +154,6 @@ export const defaultProduct = {
   Scopes: '',
   Description: '',
   Content: '',
-  Tags: [] as string[],
   APIDetails: [] as ApiDetail[],
   SpecDetails: [] as StoredSpec[],
   Hidden: false,
@@ -221,15 +211,25 @@ export function toProductRow(product: StoredProduct): z.output<typeof ProductRow
   };
 }
 
-export const toProductView = (product: StoredProduct, catalogues: readonly string[]): z.output<typeof Product> => ({
+/** Names of the objects that a product refers to. */
+export interface ProductRelations {
+  readonly catalogues: readonly string[];
+  readonly tags: readonly string[];
+  readonly clientTypes: readonly string[];
+}
+
+export const toProductView = (
+  product: StoredProduct,
+  { catalogues, tags, clientTypes }: ProductRelations,
+): z.output<typeof Product> => ({
   ...toProductRow(product),
   ProviderID: product.ProviderID,
   Catalogues: [...catalogues],
   Content: product.Content,
   Description: product.Description,
   Logo: toImagePath(product, 'logo'),
-  Tags: product.Tags,
-  Templates: [],
+  Tags: [...tags],
+  Templates: [...clientTypes],
   APIDetails: product.APIDetails.map(toApiDetailView),
   Hidden: product.Hidden,
   CreatedAt: formatOptionalTime(product.CreatedAt),

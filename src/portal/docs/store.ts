@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import type { Records } from '#storage/records.ts';
+import { createNumberedStore } from '../numbered-store.ts';
+import { problem } from '../problems.ts';
+import type { PortalPageQuery } from '../shapes.ts';
+import type { StoredDoc } from './schema.ts';
+
+/** Docs of products, in the order that their administrator set. */
+export function createDocStore(records: Records) {
+  const { rows, insert, change, remove } = createNumberedStore<'portal_product_docs', StoredDoc>(
+    records,
+    'portal_product_docs',
+    it => ({ product_id: it.ProductID, position: it.Position, path: it.Path }),
+    problem.doc_exists,
+  );
+
+  return {
+    insert,
+    change,
+    remove,
+    get: (productId: number, id: number) => rows.find({ product_id: productId, id }),
+
+    async page(productId: number, { page, per_page, limit = per_page }: PortalPageQuery): Promise<StoredDoc[]> {
+      const query = rows.listing({ where: { product_id: productId }, order: ['position', 'id'] });
+      const found = await query
+        .limit(Math.min(limit, per_page))
+        .offset((page - 1) * per_page)
+        .execute();
+      return found.map(rows.parse);
+    },
+
+    /** Ids in order, and the last position. */
+    async readOrder(productId: number): Promise<{ ids: number[]; lastPosition: number }> {
+      const found = await records.db
+        .selectFrom('portal_product_docs')
+        .select(['id', 'position'])
+        .where('product_id', '=', productId)
+        .orderBy('position')
+        .orderBy('id')
+        .execute();
+      return { ids: found.map(({ id }) => Number(id)), lastPosition: Number(found.at(-1)?.position ?? 0) };
+    },
+
+    async removeOfProduct(productId: number): Promise<void> {
+      await sql`delete from portal_product_docs where product_id = ${productId}`.execute(records.db);
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { createSortableId } from '#base/ids.ts';
+import { operation } from '#operations/operation.ts';
+import { partnersOf } from '../join-table-store.ts';
+import type { PortalServices } from '../portal-stores.ts';
+import { present, problem } from '../problems.ts';
+import { lenientBool, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
+import {
+  OauthProviderChange,
+  OauthProviderWrite,
+  PortalOauthProvider,
+  PortalOauthProviderView,
+  type StoredOauthProvider,
+  toClientTypeView,
+  toOauthProviderRow,
+} from './schema.ts';
+
+type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'>;
+
+const declared = { surface: 'portal', noun: 'oauth-providers', permission: 'secret' } as const;
+const params = z.object({ provider_id: portalId });
+export const forceDeletion = z.object({
+  force: lenientBool.optional().describe('Also while products use it: it is removed from them'),
+});
+
+async function loadProviderView(provider: StoredOauthProvider, { portal }: Services) {
+  const types = await portal.clientTypes.ofProvider(provider.ID);
+  return { ...toOauthProviderRow(provider), ClientTypes: types.map(toClientTypeView) };
+}
+
+/** Removes client types, inside a transaction: from products too with `force`, which is required while they use one. */
+export async function removeClientTypes(
+  ids: readonly number[],
+  { portal }: Pick<PortalServices, 'portal'>,
+  force = false,
+): Promise<void> {
+  const products = await portal.clientTypes.products.rightOf(ids);
+  const used = [...new Set(ids.flatMap(id => partnersOf(products, id)))];
+  if (used.length > 0 && !force) throw problem.client_type_in_use({ detail: { count: used.length } });
+  for (const id of ids) {
+    await portal.clientTypes.products.setRightOf(id, []);
+    await portal.clientTypes.remove(id);
+  }
+}
+
+/** A token must not reach a host that its owner did not name together with it. */
+function applyChange(before: StoredOauthProvider, body: OauthProviderChange, nowMs: number): StoredOauthProvider {
+  const WellKnownURL = body.WellKnownURL ?? before.WellKnownURL;
+  const isOtherHost = new URL(WellKnownURL).origin !== new URL(before.WellKnownURL).origin;
+  if (isOtherHost && before.RegistrationAccessToken && body.RegistrationAccessToken === undefined)
+    throw problem.registration_token_required();
+  return {
+    ...before,
+    Name: body.Name ?? before.Name,
+    Type: body.Type ?? before.Type,
+    WellKnownURL,
+    SSLInsecureSkipVerify: body.SSLInsecureSkipVerify ?? before.SSLInsecureSkipVerify,
+    RegistrationAccessToken: body.RegistrationAccessToken ?? before.RegistrationAccessToken,
+    UpdatedAt: nowMs,
+  };
+}
+
+export const listOauthProviders = operation({
+  ...declared,
+  name: 'listOauthProviders',
+  method: 'GET',
+  path: '/portal-api/oauth-providers',
+  about: 'Lists the OAuth providers, newest first. Registration access tokens are never returned.',
+  query: portalPageQuery,
+  returns: z.array(PortalOauthProvider),
+  async handle({ query }, { portal }: Services) {
+    return (await portal.oauthProviders.page(query)).map(toOauthProviderRow);
+  },
+});
+
+export const createOauthProvider = operation({
+  ...declared,
+  name: 'createOauthProvider',
+  method: 'POST',
+  path: '/portal-api/oauth-providers',
+  about: 'Creates an OAuth provider, which has client types as templates of the clients of developers.',
+  body: OauthProviderWrite,
+  example: { Name: 'Main', Type: 'Keycloak', WellKnownURL: 'https://idp.example/.well-known/openid-configuration' },
+  returns: PortalOauthProvider,
+  problems: [problem.cid_taken],
+  async handle({ body, audit }, { portal, clock }: Services) {
+    const now = clock.now();
+    const provider = await portal.oauthProviders.insert({
+      CID: body.CID ?? createSortableId(now),
+      Name: body.Name,
+      Type: body.Type,
+      WellKnownURL: body.WellKnownURL,
+      SSLInsecureSkipVerify: body.SSLInsecureSkipVerify ?? false,
+      RegistrationAccessToken: body.RegistrationAccessToken ?? '',
+      CreatedAt: now,
+      UpdatedAt: now,
+    });
+    audit(String(provider.ID));
+    return toOauthProviderRow(provider);
+  },
+});
+
+export const getOauthProvider = operation({
+  ...declared,
+  name: 'getOauthProvider',
+  method: 'GET',
+  path: '/portal-api/oauth-providers/{provider_id}',
+  about: 'Returns an OAuth provider with its client types.',
+  params,
+  returns: PortalOauthProviderView,
+  problems: [problem.not_found],
+  async handle({ params: { provider_id } }, services: Services) {
+    return loadProviderView(present(await services.portal.oauthProviders.get(provider_id), 'OAuth provider'), services);
+  },
+});
+
+export const updateOauthProvider = operation({
+  ...declared,
+  name: 'updateOauthProvider',
+  method: 'PUT',
+  path: '/portal-api/oauth-providers/{provider_id}',
+  about: 'Updates an OAuth provider; omitted members do not change, an empty token is removed.',
+  params,
+  body: OauthProviderChange,
+  example: { Name: 'Main', WellKnownURL: 'https://idp.example/.well-known/openid-configuration' },
+  returns: PortalOauthProviderView,
+  problems: [problem.not_found, problem.registration_token_required],
+  async handle({ params: { provider_id }, body, audit }, services: Services) {
+    const { portal, clock } = services;
+    const { ID } = present(await portal.oauthProviders.get(provider_id), 'OAuth provider');
+    audit(String(ID));
+    const changed = await portal.oauthProviders.change(ID, it => applyChange(it, body, clock.now()));
+    return loadProviderView(present(changed, 'OAuth provider'), services);
+  },
+});
+
+export const deleteOauthProvider = operation({
+  ...declared,
+  name: 'deleteOauthProvider',
+  method: 'DELETE',
+  path: '/portal-api/oauth-providers/{provider_id}',
+  about: 'Deletes an OAuth provider with its client types.',
+  params,
+  query: forceDeletion,
+  returns: okResponse,
+  problems: [problem.not_found, problem.client_type_in_use],
+  async handle({ params: { provider_id }, query, audit }, services: Services) {
+    const { portal, records } = services;
+    const { ID } = present(await portal.oauthProviders.get(provider_id), 'OAuth provider');
+    audit(String(ID));
+    await records.write(async () => {
+      await portal.oauthProviders.change(ID, it => it);
+      const types = await portal.clientTypes.ofProvider(ID);
+      await removeClientTypes(
+        types.map(type => type.ID),
+        services,
+        query.force,
+      );
+      await portal.oauthProviders.remove(ID);
+    });
+    return okStatus;
+  },
+});
+
+export const oauthProviderOperations = [
+  listOauthProviders,
+  createOauthProvider,
+  getOauthProvider,
+  updateOauthProvider,
+  deleteOauthProvider,
+];
