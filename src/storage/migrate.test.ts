@@ -113,6 +113,70 @@ onBothEngines('migrations', (fresh, engine) => {
     await db.destroy();
   });
 
+  test('tags of stored products become shared tags without those in the document, and posts are indexed', async () => {
+    const db = openDatabase(await fresh());
+    const position = migrations.findIndex(({ name }) => name === 'portal-publishing');
+    await migrate(db, engine, migrations.slice(0, position));
+    const createdAt = 1_700_000_000_000;
+    const tag = (id: number, name: string) => ({
+      id,
+      cid: `c${id}`,
+      name,
+      body: JSON.stringify({ ID: id, Name: name }),
+    });
+    await db.insertInto('portal_tags').values(tag(7, 'shared')).execute();
+    const product = (id: number, Tags?: string[]) => ({
+      ...{ id, cid: `p${id}`, provider_id: 1, reference_id: `r${id}`, name: `n${id}`, path: `path${id}` },
+      body: JSON.stringify({ ID: id, Name: `n${id}`, CreatedAt: createdAt, ...(Tags && { Tags }) }),
+    });
+    // More than one read of the migration.
+    const plain = Array.from({ length: 510 }, (_each, at) => product(at + 10, ['new']));
+    const products = [product(1, ['shared', 'new', 'new']), product(2), product(3, []), product(4, ['2024']), ...plain];
+    await db.insertInto('portal_products').values(products).execute();
+    const post = (id: number, Tags: number[]) => ({
+      ...{ id, path: `post${id}`, status: 'draft' },
+      body: JSON.stringify({ ID: id, Tags }),
+    });
+    await db
+      .insertInto('portal_posts')
+      .values([post(1, [7, 7, 99]), post(2, [])])
+      .execute();
+    await migrate(db, engine);
+    const tags = await db.selectFrom('portal_tags').selectAll().execute();
+    assert.deepEqual(tags.map(({ name }) => name).sort(), ['new', 'shared', 'tag-2024']);
+    for (const { id, cid, name, body } of tags)
+      if (name !== 'shared')
+        assert.deepEqual(JSON.parse(body), {
+          ID: Number(id),
+          CID: cid,
+          Name: name,
+          CreatedAt: createdAt,
+          UpdatedAt: createdAt,
+        });
+    const pairs = await db
+      .selectFrom('portal_product_tags')
+      .innerJoin('portal_tags', 'portal_tags.id', 'tag_id')
+      .select(['product_id', 'name'])
+      .orderBy('product_id')
+      .orderBy('name')
+      .execute();
+    assert.deepEqual(
+      pairs.map(({ product_id, name }) => `${product_id} ${name}`),
+      ['1 new', '1 shared', '4 tag-2024', ...plain.map(({ id }) => `${id} new`)],
+    );
+    const bodies = await db.selectFrom('portal_products').select('body').orderBy('id').execute();
+    assert.deepEqual(
+      bodies.map(({ body }) => JSON.parse(body)),
+      products.map(({ id, name }) => ({ ID: id, Name: name, CreatedAt: createdAt })),
+    );
+    const posts = await db.selectFrom('portal_post_tags').selectAll().execute();
+    assert.deepEqual(
+      posts.map(({ post_id, tag_id }) => [Number(post_id), Number(tag_id)]),
+      [[1, 7]],
+    );
+    await db.destroy();
+  });
+
   test('a failed migration rolls back the whole run, which can be repeated', async () => {
     const db = openDatabase(await fresh());
     await migrate(db, engine, [making('one')]);

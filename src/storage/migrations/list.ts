@@ -31,7 +31,7 @@ import { providerSessions } from './0031-provider-sessions.ts';
 import { oauthClientSearch } from './0032-oauth-client-search.ts';
 import { portalPeople } from './0033-portal-people.ts';
 import { portalFiles } from './0034-portal-files.ts';
-import { portalPublishing } from './0036-portal-publishing.ts';
+import { portalPublishing } from './0035-portal-publishing.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [

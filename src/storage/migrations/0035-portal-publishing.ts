@@ -8,7 +8,7 @@ const rowsPerRead = 500;
 
 /** Tags of products and posts by id, documents of products, OAuth providers with their client types. */
 export const portalPublishing: Migration = {
-  name: 'portal publishing',
+  name: 'portal-publishing',
   async up(schema) {
     const pairs = async (name: string, left: string, right: string) => {
       await createTable(schema, name, { [left]: reference, [right]: reference }, `primary key (${left}, ${right})`);
@@ -45,7 +45,7 @@ async function moveProductTags(schema: Schema): Promise<void> {
       .execute();
     for (const { id, body } of rows) {
       const { Tags = [], ...product } = JSON.parse(body) as { Tags?: string[]; CreatedAt: number };
-      for (const name of new Set(Tags)) {
+      for (const name of new Set(Tags.map(toTagName))) {
         const tag_id = await findOrCreateTag(schema, name, product.CreatedAt);
         await schema.db.insertInto('portal_product_tags').values({ tag_id, product_id: id }).execute();
       }
@@ -59,6 +59,9 @@ async function moveProductTags(schema: Schema): Promise<void> {
     last = Number(rows.at(-1)!.id);
   }
 }
+
+/** A number as name could not be told from an id in the lists of references that products are written with. */
+const toTagName = (name: string): string => (/^\d+$/.test(name) ? `tag-${name}` : name);
 
 async function findOrCreateTag({ db }: Schema, name: string, nowMs: number): Promise<number> {
   const found = await db.selectFrom('portal_tags').select('id').where('name', '=', name).executeTakeFirst();
