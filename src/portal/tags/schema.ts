@@ -4,7 +4,7 @@ import type { StoredLabel, StoredPost } from '../posts/schema.ts';
 import type { StoredProduct } from '../products/schema.ts';
 import { nonEmptyText } from '../shapes.ts';
 
-/** Tag of posts and products. A number as name could not be told from an id in lists of references. */
+/** Tag of posts and products. A number as name would be read as an id in lists of references. */
 export const tagName = nonEmptyText().regex(/\D/, 'must not be a number');
 
 export const TagWrite = readOnlyMembers(z.object({ Name: tagName }), ['ID', 'CID', 'Posts', 'Products']);

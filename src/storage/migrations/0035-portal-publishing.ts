@@ -60,7 +60,7 @@ async function moveProductTags(schema: Schema): Promise<void> {
   }
 }
 
-/** A number as name could not be told from an id in the lists of references that products are written with. */
+/** A number as name would be read as an id in the lists of references that products are written with. */
 const toTagName = (name: string): string => (/^\d+$/.test(name) ? `tag-${name}` : name);
 
 async function findOrCreateTag({ db }: Schema, name: string, nowMs: number): Promise<number> {
