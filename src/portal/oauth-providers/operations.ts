@@ -60,9 +60,9 @@ function applyChange(before: StoredOauthProvider, body: OauthProviderChange, now
   };
 }
 
-export const listOauthProviders = operation({
+export const listPortalOauthProviders = operation({
   ...declared,
-  name: 'listOauthProviders',
+  name: 'listPortalOauthProviders',
   method: 'GET',
   path: '/portal-api/oauth-providers',
   about: 'Lists the OAuth providers, newest first. Registration access tokens are never returned.',
@@ -73,9 +73,9 @@ export const listOauthProviders = operation({
   },
 });
 
-export const createOauthProvider = operation({
+export const createPortalOauthProvider = operation({
   ...declared,
-  name: 'createOauthProvider',
+  name: 'createPortalOauthProvider',
   method: 'POST',
   path: '/portal-api/oauth-providers',
   about: 'Creates an OAuth provider, which has client types as templates of the clients of developers.',
@@ -100,9 +100,9 @@ export const createOauthProvider = operation({
   },
 });
 
-export const getOauthProvider = operation({
+export const getPortalOauthProvider = operation({
   ...declared,
-  name: 'getOauthProvider',
+  name: 'getPortalOauthProvider',
   method: 'GET',
   path: '/portal-api/oauth-providers/{provider_id}',
   about: 'Returns an OAuth provider with its client types.',
@@ -114,9 +114,9 @@ export const getOauthProvider = operation({
   },
 });
 
-export const updateOauthProvider = operation({
+export const updatePortalOauthProvider = operation({
   ...declared,
-  name: 'updateOauthProvider',
+  name: 'updatePortalOauthProvider',
   method: 'PUT',
   path: '/portal-api/oauth-providers/{provider_id}',
   about: 'Updates an OAuth provider; omitted members do not change, an empty token is removed.',
@@ -134,9 +134,9 @@ export const updateOauthProvider = operation({
   },
 });
 
-export const deleteOauthProvider = operation({
+export const deletePortalOauthProvider = operation({
   ...declared,
-  name: 'deleteOauthProvider',
+  name: 'deletePortalOauthProvider',
   method: 'DELETE',
   path: '/portal-api/oauth-providers/{provider_id}',
   about: 'Deletes an OAuth provider with its client types.',
@@ -163,9 +163,9 @@ export const deleteOauthProvider = operation({
 });
 
 export const oauthProviderOperations = [
-  listOauthProviders,
-  createOauthProvider,
-  getOauthProvider,
-  updateOauthProvider,
-  deleteOauthProvider,
+  listPortalOauthProviders,
+  createPortalOauthProvider,
+  getPortalOauthProvider,
+  updatePortalOauthProvider,
+  deletePortalOauthProvider,
 ];
