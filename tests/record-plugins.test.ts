@@ -162,6 +162,10 @@ describe('Plugins of analytics records', () => {
     'sets an unknown member': [`record.ip_adress = '';`, /no member ip_adress; did you mean ip_address/],
     'sets a wrong type': ['record.path = 1;', /path must be a string/],
     'sets a separator into a tag': [`record.tags.push('a' + String.fromCharCode(0));`, /tags must be an array/],
+    'replaces the results by a prototype': [
+      'Object.prototype.toJSON = function () { return Array.isArray(this) ? this : null; };',
+      /the plugin returned no record/,
+    ],
     'calls another server': [`GwMakeHttpRequest('{}');`, /GwMakeHttpRequest is not available/],
   };
   for (const [what, [body, reason]] of Object.entries(failures))

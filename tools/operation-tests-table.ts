@@ -80,4 +80,23 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
     'attachPostTag',
     'detachPostTag',
   ],
+  'src/portal/catalogues/audiences.test.ts': ['listAudiences', 'createAudience', 'getAudience', 'deleteAudience'],
+  'src/portal/organisations/teams.test.ts': ['deletePortalOrganisation', 'deleteTeam'],
+  'src/portal/attributes/attributes.test.ts': [
+    'listUserAttributes',
+    'deleteUserAttribute',
+    'listExtendedAttributes',
+    'getExtendedAttribute',
+    'listCustomAttributes',
+    'deleteCustomAttribute',
+    'listDefaultAttributes',
+  ],
+  'src/portal/custom-credentials/custom-credentials.test.ts': ['deleteCustomCredential'],
+  'src/portal/access-requests/related.test.ts': [
+    'getAccessRequestUser',
+    'getAccessRequestPlan',
+    'getAccessRequestCatalogue',
+    'getAccessRequestClient',
+  ],
+  'src/portal/pages/pages.test.ts': ['deletePage', 'deleteBlock'],
 };

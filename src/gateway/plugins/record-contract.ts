@@ -1,3 +1,4 @@
+import { isObject } from '#base/json-tree.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Model } from '#definition/model.ts';
 import { type HostCall, HostFault, PluginError } from './plugin-runner.ts';
@@ -48,5 +49,11 @@ export function parseRecordReturns(text: string, count: number): readonly Record
   }
   if (!Array.isArray(returns) || returns.length !== count)
     throw new PluginError('runtime', 'the plugin returned another number of records');
-  return returns as RecordReturn[];
+  return returns.map(toRecordReturn);
+}
+
+function toRecordReturn(item: unknown): RecordReturn {
+  if (!isObject(item)) return { fault: 'the plugin returned no record' };
+  if (!Object.hasOwn(item, 'fault')) return { record: item.record };
+  return { fault: typeof item.fault === 'string' ? item.fault : 'the plugin failed without a reason' };
 }

@@ -65,7 +65,11 @@ export function createRecordPlugins({ log, store, nowMs }: RecordPluginOptions):
   }
 
   function run(): void {
-    for (const [api, queue] of queues) queue.running ??= drain(api, queue);
+    for (const [api, queue] of queues)
+      queue.running ??= drain(api, queue).catch(error => {
+        log.error({ err: error, api: api.facts.id }, 'records of a plugin not stored');
+        queue.running = undefined;
+      });
   }
 
   /** Stores what still waits; results that come later are ignored. */
@@ -161,7 +165,7 @@ async function runHook(api: ApiAnalytics, batch: readonly CapturedRecord[], log:
 
 /** The fault, or nothing where the record was changed. */
 function applyReturn(record: CapturedRecord, returned: Return): string[] {
-  const fault = 'fault' in returned ? String(returned.fault) : applyHookRecord(record, returned.record);
+  const fault = 'fault' in returned ? returned.fault : applyHookRecord(record, returned.record);
   if (fault === '') return [];
   clearRecord(record);
   return [fault];
