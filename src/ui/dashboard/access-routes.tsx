@@ -57,4 +57,53 @@ const policy = createRoute({
   component: lazyRouteComponent(() => import('./policies/policy-page.tsx'), 'PolicyPage'),
 });
 
-export const accessRoutes = [keys, newKey, key, policies, newPolicy, policy] as const;
+const certificates = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/certificates',
+  staticData: { permission: 'certs' },
+  validateSearch: readListSearch('state', 'filter'),
+  component: lazyRouteComponent(() => import('./certificates/certificate-list-page.tsx'), 'CertificateListPage'),
+});
+
+const certificate = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/certificates/$certId',
+  staticData: { permission: 'certs' },
+  component: lazyRouteComponent(() => import('./certificates/certificate-page.tsx'), 'CertificatePage'),
+});
+
+const oauthClients = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/oauth-clients',
+  staticData: { permission: 'oauth' },
+  validateSearch: readListSearch('api_id'),
+  component: lazyRouteComponent(() => import('./oauth-clients/client-list-page.tsx'), 'ClientListPage'),
+});
+
+const newOauthClient = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/oauth-clients/new',
+  staticData: { permission: 'oauth:write' },
+  component: lazyRouteComponent(() => import('./oauth-clients/new-client-page.tsx'), 'NewClientPage'),
+});
+
+const oauthClient = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/oauth-clients/$apiId/$clientId',
+  staticData: { permission: 'oauth' },
+  component: lazyRouteComponent(() => import('./oauth-clients/client-page.tsx'), 'ClientPage'),
+});
+
+export const accessRoutes = [
+  keys,
+  newKey,
+  key,
+  policies,
+  newPolicy,
+  policy,
+  certificates,
+  certificate,
+  oauthClients,
+  newOauthClient,
+  oauthClient,
+] as const;

@@ -1,9 +1,11 @@
 import { analyticsTexts } from './en/analytics.ts';
 import { apiTexts } from './en/apis.ts';
 import { auditTexts } from './en/audit.ts';
+import { certificateTexts, oauthClientTexts } from './en/certificates.ts';
 import { consumerTexts } from './en/consumers.ts';
 import { designerTexts } from './en/designer.ts';
 import { endpointTexts } from './en/endpoints.ts';
+import { groupTexts } from './en/groups.ts';
 import { historyTexts } from './en/history.ts';
 import { homeTexts } from './en/home.ts';
 import { importApiTexts } from './en/import-api.ts';
@@ -15,8 +17,10 @@ import { logTexts } from './en/logs.ts';
 import { mcpTexts } from './en/mcp.ts';
 import { pickerTexts } from './en/pickers.ts';
 import { policyTexts } from './en/policies.ts';
+import { profileTexts } from './en/profile.ts';
 import { shellTexts } from './en/shell.ts';
 import { signInTexts } from './en/sign-in.ts';
+import { signOnTexts } from './en/sign-on.ts';
 import { systemTexts } from './en/system.ts';
 import { tryApiTexts } from './en/try-api.ts';
 import { uptimeTexts } from './en/uptime.ts';
@@ -46,6 +50,11 @@ export const texts = {
   logs: logTexts,
   analytics: analyticsTexts,
   users: userTexts,
+  groups: groupTexts,
+  profile: profileTexts,
+  signOn: signOnTexts,
+  certificates: certificateTexts,
+  oauthClients: oauthClientTexts,
   webhooks: webhookTexts,
   deliveries: deliveryTexts,
   audit: auditTexts,

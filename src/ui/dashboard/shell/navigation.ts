@@ -1,14 +1,18 @@
 import {
   Activity,
+  AppWindow,
+  BadgeCheck,
   BookOpen,
   Bot,
   Boxes,
   ChartSpline,
+  Group,
   HeartPulse,
   History,
   House,
   KeyRound,
   LayoutTemplate,
+  LogIn,
   type LucideIcon,
   ScrollText,
   Send,
@@ -53,6 +57,8 @@ export const navigation: readonly NavigationGroup[] = [
     entries: [
       { to: '/policies', label: pages.policies, icon: ScrollText, permission: 'policies', key: 'p' },
       { to: '/keys', label: pages.keys, icon: KeyRound, permission: 'keys', key: 'k' },
+      { to: '/oauth-clients', label: pages.oauthClients, icon: AppWindow, permission: 'oauth' },
+      { to: '/certificates', label: pages.certificates, icon: BadgeCheck, permission: 'certs', key: 'c' },
     ],
   },
   {
@@ -72,7 +78,11 @@ export const navigation: readonly NavigationGroup[] = [
   },
   {
     label: groups.people,
-    entries: [{ to: '/users', label: pages.users, icon: UsersRound, permission: 'users', key: 'u' }],
+    entries: [
+      { to: '/users', label: pages.users, icon: UsersRound, permission: 'users', key: 'u' },
+      { to: '/user-groups', label: pages.groups, icon: Group, permission: 'user_groups' },
+      { to: '/sign-on', label: pages.signOn, icon: LogIn, permission: 'idm' },
+    ],
   },
   {
     label: groups.system,
@@ -88,6 +98,9 @@ export const objectPages: Readonly<Record<string, (id: string) => string>> = {
   apis: id => `/apis/${encodeURIComponent(id)}`,
   policies: id => `/policies/${encodeURIComponent(id)}`,
   webhooks: id => `/webhooks/${encodeURIComponent(id)}`,
+  certificates: id => `/certificates/${encodeURIComponent(id)}`,
+  users: id => `/users/${encodeURIComponent(id)}`,
+  user_groups: id => `/user-groups/${encodeURIComponent(id)}`,
   keys: id => `/keys/${encodeURIComponent(id)}`,
   templates: id => `/templates/${encodeURIComponent(id)}`,
 };

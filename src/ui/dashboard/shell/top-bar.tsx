@@ -83,6 +83,7 @@ function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
         </>
       }
       items={[
+        { label: texts.shell.profile, icon: CircleUser, onSelect: () => void navigate({ to: '/profile' }) },
         { label: texts.shell.shortcuts, icon: Keyboard, onSelect: onShortcuts },
         { label: texts.shell.reference, icon: BookOpen, onSelect: () => location.assign('/docs') },
         'line',

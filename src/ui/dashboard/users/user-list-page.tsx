@@ -26,7 +26,15 @@ const roleOf = ({ user_permissions, group_id }: UserItem) =>
   user_permissions.IsAdmin === 'admin' ? own.administrator : group_id ? own.ofGroup : own.custom;
 
 const columns: readonly Column<UserItem>[] = [
-  { id: 'name', title: own.columns.name, cell: user => <span className="font-medium">{nameOf(user)}</span> },
+  {
+    id: 'name',
+    title: own.columns.name,
+    cell: user => (
+      <Link to="/users/$userId" params={{ userId: user.id }} className="font-medium hover:underline">
+        {nameOf(user)}
+      </Link>
+    ),
+  },
   {
     id: 'email',
     title: own.columns.email,

@@ -1,0 +1,12 @@
+import type { ResultOf } from '../../kit/calls.ts';
+
+export type ClientItem = ResultOf<'GET /api/oauth/clients'>['apps'][number];
+
+export const nameClient = ({ client_name, client_id }: Pick<ClientItem, 'client_name' | 'client_id'>): string =>
+  client_name || client_id;
+
+export const splitRedirects = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map(uri => uri.trim())
+    .filter(Boolean);

@@ -1,0 +1,75 @@
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { StatusPill } from '../../kit/badge.tsx';
+import { Button } from '../../kit/button.tsx';
+import { Card, FactList } from '../../kit/card.tsx';
+import { CopyButton } from '../../kit/copy.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation } from '../../kit/queries.ts';
+import { QueryState } from '../../kit/states.tsx';
+import { texts } from '../../texts/texts.ts';
+import { usePermission } from '../session/session.ts';
+import { DeleteProfileDialog } from './delete-profile-dialog.tsx';
+import { emptyProfile, type ProfileData, toProfileBody } from './profile-draft.ts';
+import { ProfileForm } from './profile-form.tsx';
+
+const own = texts.signOn;
+
+export function SignOnProfilePage() {
+  const { profileId } = useParams({ from: '/shell/sign-on/$profileId' });
+  const query = useOperation('GET /api/sso/profiles/{profileId}', { params: { profileId } });
+  if (!query.data) return <QueryState query={query} />;
+  return <StoredProfile key={profileId} profile={query.data.value} etag={query.data.etag} />;
+}
+
+function StoredProfile({ profile, etag }: { profile: ProfileData; etag: string | undefined }) {
+  const canWrite = usePermission('idm:write');
+  const navigate = useNavigate();
+  const [isDeleting, setDeleting] = useState(false);
+  const stored = useMemo(() => toProfileBody(profile), [profile]);
+  return (
+    <PageFrame
+      title={profile.Name}
+      status={
+        <StatusPill tone={profile.Active ? 'success' : 'neutral'}>
+          {profile.Active ? own.states.active : own.states.inactive}
+        </StatusPill>
+      }
+      actions={canWrite && <Button onClick={() => setDeleting(true)}>{own.delete}</Button>}
+    >
+      <div className="flex flex-col gap-4">
+        <div className="max-w-[960px]">
+          <Card title={own.addresses}>
+            <FactList
+              rows={[
+                [own.loginUrl, <Address key="login" url={profile.LoginURL} />],
+                [own.redirectUrl, <Address key="redirect" url={profile.RedirectURL} />],
+              ]}
+            />
+          </Card>
+        </div>
+        <ProfileForm stored={stored} etag={etag} profileId={profile.ID} canWrite={canWrite} />
+      </div>
+      <DeleteProfileDialog
+        profile={isDeleting ? profile : undefined}
+        onClose={() => setDeleting(false)}
+        onDeleted={() => void navigate({ to: '/sign-on' })}
+      />
+    </PageFrame>
+  );
+}
+
+const Address = ({ url }: { url: string }) => (
+  <span className="inline-flex items-center gap-1">
+    <code className="font-mono text-small break-all">{url}</code>
+    <CopyButton text={url} />
+  </span>
+);
+
+export function NewSignOnProfilePage() {
+  return (
+    <PageFrame title={own.newTitle}>
+      <ProfileForm stored={emptyProfile} canWrite />
+    </PageFrame>
+  );
+}

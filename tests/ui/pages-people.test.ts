@@ -1,0 +1,55 @@
+import { before, describe } from 'node:test';
+import type { Person } from '../support/browser.ts';
+import { testDashboard } from '../support/dashboard-app.ts';
+import { type PageList, testPages } from '../support/page-walk.ts';
+
+const pages: PageList = {
+  '/users/:user': /^Ada Byron$/,
+  '/user-groups': /^Groups$/,
+  '/user-groups/new': /^New group$/,
+  '/user-groups/:group': /^Support$/,
+  '/profile': /^Profile$/,
+  '/profile?tab=security': /^Profile$/,
+  '/profile?tab=sessions': /^Profile$/,
+  '/profile?tab=preferences': /^Profile$/,
+  '/sign-on': /^Sign-on profiles$/,
+  '/sign-on/new': /^New sign-on profile$/,
+  '/sign-on/:profile': /^Company login$/,
+};
+
+describe('Pages of people', () => {
+  const dashboard = testDashboard();
+  let admin: Person;
+  const ids = { user: '', group: '', profile: '' };
+  before(async () => {
+    admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
+    const { ask } = dashboard.app();
+    const permissions = { apis: 'read', keys: 'write' };
+    const group = { name: 'Support', description: 'First level', user_permissions: permissions };
+    ids.group = (await ask('POST', '/api/usergroups', { body: group })).body.Meta;
+    const user = await dashboard.addPerson({
+      first_name: 'Ada',
+      last_name: 'Byron',
+      group_id: ids.group,
+      user_permissions: permissions,
+    });
+    ids.user = user.id;
+    const provider = {
+      Name: 'openid-connect',
+      Key: 'client',
+      Secret: 'secret of the client',
+      DiscoverURL: 'https://id.example.org/.well-known/openid-configuration',
+    };
+    const profile = {
+      Name: 'Company login',
+      ProviderName: 'SocialProvider',
+      ProviderConfig: { UseProviders: [provider] },
+      UserGroupMapping: { staff: ids.group },
+    };
+    ids.profile = (await ask('POST', '/api/sso/profiles', { body: profile })).body.Meta;
+  });
+
+  const resolve = (path: string) =>
+    path.replace(':user', ids.user).replace(':group', ids.group).replace(':profile', ids.profile);
+  testPages(dashboard, { pages, person: () => admin, resolve });
+});
