@@ -96,7 +96,7 @@ function ClientList({ canWrite }: { canWrite: boolean }) {
         rows={rows}
         columns={createColumns(nameOfPolicy)}
         idOf={({ api_id, client_id }) => `${api_id} ${client_id}`}
-        nameOf={nameClient}
+        nameOf={client => nameClient(client)}
         page={p}
         pages={list.data.value.pages}
         onPage={next => change({ p: next })}

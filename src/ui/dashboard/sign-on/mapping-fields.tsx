@@ -72,7 +72,7 @@ export function MappingFields({ value, change, onFault }: MappingFieldsProps) {
 /** Lines of groups; a group that is already in the mapping is accepted also where it cannot be read. */
 function GroupMapping({ value, change, onFault, groups }: MappingFieldsProps & { groups: readonly GroupItem[] }) {
   const named = [...groups, ...Object.values(value.UserGroupMapping).map(id => ({ id, name: id }))];
-  const [lines, setLines] = useState(() => formatMapping(value.UserGroupMapping, groups));
+  const [lines, setLines] = useState<readonly string[]>(() => formatMapping(value.UserGroupMapping, groups));
   const parsed = parseMapping(lines, named);
   const isOwn = parsed.fault !== undefined || JSON.stringify(parsed.mapping) === JSON.stringify(value.UserGroupMapping);
   const edit = (next: readonly string[]) => {
