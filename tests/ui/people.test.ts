@@ -88,6 +88,7 @@ describe('Pages of groups, users and the profile', () => {
     const list = (credential: string) => dashboard.app().ask('GET', '/api/apis', { credential });
     assert.deepEqual([(await list(key!)).status, (await list(person.accessKey)).status], [200, 401]);
     await dialog.getByRole('button', { name: 'I have kept the key' }).click();
+    await dialog.waitFor({ state: 'hidden' });
     assert.ok(!(await page.content()).includes(key!));
   });
 });

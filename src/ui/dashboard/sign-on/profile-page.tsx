@@ -2,7 +2,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { StatusPill } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
-import { Card, FactList } from '../../kit/card.tsx';
+import { Card } from '../../kit/card.tsx';
 import { CopyButton } from '../../kit/copy.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
@@ -40,12 +40,10 @@ function StoredProfile({ profile, etag }: { profile: ProfileData; etag: string |
       <div className="flex flex-col gap-4">
         <div className="max-w-[960px]">
           <Card title={own.addresses}>
-            <FactList
-              rows={[
-                [own.loginUrl, <Address key="login" url={profile.LoginURL} />],
-                [own.redirectUrl, <Address key="redirect" url={profile.RedirectURL} />],
-              ]}
-            />
+            <dl className="flex flex-col gap-2">
+              <Address label={own.loginUrl} url={profile.LoginURL} />
+              <Address label={own.redirectUrl} url={profile.RedirectURL} />
+            </dl>
           </Card>
         </div>
         <ProfileForm stored={stored} etag={etag} profileId={profile.ID} canWrite={canWrite} />
@@ -59,11 +57,14 @@ function StoredProfile({ profile, etag }: { profile: ProfileData; etag: string |
   );
 }
 
-const Address = ({ url }: { url: string }) => (
-  <span className="inline-flex items-center gap-1">
-    <code className="font-mono text-small break-all">{url}</code>
-    <CopyButton text={url} />
-  </span>
+const Address = ({ label, url }: { label: string; url: string }) => (
+  <div>
+    <dt className="text-dim">{label}</dt>
+    <dd className="flex items-center gap-1">
+      <code className="min-w-0 font-mono text-small break-all">{url}</code>
+      <CopyButton text={url} label={`${texts.kit.copy} ${label}`} />
+    </dd>
+  </div>
 );
 
 export function NewSignOnProfilePage() {
