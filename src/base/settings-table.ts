@@ -272,6 +272,11 @@ export const settingsTable = {
     'Maximum number of requests to data sources that one operation of a GraphQL data graph has in progress; others wait.',
     { min: 1, max: 1000 },
   ),
+  'graphql.max_planned_selections': count(
+    300,
+    'Maximum number of selection sets of an operation of a GraphQL supergraph: one counts for each type that its value may have, and those below it for each of these again. The time of planning grows with its square.',
+    { min: 1, max: 10_000 },
+  ),
   'graphql.document_error_status': choice(
     ['negotiated', '400'],
     'negotiated',

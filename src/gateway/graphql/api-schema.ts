@@ -1,6 +1,7 @@
 import type { Model } from '#definition/model.ts';
 import { composeDefinition } from '#definition/supergraph/supergraph.ts';
 import type { FieldGuards } from '#languages/graphql/federation/field-guards.ts';
+import type { SupergraphTypes } from '#languages/graphql/federation/supergraph-types.ts';
 import type { CompiledSchema } from '#languages/graphql/schema.ts';
 import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
 import { formatValidationError } from '#operations/validation-error.ts';
@@ -11,6 +12,8 @@ export interface ApiSchema {
   readonly compiled: CompiledSchema;
   /** Of a supergraph; undefined where it has none. */
   readonly guards: FieldGuards | undefined;
+  /** All types of a supergraph; undefined for any other API. */
+  readonly supergraphTypes: SupergraphTypes | undefined;
 }
 
 /** Compiles the schema of an API by its execution mode. */
@@ -24,7 +27,7 @@ export function compileApiSchema(graphql: Model['graphql']): ApiSchema {
     const compiled = isSubgraph
       ? compileSubgraphSchema(graphql.schema, graphql.subgraphSdl)
       : compileGraphqlSchema(graphql.schema);
-    return { compiled, guards: undefined };
+    return { compiled, guards: undefined, supergraphTypes: undefined };
   } catch (error) {
     if (error instanceof InvalidGraphqlSchema)
       throw new ApiCompileError(`the GraphQL schema is invalid: ${error.message}`);
@@ -38,5 +41,6 @@ function composeApiSchema(graphql: Model['graphql']): ApiSchema {
   if ('errors' in supergraph)
     throw new ApiCompileError(`the supergraph is invalid: ${formatValidationError(supergraph.errors[0]!)}`);
   const { compiled, composed } = supergraph;
-  return { compiled, guards: composed.guards.size > 0 ? composed.guards : undefined };
+  const guards = composed.guards.size > 0 ? composed.guards : undefined;
+  return { compiled, guards, supergraphTypes: composed.readTypes() };
 }

@@ -11,6 +11,7 @@ import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import { exceedsDepth, findRestrictedField } from './access.ts';
 import { findDocumentCache } from './document-cache.ts';
 import { findGuardedField } from './guarded-fields.ts';
+import type { FindPlanExcess } from './plan-size.ts';
 import type { GraphqlRequest } from './request.ts';
 
 /** Outcome of the checks of one operation. */
@@ -44,6 +45,8 @@ export interface OperationRules {
   readonly apiId: string;
   /** Guards of a supergraph; undefined where it has none. */
   readonly guards: FieldGuards | undefined;
+  /** Why an operation of a supergraph is too large to plan; undefined for any other API. */
+  readonly findPlanExcess: FindPlanExcess | undefined;
   readScopes(claims: Readonly<Record<string, unknown>>): ReadonlySet<string>;
 }
 
@@ -79,19 +82,6 @@ export function createOperationChecker(rules: OperationRules, settings: Settings
     return { kind: 'respond', operation, document, result: given.result };
   }
 
-  function checkCost(
-    { document }: CheckedDocument,
-    operation: AnalysedOperation,
-    variables: Readonly<Record<string, unknown>>,
-  ): CheckOutcome {
-    const { maxCost, defaultListSize } = rules;
-    if (maxCost === 0) return { kind: 'forward', operation, document };
-    const cost = language.computeCost(compiled.schema, document, operation, { defaultListSize, variables });
-    if (cost <= maxCost) return { kind: 'forward', operation, document };
-    const message = `the operation has the cost ${Math.round(cost)}, the limit is ${maxCost}`;
-    return refuseWith('graphql_limit_exceeded', [{ message }]);
-  }
-
   return (call, { query, operationName, variables }) => {
     const right = findClientRight(call, apiId);
     const hidesSchema = rules.isIntrospectionDisabled || right?.introspection === false;
@@ -111,10 +101,27 @@ export function createOperationChecker(rules: OperationRules, settings: Settings
     if (exceedsDepth(operation, rules.maxDepth, right)) return refuseWith('graphql_depth_exceeded');
     const restricted =
       (right && findRestrictedField(operation, right, compiled)) ?? findGuarded(call, operation, rules);
-    if (!restricted) return checkCost(document, operation, coerced.values);
+    if (!restricted) return checkSize(rules, document, operation, coerced.values);
     const message = `field: ${restricted.field} is restricted on type: ${restricted.type}`;
     return refuseWith('graphql_field_restricted', [{ message }]);
   };
+}
+
+/** The cost, and the size of the plan of a supergraph. */
+function checkSize(
+  { findPlanExcess, maxCost, defaultListSize, compiled }: OperationRules,
+  { document }: CheckedDocument,
+  operation: AnalysedOperation,
+  variables: Readonly<Record<string, unknown>>,
+): CheckOutcome {
+  const excess = findPlanExcess?.(document, operation.node);
+  if (excess !== undefined) return refuseWith('graphql_limit_exceeded', [{ message: excess }]);
+  if (maxCost === 0) return { kind: 'forward', operation, document };
+  const options = { defaultListSize, variables };
+  const cost = loadGraphqlLanguage().computeCost(compiled.schema, document, operation, options);
+  if (cost <= maxCost) return { kind: 'forward', operation, document };
+  const message = `the operation has the cost ${Math.round(cost)}, the limit is ${maxCost}`;
+  return refuseWith('graphql_limit_exceeded', [{ message }]);
 }
 
 /** The right of the key on this API; undefined for an open API or endpoint. */

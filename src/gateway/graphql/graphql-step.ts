@@ -14,6 +14,7 @@ import { type CheckOutcome, createOperationChecker, type OperationChecker, type 
 import { refuseDocument, refuseGraphqlRequest } from './graphql-refusals.ts';
 import { contentTypeOf, negotiateResponse } from './media-types.ts';
 import { summarizeOperation } from './operation-summary.ts';
+import { createPlanSize } from './plan-size.ts';
 import { findPlaygroundPath } from './playground.ts';
 import {
   isFault,
@@ -34,6 +35,9 @@ const reads = { api: ['graphql'], also: { api: ['oauth2'] } } as const satisfies
 
 /** Nested selections, lists and objects of a document: the parser recurses. */
 const maxNesting = 200;
+
+/** Of supergraphs whose definition has none: planning takes longer with each level. */
+const defaultSupergraphDepth = 15;
 
 /** Modes whose operations the gateway executes itself. */
 const executedModes: ReadonlySet<string> = new Set(['executionEngine', 'supergraph']);
@@ -120,7 +124,8 @@ function createChecker({ model, services: { settings } }: StepContext<Services, 
   const { graphql, identity } = model;
   if (graphql.playgroundEnabled && findPlaygroundPath(graphql) === '/')
     throw new ApiCompileError('the path of the GraphQL playground is that of the API');
-  const { compiled, guards } = compileApiSchema(graphql);
+  const { compiled, guards, supergraphTypes } = compileApiSchema(graphql);
+  const ownMaxDepth = graphql.maxQueryDepth || settings['graphql.max_query_depth'];
   return createOperationChecker(
     {
       compiled,
@@ -133,7 +138,8 @@ function createChecker({ model, services: { settings } }: StepContext<Services, 
         maxAliases: graphql.maxAliases || settings['graphql.max_aliases'],
         maxDirectives: graphql.maxDirectives || settings['graphql.max_directives'],
       },
-      maxDepth: graphql.maxQueryDepth || settings['graphql.max_query_depth'],
+      findPlanExcess: supergraphTypes && createPlanSize(supergraphTypes, settings['graphql.max_planned_selections']),
+      maxDepth: ownMaxDepth || (supergraphTypes ? defaultSupergraphDepth : 0),
       maxCost: graphql.maxCost || settings['graphql.max_cost'],
       defaultListSize: graphql.defaultListSize || settings['graphql.default_list_size'],
       isIntrospectionDisabled: graphql.introspectionDisabled,

@@ -36,12 +36,14 @@ export function compileSupergraph(model: Model, services: Services): DataGraph {
   const sendsParentId = model.contextVariables.enabled;
   const engine: Engine = {
     compiled: supergraph.compiled,
-    findPlan: createQueryPlans(supergraphSdl, error =>
-      services.log.error({ err: error, api: identity.id }, 'query planning failed'),
-    ),
+    findPlan: createQueryPlans(supergraphSdl, {
+      orgId: identity.orgId,
+      apiId: identity.id,
+      onFailure: error => services.log.error({ err: error, api: identity.id }, 'query planning failed'),
+    }),
     planOptions: {
       subgraphs: compileSubgraphs(model, services),
-      match: createTypeMatcher(supergraphSdl),
+      match: createTypeMatcher(supergraph.composed.readTypes()),
       responseBounds: { decompression: decompressionBounds(settings), maxValues },
       batchesEntities: !graphql.disableQueryBatching,
       listHeaders: ({ call }) => (sendsParentId ? ['X-Gw-Parent-Request-Id', ensureRequestId(call)] : []),

@@ -3,6 +3,7 @@ import { type ConstDirectiveNode, GraphQLError, Kind, parse } from 'graphql';
 import { Lru } from '#base/lru.ts';
 import { scanGraphqlText } from '../scan.ts';
 import { type FieldGuards, readFieldGuards } from './field-guards.ts';
+import { readSupergraphTypes, type SupergraphTypes } from './supergraph-types.ts';
 import { findUnsupportedDirective } from './unsupported-directives.ts';
 
 /** A subgraph by its name, with its schema. */
@@ -17,6 +18,8 @@ export interface ComposedSupergraph {
   /** Schema of clients, without inaccessible parts. */
   readonly apiSdl: string;
   readonly guards: FieldGuards;
+  /** Read on first use: only traffic needs them. */
+  readTypes(): SupergraphTypes;
 }
 
 export interface CompositionError {
@@ -51,7 +54,16 @@ export function composeSupergraph(
   if (supergraphSdl === undefined || publicSdl === undefined) return { errors: errors.slice(0, maxErrors).map(locate) };
   const unsupported = findUnsupportedDirective(supergraphSdl);
   if (unsupported !== undefined) return { errors: [{ at: undefined, message: unsupported }] };
-  const composed = { supergraphSdl, apiSdl: publicSdl, guards: readFieldGuards(supergraphSdl) };
+  let types: SupergraphTypes | undefined;
+  const composed: ComposedSupergraph = {
+    supergraphSdl,
+    apiSdl: publicSdl,
+    guards: readFieldGuards(supergraphSdl),
+    readTypes() {
+      types ??= readSupergraphTypes(supergraphSdl);
+      return types;
+    },
+  };
   compositions.set(key, composed);
   return composed;
 
