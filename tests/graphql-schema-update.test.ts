@@ -72,18 +72,24 @@ describe('POST /api/apis/{apiId}/graphql/schema', () => {
 
   test('a schema that is invalid, missing or hostile leaves the old one', async () => {
     const { path, id } = await publishApi();
+    const unknown = Array.from(
+      { length: 3000 },
+      (_, at) => `type ${'A'.repeat(99)}${at} { a: ${'B'.repeat(99)}${at} }`,
+    ).join();
     const deep = `${'['.repeat(20_000)}1${']'.repeat(20_000)}`;
     const introspection = introspectionFromSchema(buildSchema('type Query { a(b: [Int] = [1]): Int }'));
     const hostile = JSON.parse(JSON.stringify(introspection).replace('"[1]"', JSON.stringify(deep)));
     for (const body of [
       { sdl: 'type Query {' },
       { sdl: 'type Query { a: Missing }' },
+      { sdl: unknown },
       { sdl: `type Query { a(b: [Int] = ${deep}): Int }` },
       { introspection: {} },
       { introspection: { __schema: { types: [{}] } } },
       { introspection: hostile },
     ])
       await expectProblem(app, 'updateGraphqlSchema', problem.schema_invalid, path, { body });
+    assert.match((await update(path, { sdl: unknown })).body.Message, /Unknown type "B{99}0"\.$/);
     server.answer = (_request, response) => void response.writeHead(500).end();
     await expectProblem(app, 'updateGraphqlSchema', problem.introspection_failed, path, { body: {} });
     server.answer = (_request, response) => void response.writeHead(302, { location: other.url }).end();

@@ -95,7 +95,7 @@ export function createOperationChecker(rules: OperationRules, settings: Settings
     const operation = language.selectOperation(document, operationName);
     if (isDocumentFault(operation)) return refuseFault(operation);
     if (operation.hasIntrospection && hidesSchema) return refuseWith('graphql_introspection_disabled');
-    const coerced = language.coerceVariables(compiled, operation, variables, hidesSchema);
+    const coerced = language.coerceVariables(compiled, operation, variables);
     if (isDocumentFault(coerced)) return refuseFault(coerced);
     if (operation.isMetaOnly) return respondFromSchema(key, document, operation, variables);
     if (exceedsDepth(operation, rules.maxDepth, right)) return refuseWith('graphql_depth_exceeded');

@@ -89,8 +89,8 @@ describe('GraphQL documents', () => {
 
   test('variables are checked against their types', () => {
     const operation = onlyOperation('query A($id: ID!, $n: Int = 3) { user(id: $id) { friends(first: $n) { id } } }');
-    assert.deepEqual(coerceVariables(compiled, operation, { id: 'a' }, false), { values: { id: 'a', n: 3 } });
-    assert.equal(messagesOf(coerceVariables(compiled, operation, { n: 'x' }, false)).length, 2);
+    assert.deepEqual(coerceVariables(compiled, operation, { id: 'a' }), { values: { id: 'a', n: 3 } });
+    assert.equal(messagesOf(coerceVariables(compiled, operation, { n: 'x' })).length, 2);
   });
 
   test('a type definition is no part of a request', () => {

@@ -100,9 +100,9 @@ export function coerceVariables(
   { schema }: CompiledSchema,
   { node }: AnalysedOperation,
   variables: Readonly<Record<string, unknown>>,
-  hidesSuggestions: boolean,
 ): { readonly values: Readonly<Record<string, unknown>> } | DocumentFault {
-  const options = { maxErrors: maxVariableErrors, hideSuggestions: hidesSuggestions };
+  // Suggestions compare each unknown name with all names of its type.
+  const options = { maxErrors: maxVariableErrors, hideSuggestions: true };
   const { errors, coerced } = getVariableValues(schema, node.variableDefinitions ?? [], { ...variables }, options);
   return errors ? fail(...errors) : { values: coerced };
 }

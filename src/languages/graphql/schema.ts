@@ -1,15 +1,18 @@
 import {
-  buildSchema,
+  buildASTSchema,
   GraphQLError,
   type GraphQLSchema,
   isAbstractType,
   isInputObjectType,
   isInterfaceType,
   isObjectType,
+  parse,
   validateSchema,
 } from 'graphql';
 import { Lru } from '#base/lru.ts';
+import { truncateText } from '#base/problems.ts';
 import { scanGraphqlText } from './scan.ts';
+import { requireImplementedMembers, requireKnownNames } from './schema-names.ts';
 
 /** Schema of an API, compiled from SDL. */
 export interface CompiledSchema {
@@ -32,12 +35,14 @@ export class InvalidGraphqlSchema extends Error {}
 
 const maxSchemaTokens = 500_000;
 const maxSchemaNesting = 100;
+/** Errors quote the SDL. */
+const maxReasonLength = 1000;
 /** Versions of an API and reloads share a compiled schema. */
 const maxCompiledSchemas = 64;
 let lastSchemaId = 0;
 const compiledSchemas = new Lru<string, CompiledSchema>(maxCompiledSchemas);
 
-/** Compiles SDL; throws `InvalidGraphqlSchema` with every error. */
+/** Compiles SDL; throws `InvalidGraphqlSchema` with its errors, as far as the length of a reason goes. */
 export function compileGraphqlSchema(sdl: string): CompiledSchema {
   const known = compiledSchemas.get(sdl);
   if (known) return known;
@@ -62,17 +67,23 @@ export const checkGraphqlSchema = (sdl: string): void => void buildValidSchema(s
 function buildValidSchema(sdl: string): GraphQLSchema {
   try {
     scanGraphqlText(sdl, { maxTokens: maxSchemaTokens, maxNesting: maxSchemaNesting });
-    const schema = buildSchema(sdl, { noLocation: true });
+    const document = parse(sdl, { noLocation: true });
+    requireKnownNames(document);
+    const schema = buildASTSchema(document);
+    requireImplementedMembers(schema);
     const errors = validateSchema(schema);
-    if (errors.length > 0) throw new InvalidGraphqlSchema(errors.map(({ message }) => message).join('; '));
+    if (errors.length > 0)
+      throw new InvalidGraphqlSchema(formatReason(errors.map(({ message }) => message).join('; ')));
     return schema;
   } catch (error) {
     // The package reports several errors of SDL as one plain error.
     if (error instanceof GraphQLError || (error instanceof Error && error.constructor === Error))
-      throw new InvalidGraphqlSchema(error.message.replaceAll(/\s+/g, ' '));
+      throw new InvalidGraphqlSchema(formatReason(error.message));
     throw error;
   }
 }
+
+const formatReason = (message: string): string => truncateText(message, maxReasonLength).replaceAll(/\s+/g, ' ');
 
 function createRelations(schema: GraphQLSchema): CompiledSchema['listRelatedTypes'] {
   const known = new Map<string, ReadonlySet<string>>();

@@ -12,6 +12,7 @@ import {
   validate,
 } from 'graphql';
 import { rejectRepeatedFields } from './document-size.ts';
+import { suggestName } from './suggestions.ts';
 
 /** Errors reported at most; the rest cost time. */
 const maxErrors = 10;
@@ -20,9 +21,12 @@ const replacedRules: readonly unknown[] = [FieldsOnCorrectTypeRule, OverlappingF
 const firstRules = [...specifiedRules.filter(rule => !replacedRules.includes(rule)), requireDefinedFields];
 const lastRules = [OverlappingFieldsCanBeMergedRule];
 
+/** Suggestions of the package compare each unknown name with all names of the schema: seconds for a small document. */
+const options = { maxErrors, hideSuggestions: true };
+
 /**
- * Validation of a document against a schema. Suggestions (`Did you mean …`) name fields of the schema: they are left
- * out where introspection is disabled. Throws `GraphQLError` at a repeated field.
+ * Validation of a document against a schema. The first error has a suggestion (`Did you mean …`), which names parts of
+ * the schema: it is left out where introspection is disabled. Throws `GraphQLError` at a repeated field.
  */
 export function validateGraphqlDocument(
   schema: GraphQLSchema,
@@ -30,10 +34,10 @@ export function validateGraphqlDocument(
   hidesSuggestions: boolean,
 ): readonly GraphQLError[] {
   rejectRepeatedFields(document);
-  const options = { maxErrors, hideSuggestions: hidesSuggestions };
-  const errors = validate(schema, document, firstRules, options);
+  const [first, ...others] = validate(schema, document, firstRules, options);
   // Fields are compared in pairs only where no fragment is unused: repeats in those were not counted.
-  return errors.length > 0 ? errors : validate(schema, document, lastRules, options);
+  if (!first) return validate(schema, document, lastRules, options);
+  return [hidesSuggestions ? first : suggestName(schema, first), ...others];
 }
 
 /** Fields exist on their type; the wording and the path are those that clients of older gateways match on. */

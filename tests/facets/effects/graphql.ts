@@ -204,7 +204,7 @@ export const graphqlEffects: readonly Effect[] = [
   },
   {
     rows: 'graphql.sseUsePost',
-    promise: 'subscriptions by server-sent events are sent with POST, without it with GET and the same parameters',
+    promise: 'subscriptions by server-sent events are sent with POST, without it with GET but for posted values',
     classic: () =>
       classic({
         schema: `${schema} type Subscription { renamed(id: ID): User }`,
@@ -214,12 +214,12 @@ export const graphqlEffects: readonly Effect[] = [
       const query = 'subscription ($id: ID) { renamed(id: $id) { name } }';
       const parameters = { query, variables: { id: 'a&b' } };
       const inUrl = new URLSearchParams({ query, variables: JSON.stringify(parameters.variables), page: '1' });
-      const sent = async (method: string) => {
+      const sent = async (method: string, posted: object = parameters) => {
         const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
         const reply =
           method === 'GET'
             ? await at.call(`/?${inUrl}`, { headers: { accept: headers.accept } })
-            : await at.call('/?page=1', { method, headers, body: JSON.stringify(parameters) });
+            : await at.call('/?page=1', { method, headers, body: JSON.stringify(posted) });
         assert.equal(reply.status, 200, reply.text);
         const { method: used, url, body, headers: seen } = at.upstream.requests.at(-1)!;
         const { searchParams } = new URL(url, 'http://upstream');
@@ -230,7 +230,15 @@ export const graphqlEffects: readonly Effect[] = [
       };
       for (const method of ['GET', 'POST']) assert.deepEqual(await sent(method), ['POST', parameters]);
       await at.change({ graphql: { proxy: { sse_use_post: false } } });
-      for (const method of ['GET', 'POST']) assert.deepEqual(await sent(method), ['GET', parameters]);
+      assert.deepEqual(await sent('GET'), ['GET', parameters]);
+      const short = { query, variables: {} };
+      assert.deepEqual(await sent('POST', short), ['GET', short]);
+      const long = { query: `${query} #${'a'.repeat(4096)}`, variables: {} };
+      const extended = { query, extensions: { token: 'secret' } };
+      for (const posted of [parameters, long, extended]) {
+        assert.deepEqual(await sent('POST', posted), ['POST', posted]);
+        assert.doesNotMatch(at.upstream.requests.at(-1)!.url, /query|variables|secret/);
+      }
       assert.equal((await post(at, '{ user { name } }')).status, 200);
       assert.equal(at.upstream.requests.at(-1)!.method, 'POST');
     },
