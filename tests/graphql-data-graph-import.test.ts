@@ -163,6 +163,18 @@ paths: {/pets: {get: {operationId: one, responses: {200: {description: ok}}}}}`;
         },
         /a circle$/,
       ],
+      [
+        {
+          ...withPath('/a', { get: { ...read, responses: { 200: jsonContent(reference('All')) } } }),
+          components: {
+            schemas: {
+              All: { allOf: Array(50).fill(reference('One')) },
+              One: { properties: { a: {} }, required: Array(50_000).fill('a') },
+            },
+          },
+        },
+        / at #\/components\/schemas\/All\/allOf: the schemas combine more than 100000/,
+      ],
       [withPath('/a', { get: { ...read, parameters: Array(101).fill({ name: 'a', in: 'query' }) } }), /100 parameters/],
       [
         { ...base, paths: Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`/${at}`, { get: read }])) },

@@ -27,6 +27,10 @@ const maxTypes = 2000;
 const maxMembers = 1000;
 /** Fields of all types together: combined schemas repeat those of their parts. */
 const maxTotalMembers = 20_000;
+/** Items that are read again for each use: merged properties, required names and values of enums. */
+const maxTotalItems = 100_000;
+/** JSON Schema has seven types. */
+const maxKinds = 7;
 const maxSchemaNesting = 32;
 const maxCombined = 50;
 const anyType = 'JSON';
@@ -43,12 +47,13 @@ interface Building {
   readonly root: JsonObject;
   readonly warnings: Warnings;
   readonly names: GraphNames;
-  /** Type names by use and place. */
-  readonly named: Map<string, string>;
+  /** Type of each schema of the document by use: references share it. */
+  readonly converted: Readonly<Record<TypeUse, Map<JsonObject, string>>>;
   readonly definitions: string[];
   readonly mappings: FieldMapping[];
   typeCount: number;
   memberCount: number;
+  itemCount: number;
   usesAny: boolean;
 }
 
@@ -56,8 +61,8 @@ interface Building {
 export function createGraphTypes(root: JsonObject, warnings: Warnings): GraphTypes {
   const names = createGraphNames(rootNames);
   const building: Building = {
-    ...{ root, warnings, names, named: new Map(), definitions: [], mappings: [] },
-    ...{ typeCount: 0, memberCount: 0, usesAny: false },
+    ...{ root, warnings, names, converted: { output: new Map(), input: new Map() }, definitions: [], mappings: [] },
+    ...{ typeCount: 0, memberCount: 0, itemCount: 0, usesAny: false },
   };
   const { mappings, definitions } = building;
   return {
@@ -76,12 +81,23 @@ function toType(building: Building, schema: unknown, place: string, context: Con
   if (!isObject(schema) || context.depth > maxSchemaNesting) return toAny(building);
   const part = resolveLocalReference(building.root, schema, place);
   const own = part.place === place ? context.name : part.place.slice(part.place.lastIndexOf('/') + 1);
-  const key = `${context.use} ${part.place}`;
-  return building.named.get(key) ?? convert(building, part, key, { ...context, name: own, depth: context.depth + 1 });
+  const known = building.converted[context.use];
+  const found = known.get(part.value);
+  if (found !== undefined) return found;
+  const type = convert(building, part, { ...context, name: own, depth: context.depth + 1 });
+  known.set(part.value, type);
+  return type;
 }
 
-function convert(building: Building, part: DocumentPart, key: string, context: Context): string {
-  const merged = mergeAll(building.root, part);
+/** Counts items against one bound of the document. */
+function countItems(building: Building, count: number, place: string): void {
+  building.itemCount += count;
+  if (building.itemCount > maxTotalItems)
+    throw createDocumentProblem(place, `the schemas combine more than ${maxTotalItems} properties, names and values`);
+}
+
+function convert(building: Building, part: DocumentPart, context: Context): string {
+  const merged = mergeAll(building, part);
   if (!merged) return toAny(building);
   const { value, place } = merged;
   const kind = findKind(value);
@@ -89,37 +105,33 @@ function convert(building: Building, part: DocumentPart, key: string, context: C
     const item = toType(building, value.items, `${place}/items`, { ...context, name: `${context.name}Item` });
     return `[${item}]`;
   }
-  if (kind === 'object') return convertObject(building, merged, key, context);
-  if (kind === 'string' && Array.isArray(value.enum))
-    return convertEnum(building, value.enum, key, part.place, context);
+  if (kind === 'object') return convertObject(building, merged, part.value, context);
+  if (kind === 'string' && Array.isArray(value.enum)) return convertEnum(building, value.enum, part, context);
   if (kind === 'integer') return value.format === 'int64' ? 'Float' : 'Int';
   return scalarTypes.get(kind) ?? toAny(building);
 }
 
-function startType(building: Building, name: string, key: string, place: string): string {
+/** Names a type before its members are converted: they can refer to it. */
+function startType(building: Building, name: string, use: TypeUse, { value, place }: DocumentPart): string {
   if (++building.typeCount > maxTypes)
     throw createDocumentProblem(place, `the document has more than ${maxTypes} types`);
   const taken = building.names.take(toTypeName(name));
-  building.named.set(key, taken);
+  building.converted[use].set(value, taken);
   return taken;
 }
 
-function convertEnum(
-  building: Building,
-  values: readonly unknown[],
-  key: string,
-  place: string,
-  { name }: Context,
-): string {
+function convertEnum(building: Building, values: readonly unknown[], part: DocumentPart, context: Context): string {
+  countItems(building, values.length, `${part.place}/enum`);
   const texts = values.filter(value => value !== null);
   const isNamed = texts.every(it => typeof it === 'string' && isGraphqlName(it) && !reservedValues.has(it));
   if (!isNamed || texts.length === 0 || texts.length > maxMembers) return 'String';
-  const type = startType(building, name, key, place);
+  const type = startType(building, context.name, context.use, part);
   building.definitions.push(`enum ${type} { ${[...new Set(texts)].join(' ')} }`);
   return type;
 }
 
-function convertObject(building: Building, { value, place }: DocumentPart, key: string, context: Context): string {
+function convertObject(building: Building, merged: DocumentPart, own: JsonObject, context: Context): string {
+  const { value, place } = merged;
   const { use, name } = context;
   const members = Object.entries(objectOrEmpty(value.properties)).slice(0, maxMembers);
   if (members.length === 0) return toAny(building);
@@ -130,8 +142,10 @@ function convertObject(building: Building, { value, place }: DocumentPart, key: 
     building.warnings.add(`${place}: names that GraphQL does not have: its type is JSON`);
     return toAny(building);
   }
-  const type = startType(building, use === 'input' ? `${name}Input` : name, key, place);
-  const required = new Set(arrayOrEmpty(value.required));
+  const type = startType(building, use === 'input' ? `${name}Input` : name, use, { value: own, place });
+  const needed = use === 'input' ? arrayOrEmpty(value.required) : [];
+  countItems(building, needed.length, `${place}/required`);
+  const required = new Set(needed);
   const fieldNames = createGraphNames();
   const fields = members.map(([member, schema]) => {
     const field = fieldNames.take(toGraphqlName(member));
@@ -139,7 +153,7 @@ function convertObject(building: Building, { value, place }: DocumentPart, key: 
     const inner = toType(building, schema, `${place}${toJsonPointer(['properties', member])}`, below);
     if (field !== member)
       building.mappings.push({ type_name: type, field_name: field, disable_default_mapping: true, path: [member] });
-    return `  ${field}: ${inner}${use === 'input' && required.has(member) ? '!' : ''}`;
+    return `  ${field}: ${inner}${required.has(member) ? '!' : ''}`;
   });
   building.definitions.push(`${use === 'input' ? 'input' : 'type'} ${type} {\n${fields.join('\n')}\n}`);
   return type;
@@ -154,24 +168,31 @@ const reservedValues: ReadonlySet<string> = new Set(['true', 'false', 'null']);
 
 /** The only type of a schema; empty where there are several, or none that GraphQL has. */
 function findKind({ type, properties, items }: JsonObject): string {
+  if (Array.isArray(type) && type.length > maxKinds) return '';
   const types = (Array.isArray(type) ? type : [type]).map(textOrEmpty).filter(it => it !== '' && it !== 'null');
   if (types.length > 1) return '';
   return types[0] ?? (isObject(properties) ? 'object' : isObject(items) ? 'array' : '');
 }
 
 /** Merges `allOf` of objects; undefined for other combinations, which have no type of GraphQL. */
-function mergeAll(root: JsonObject, part: DocumentPart): DocumentPart | undefined {
+function mergeAll(building: Building, part: DocumentPart): DocumentPart | undefined {
   const { value, place } = part;
   if (value.oneOf !== undefined || value.anyOf !== undefined || value.not !== undefined) return undefined;
   const all = arrayOrEmpty(value.allOf);
   if (all.length === 0) return part;
   if (all.length > maxCombined) throw createDocumentProblem(`${place}/allOf`, `has more than ${maxCombined} schemas`);
-  const parts = all.map((it, at) => resolveLocalReference(root, it, `${place}/allOf/${at}`).value);
+  const parts = all.map((it, at) => resolveLocalReference(building.root, it, `${place}/allOf/${at}`).value);
   const { allOf: _combined, ...own } = value;
   if (parts.length === 1 && Object.keys(own).length === 0) return { value: parts[0]!, place };
   const merged = [...parts, own];
   if (merged.some(it => it.allOf !== undefined || it.oneOf !== undefined || it.anyOf !== undefined)) return undefined;
-  const properties = Object.assign(Object.create(null), ...merged.map(it => objectOrEmpty(it.properties)));
-  const required = merged.flatMap(it => arrayOrEmpty(it.required));
-  return { value: { type: 'object', properties, required }, place };
+  const properties = Object.create(null);
+  for (const it of merged) {
+    const entries = Object.entries(objectOrEmpty(it.properties));
+    countItems(building, entries.length, `${place}/allOf`);
+    for (const [name, schema] of entries) properties[name] = schema;
+  }
+  if (Object.keys(properties).length === 0) return { value: { type: 'object' }, place };
+  for (const it of merged) countItems(building, arrayOrEmpty(it.required).length, `${place}/allOf`);
+  return { value: { type: 'object', properties, required: merged.flatMap(it => arrayOrEmpty(it.required)) }, place };
 }

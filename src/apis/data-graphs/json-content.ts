@@ -7,8 +7,16 @@ export interface FoundSchema {
   readonly place: string;
 }
 
+/** Operations can share a body or response: its media types are read once. */
+const foundSchemas = new WeakMap<JsonObject, FoundSchema | undefined>();
+
 /** Schema of the JSON content of a request body or response. */
-export function findJsonSchema({ content }: JsonObject, place: string): FoundSchema | undefined {
+export function findJsonSchema(part: JsonObject, place: string): FoundSchema | undefined {
+  if (!foundSchemas.has(part)) foundSchemas.set(part, readContent(part, place));
+  return foundSchemas.get(part);
+}
+
+function readContent({ content }: JsonObject, place: string): FoundSchema | undefined {
   const types = Object.keys(objectOrEmpty(content));
   const json = types.find(it => /^application\/([\w.-]+\+)?json\b/i.test(it));
   if (json === undefined) return types.length === 0 ? undefined : { schema: undefined, place };

@@ -10,6 +10,8 @@ export interface DocumentPart {
 
 const maxReferenceHops = 16;
 const maxReferenceLength = 1000;
+/** Targets by document and reference: each is searched once. */
+const targets = new WeakMap<JsonObject, Map<string, unknown>>();
 
 /** Follows `$ref` inside the document. Other documents are not fetched; a chain of references is bounded. */
 export function resolveLocalReference(root: JsonObject, value: unknown, place: string): DocumentPart {
@@ -21,10 +23,17 @@ export function resolveLocalReference(root: JsonObject, value: unknown, place: s
     if ($ref === undefined) return { value: part, place: at };
     if (typeof $ref !== 'string' || !$ref.startsWith('#/') || $ref.length > maxReferenceLength)
       throw createDocumentProblem(`${at}/$ref`, 'must be a reference inside the document');
-    part = readPointer(root, $ref, `${at}/$ref`);
+    part = findTarget(root, $ref, `${at}/$ref`);
     at = $ref.slice(1);
   }
   throw createDocumentProblem(place, `is a chain of more than ${maxReferenceHops} references, or a circle`);
+}
+
+function findTarget(root: JsonObject, reference: string, place: string): unknown {
+  const known = targets.get(root) ?? new Map<string, unknown>();
+  targets.set(root, known);
+  if (!known.has(reference)) known.set(reference, readPointer(root, reference, place));
+  return known.get(reference);
 }
 
 function readPointer(root: JsonObject, reference: string, place: string): unknown {

@@ -19,6 +19,10 @@ export interface ImportedGraph {
 }
 
 const maxOperations = 1000;
+/** Arguments of all operations: many paths can refer to one list of parameters. */
+const maxArguments = 10_000;
+const maxResponses = 1000;
+const maxServerUrlLength = 2000;
 const maxDescriptionLength = 300;
 const rootTypes: ReadonlyMap<string, 'Query' | 'Mutation'> = new Map([
   ['get', 'Query'],
@@ -35,6 +39,7 @@ interface Import {
   readonly types: GraphTypes;
   readonly names: GraphNames;
   readonly warnings: Warnings;
+  argumentCount: number;
 }
 
 interface ImportedField {
@@ -51,7 +56,7 @@ export function convertToGraph(root: JsonObject): ImportedGraph {
   const warnings = createWarnings();
   const types = createGraphTypes(root, warnings);
   const serverUrl = readServerUrl(root, warnings);
-  const importing: Import = { root, serverUrl, types, names: createGraphNames(), warnings };
+  const importing: Import = { root, serverUrl, types, names: createGraphNames(), warnings, argumentCount: 0 };
   const fields = listOperations(root).map(it => importOperation(importing, it));
   const printRoot = (name: ImportedField['rootType']) => {
     const own = fields.filter(({ rootType }) => rootType === name);
@@ -82,13 +87,18 @@ function readServerUrl({ servers }: JsonObject, warnings: Warnings): string {
   if (!isObject(first)) throw problem.document_unsupported({ detail: { reason: 'has no server' } });
   if (others.length > 0) warnings.add('of several servers, the first is used');
   const variables = objectOrEmpty(first.variables);
-  const url = textOrEmpty(first.url).replaceAll(/\{([^{}]{1,100})\}/g, (whole, name: string) => {
+  const template = textOrEmpty(first.url).slice(0, maxServerUrlLength + 1);
+  const url = template.replaceAll(/\{([^{}]{1,100})\}/g, (whole, name: string) => {
     const given = Object.hasOwn(variables, name) ? objectOrEmpty(variables[name]).default : undefined;
-    return textOrEmpty(given) || whole;
+    return textOrEmpty(given).slice(0, maxServerUrlLength + 1) || whole;
   });
   // Texts of the document are no templates: it could name secrets, or another API of the gateway.
-  if (!/^https?:\/\/[^\s{}$@?#]+$/i.test(url) || !URL.canParse(url))
-    throw createDocumentProblem('/servers/0/url', 'must be an absolute URL with http or https, and no user name');
+  const isShort = Math.max(template.length, url.length) <= maxServerUrlLength;
+  if (!isShort || !/^https?:\/\/[^\s{}$@?#]+$/i.test(url) || !URL.canParse(url))
+    throw createDocumentProblem(
+      '/servers/0/url',
+      'must be an absolute URL with http or https, and no user name, of at most 2000 characters',
+    );
   return trimTrailingSlashes(url);
 }
 
@@ -113,6 +123,9 @@ function importOperation(importing: Import, found: SourceOperation): ImportedFie
   const rootType = rootTypes.get(method)!;
   const name = names.take(toGraphqlName(textOrEmpty(operation.operationId) || `${method} ${path}`));
   const { source, args } = buildRestSource({ ...importing, found, name, rootType });
+  importing.argumentCount += args.length;
+  if (importing.argumentCount > maxArguments)
+    throw createDocumentProblem(place, `the operations have more than ${maxArguments} arguments`);
   const response = findResponse(importing, operation, place);
   const type = response ? types.toType(response.schema, response.place, `${name} result`, 'output') : 'Boolean';
   const about = (textOrEmpty(operation.summary) || textOrEmpty(operation.description)).slice(0, maxDescriptionLength);
@@ -124,7 +137,10 @@ function importOperation(importing: Import, found: SourceOperation): ImportedFie
 /** JSON schema of the first successful response; undefined where it has no content. */
 function findResponse({ root }: Import, operation: JsonObject, place: string): FoundSchema | undefined {
   const responses = objectOrEmpty(operation.responses);
-  const status = Object.keys(responses).find(it => /^2(\d\d|XX)$/i.test(it)) ?? 'default';
+  const statuses = Object.keys(responses);
+  if (statuses.length > maxResponses)
+    throw createDocumentProblem(`${place}/responses`, `has more than ${maxResponses} responses`);
+  const status = statuses.find(it => /^2(\d\d|XX)$/i.test(it)) ?? 'default';
   if (!Object.hasOwn(responses, status)) return undefined;
   const part = resolveLocalReference(root, responses[status], `${place}/responses/${status}`);
   return findJsonSchema(part.value, part.place);

@@ -52,6 +52,7 @@ interface Parameter {
 }
 
 const maxParameters = 100;
+const maxParameterNameLength = 200;
 const maxPathLength = 1000;
 
 /** REST source of an operation: its path and query parameters, and its JSON body, are arguments of the field. */
@@ -82,7 +83,8 @@ function readParameters({ root, found, warnings }: SourceInput): Parameter[] {
     const { value, place: where } = resolveLocalReference(root, it, `${place}/${at}`);
     const name = textOrEmpty(value.name);
     const location = textOrEmpty(value.in);
-    if (name === '') throw createDocumentProblem(`${where}/name`, 'must be a name');
+    if (name === '' || name.length > maxParameterNameLength)
+      throw createDocumentProblem(`${where}/name`, `must be a name of 1 to ${maxParameterNameLength} characters`);
     if (location !== 'path' && location !== 'query') {
       warnings.add(`${name}: parameters in ${location || 'no place'} are left out: set headers of the data source`);
       continue;
