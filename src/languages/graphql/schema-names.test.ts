@@ -104,6 +104,14 @@ describe('names of a GraphQL schema', () => {
        ${repeat(5000, at => `type T${at} implements I { a: Int }`).join(' ')}`,
       /^Interface J0 of I expected but T0/,
     ],
+    'circles of input objects': [
+      `type Query { a: Int } ${repeat(6000, at => `input A${at} { a: A${at}! b: A${at + 1}! }`).join(' ')} input A6000 { a: Int }`,
+      /^Cannot reference Input Object "A0" within itself through non-null fields\.$/,
+    ],
+    'nested input objects': [
+      `type Query { a: Int } ${repeat(6000, at => `input A${at} { b: A${at + 1}! }`).join(' ')} input A6000 { a: Int }`,
+      /^input objects require each other in more than 500 levels$/,
+    ],
     'implemented members': [
       `type Query { a: Int } ${repeat(150, at => `interface I${at} { ${repeat(150, of => `f${of}: Int`)} }`).join(' ')}
        ${repeat(60, at => `type T${at} implements ${repeat(150, of => `I${of}`).join(' & ')} { ${repeat(150, of => `f${of}: ID`)} }`).join(' ')}`,
@@ -114,6 +122,11 @@ describe('names of a GraphQL schema', () => {
     test(`SDL with thousands of ${about} is refused at the first, with a short reason`, () => {
       assert.match(reasonOf(sdl), reason);
     });
+
+  test('input objects that are optional, or that several others require, are no circle', () => {
+    const optional = 'input A { a: A list: [A!]! b: B! c: C! } input B { c: C! } input C { a: [A] }';
+    assert.equal(reasonOf(`type Query { a(a: A): Int } ${optional}`), '');
+  });
 
   test('a reason with many errors is truncated', () => {
     const reason = reasonOf(`type Query { a: Int } ${repeat(2000, at => `type T${at}`).join(' ')}`);

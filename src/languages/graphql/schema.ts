@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { Lru } from '#base/lru.ts';
 import { truncateText } from '#base/problems.ts';
+import { requireFiniteInputs } from './input-nesting.ts';
 import { scanGraphqlText } from './scan.ts';
 import { requireImplementedMembers, requireKnownNames } from './schema-names.ts';
 
@@ -71,6 +72,7 @@ function buildValidSchema(sdl: string): GraphQLSchema {
     requireKnownNames(document);
     const schema = buildASTSchema(document);
     requireImplementedMembers(schema);
+    requireFiniteInputs(schema);
     const errors = validateSchema(schema);
     if (errors.length > 0)
       throw new InvalidGraphqlSchema(formatReason(errors.map(({ message }) => message).join('; ')));
