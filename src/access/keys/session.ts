@@ -1,6 +1,7 @@
 import { isObject } from '#base/json-tree.ts';
 import { Lru } from '#base/lru.ts';
 import { methodPathPrefix, primitivePathPrefixes } from '#definition/mcp-names.ts';
+import { metadataNames } from './metadata-names.ts';
 import { type AccessRight, type AllowedUrl, type ApiLimit, type Key, limitIsSet, type Smoothing } from './schema.ts';
 
 /** Compiled key: policies applied, limits resolved per API. */
@@ -202,7 +203,7 @@ function compileRights(key: Key): SharedRights {
 export function compileKeySession(key: Key, policyIds: readonly string[] = []): Session {
   const { limits, rights, everyApi } = compileRights(key);
   const metaData = isObject(key.meta_data) ? key.meta_data : {};
-  const pattern = metaData.rate_limit_pattern;
+  const pattern = metaData[metadataNames.counterPattern];
   const { password, hash_type } = key.basic_auth_data ?? {};
   // One literal, hot members first: sessions are many, and their members should share cache lines.
   return {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '#base/json-tree.ts';
+import { metadataNames } from '../keys/metadata-names.ts';
 import { type AccessRight, type AccessRights, type ApiLimit, type Key, limitIsSet } from '../keys/schema.ts';
 import { compileKeySession, type Session } from '../keys/session.ts';
 import {
@@ -228,7 +229,7 @@ interface PolicySource {
 
 /** Policies embedded in the key's `meta_data.policies` replace those it names. */
 function selectPolicySource(key: Key, policies: PolicyLookup, orgId: string): PolicySource | Rejection<PolicyFault> {
-  const embedded = isObject(key.meta_data) ? key.meta_data.policies : undefined;
+  const embedded = isObject(key.meta_data) ? key.meta_data[metadataNames.policies] : undefined;
   if (!Array.isArray(embedded) || embedded.length === 0) return { ids: policyIdsOf(key), lookup: policies };
   const parsed = z.array(Policy).safeParse(embedded);
   if (!parsed.success || parsed.data.some(policy => !policyIdOf(policy))) return refuse('policies_malformed');

@@ -1,3 +1,4 @@
+import { metadataNames } from '#access/keys/metadata-names.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import { refusals, refuse } from '../pipeline/refusals.ts';
@@ -201,7 +202,7 @@ function createSessionBuilder({ model, services }: StepContext<Services, typeof 
       alias: named.identity,
       policyIds: chosen.policyIds,
       expires: claims.exp === undefined ? undefined : Math.ceil(Number(claims.exp)) + jwt.expiresAtSkewSeconds,
-      metaData: { ...client?.metaData, GwJWTSessionID: keyId },
+      metaData: { ...client?.metaData, [metadataNames.jwtSession]: keyId },
       oauthClientId: clientId,
     });
     if (!isRefused(governed)) return governed;

@@ -1,3 +1,4 @@
+import { metadataNames } from '#access/keys/metadata-names.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Model } from '#definition/model.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
@@ -134,7 +135,7 @@ function createAuthenticator(
       alias: `${caller.client}:${caller.user}`,
       policyIds: caller.policyIds,
       expires: Math.ceil(Number(claims.exp)),
-      metaData: { GwJWTSessionID: keyId, ClientID: caller.client },
+      metaData: { [metadataNames.jwtSession]: keyId, [metadataNames.oidcClient]: caller.client },
       oauthClientId: undefined,
     });
     if (!isRefused(governed)) return governed;

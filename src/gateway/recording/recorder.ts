@@ -1,3 +1,4 @@
+import { metadataNames } from '#access/keys/metadata-names.ts';
 import type { Session } from '#access/keys/session.ts';
 import { anonymousKey, tagSeparator, unversioned } from '#analytics/batch.ts';
 import { createThreadSampler } from '#analytics/event-loop-lag.ts';
@@ -296,7 +297,7 @@ function buildSessionTags(session: Session): string {
   let known = tagsBySession.get(session);
   if (known === undefined) {
     const { policyIds, tags, metaData } = session;
-    const developer = metaData.gw_developer_id;
+    const developer = metaData[metadataNames.developerId];
     const all = [...policyIds.map(id => `pol-${id}`), ...tags];
     if (typeof developer === 'string' && developer !== '') all.push(`dev-${developer}`);
     known = joinTags(all);

@@ -51,6 +51,10 @@ onEveryEngine('attributes of portal users', app => {
       [{ Identifier }, 'Identifier: another attribute has it'],
       [{ Identifier: 'a b' }, 'Identifier: must be 1 to 100 letters, digits, _ and -'],
       [{ Identifier: 'DeveloperID' }, 'Identifier: is the name of a default attribute'],
+      [{ Identifier: 'EMAIL' }, 'Identifier: is the name of a default attribute'],
+      ...['rate_limit_pattern', 'Policies', 'token', 'GW_anything', 'gw_developer_id', 'gwjwtsessionid'].map(
+        name => [{ Identifier: name }, 'Identifier: is a metadata name of the gateway'] as const,
+      ),
       [{ Type: 2 }, 'DropdownValues: are required for the type 2'],
       [{ DropdownValues: 'a,b' }, 'DropdownValues: are of the type 2 only'],
       [{ Type: 4, ValidationRegExp: 'a' }, 'ValidationRegExp: is of the type 1 only'],
@@ -63,6 +67,7 @@ onEveryEngine('attributes of portal users', app => {
     assert.deepEqual((await ask('PUT', `${custom}/${ID}`, { Type: 3 })).body.errors, [
       'Type: cannot change: create another attribute',
     ]);
+    assert.equal((await ask('PUT', `${custom}/${ID}`, { Identifier: 'rate_limit_pattern' })).status, 422);
     const other = await create();
     assert.equal((await ask('PUT', `${custom}/${ID}`, { Identifier: other.Identifier })).status, 422);
     for (const path of ['/extended_attributes/2', '/extended_attributes/2/custom-attributes', `${custom}/99999`])

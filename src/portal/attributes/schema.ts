@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isGatewayMetadata } from '#access/keys/metadata-names.ts';
 import { readOnlyMembers } from '#base/members.ts';
 import { findRegexError } from '#base/regex.ts';
 import { formatOptionalTime, intBetween, lenientBool, nonEmptyText, optionalMember, textUpTo } from '../shapes.ts';
@@ -9,7 +10,7 @@ const behaviours = { 1: 'Edit and view', 2: 'View', 3: 'Hidden' } as const;
 export type AttributeType = keyof typeof attributeTypes;
 
 /** Names that every key of the portal has in its metadata, or may have by a default attribute. */
-const reservedIdentifiers = new Set([
+const defaultNames = [
   'DeveloperID',
   'ApplicationID',
   'OrganisationID',
@@ -20,12 +21,14 @@ const reservedIdentifiers = new Set([
   'Role',
   'Organisation',
   'TeamNames',
-]);
+];
+const reservedIdentifiers = new Set(defaultNames.map(name => name.toLowerCase()));
 
 const identifier = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, _ and -')
-  .refine(text => !reservedIdentifiers.has(text), 'is the name of a default attribute')
+  .refine(text => !reservedIdentifiers.has(text.toLowerCase()), 'is the name of a default attribute')
+  .refine(text => !isGatewayMetadata(text), 'is a metadata name of the gateway')
   .refine(text => text !== '__proto__', 'cannot be used');
 
 const pattern = z.string().superRefine((text, context) => {

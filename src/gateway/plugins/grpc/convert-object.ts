@@ -1,3 +1,4 @@
+import { metadataNames } from '#access/keys/metadata-names.ts';
 import { tokenPattern } from '#base/http-syntax.ts';
 import { isObject } from '#base/json-tree.ts';
 import { ProtobufError } from '#base/protobuf/protobuf-reader.ts';
@@ -64,7 +65,7 @@ export function readAuthMembers(object: ReturnedObject, Request: Record<string, 
   if (Request.ReturnOverrides) return { Request };
   const { session, metadata } = object;
   const metaData = { ...metadata, ...(isObject(session?.meta_data) ? session.meta_data : undefined) };
-  const token = metaData.token;
+  const token = metaData[metadataNames.token];
   if (session && typeof token === 'string' && token !== '')
     return { Request, Session: { ...session, meta_data: metaData }, AuthValue: token };
   return { Request: { ...Request, ReturnOverrides: { ResponseCode: 403, ResponseError: 'Forbidden' } } };
