@@ -3,6 +3,8 @@ import { Policy } from '#access/policies/schema.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
 import { createDashboardClient } from './control-plane-calls.ts';
+import { problem } from './problems.ts';
+import { isDotSegment } from './shapes.ts';
 
 /** Concurrent requests for API definitions. */
 const maxConcurrentCalls = 8;
@@ -26,12 +28,17 @@ const ApiWrapper = z.object({
   }),
 });
 
-const policyPath = (id: string) => `/api/portal/policies/${encodeURIComponent(id)}`;
-
 /** Control plane of another installation, through its dashboard API. */
 export function createRemoteControlPlane(outbound: OutboundClient, caFile: string): ControlPlaneOf {
   return provider => {
     const { call, callMaybe } = createDashboardClient(provider, outbound, caFile);
+    /** One path segment: an id must not name another resource. */
+    const toSegment = (id: string) => {
+      if (isDotSegment(id))
+        throw problem.provider_refused({ detail: { name: provider.Name, reason: `${id} is not an id` } });
+      return encodeURIComponent(id);
+    };
+    const policyPath = (id: string) => `/api/portal/policies/${toSegment(id)}`;
     return {
       policies: async () => (await call(PolicyPage, 'GET', '/api/portal/policies?p=-2')).Data ?? [],
       async createPolicy(policy) {
@@ -48,22 +55,21 @@ export function createRemoteControlPlane(outbound: OutboundClient, caFile: strin
       },
       async apis(ids) {
         const facts = new Map<string, ApiFacts>();
-        for (let at = 0; at < ids.length; at += maxConcurrentCalls) {
-          const some = ids.slice(at, at + maxConcurrentCalls);
-          const answers = await Promise.all(
-            some.map(id => callMaybe(ApiWrapper, 'GET', `/api/apis/${encodeURIComponent(id)}`)),
-          );
+        const known = ids.filter(id => !isDotSegment(id));
+        for (let at = 0; at < known.length; at += maxConcurrentCalls) {
+          const some = known.slice(at, at + maxConcurrentCalls);
+          const answers = await Promise.all(some.map(id => callMaybe(ApiWrapper, 'GET', `/api/apis/${toSegment(id)}`)));
           for (const wrapper of answers) if (wrapper) facts.set(wrapper.api_definition.api_id, toApiFacts(wrapper));
         }
         return facts;
       },
       async createKey(key, name) {
-        const path = name === undefined ? '/api/keys' : `/api/keys/${encodeURIComponent(name)}`;
+        const path = name === undefined ? '/api/keys' : `/api/keys/${toSegment(name)}`;
         const { key_id, key_hash, data } = await call(KeyEnvelope, 'POST', path, key);
         return { key_id, key_hash, expires: data.expires ?? 0 };
       },
       async deleteKey(keyId) {
-        await callMaybe(anything, 'DELETE', `/api/keys/${encodeURIComponent(keyId)}`);
+        await callMaybe(anything, 'DELETE', `/api/keys/${toSegment(keyId)}`);
       },
     };
   };

@@ -117,6 +117,10 @@ describe('remote control plane', () => {
     assert.match(refused.body.errors[0], /^Provider Far refused: 409 A policy named twice product already exists/);
     const unknown = await ask('POST', '/products', { ...again, Name: 'x', APIDetails: [{ APIID: 'nothing' }] });
     assert.deepEqual(unknown.body.errors, ['APIDetails[0].APIID: provider Far has no API nothing']);
+    for (const id of ['.', '..']) {
+      const dots = await ask('POST', '/products', { ...again, Name: 'x', APIDetails: [{ APIID: id }] });
+      assert.deepEqual(dots.body.errors, [`APIDetails[0].APIID: provider Far has no API ${id}`]);
+    }
     assert.equal((await ask('GET', `/providers/${providerId}`)).body.Status, 'Up');
   });
 

@@ -95,6 +95,9 @@ export const references = z
 export const replaceableReferences = meaningfulNull(references.nullable().optional());
 export type Reference = number | string;
 
+/** `.` and `..`, which a URL drops from its path with the segment before (RFC 3986, section 5.2.4). */
+export const isDotSegment = (text: string): boolean => text === '.' || text === '..';
+
 /** URL slug: lowercase letters, digits and `-`; may be empty. */
 export const toSlug = (text: string): string =>
   text

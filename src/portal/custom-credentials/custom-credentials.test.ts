@@ -69,6 +69,10 @@ onEveryEngine('custom credentials of apps', app => {
     assert.match(again.body.errors[0], /^Provider Gatewright refused: /);
     assert.equal((await readKey(KeyID)).status, 200);
     assert.equal((await ok('GET', path)).length, 1);
+    for (const dots of ['.', '..']) {
+      const refused = await ask('POST', path, { ...body, KeyID: dots });
+      assert.deepEqual([refused.status, refused.body.errors], [422, ['KeyID: must not be . or ..']]);
+    }
   });
 
   test('a pair of another system is stored sealed and shown', async () => {

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
-import { formatOptionalTime, intBetween, lenientInt, nonEmptyText, optionalMember, textUpTo } from '../shapes.ts';
+import {
+  formatOptionalTime,
+  intBetween,
+  isDotSegment,
+  lenientInt,
+  nonEmptyText,
+  optionalMember,
+  textUpTo,
+} from '../shapes.ts';
 
 /**
  * Credential that an administrator adds to an app: a key that the provider makes or imports, or a pair of key and
@@ -26,7 +34,9 @@ export const CustomCredentialWrite = readOnlyMembers(
     ProductIDs: optionalMember(z.array(lenientInt).max(100)),
     AuthenticationMethod: optionalMember(z.enum(authMethods)),
     AuthTokenType: optionalMember(tokenType),
-    KeyID: optionalMember(textUpTo(1000)).describe('The key to import, with the type AUTH_TOKEN_TYPE_CUSTOM'),
+    KeyID: optionalMember(textUpTo(1000).refine(text => !isDotSegment(text), 'must not be . or ..')).describe(
+      'The key to import, with the type AUTH_TOKEN_TYPE_CUSTOM',
+    ),
     ProviderID: optionalMember(noOAuthClient),
     ClientTypeID: optionalMember(noOAuthClient),
     CredentialKey: optionalMember(textUpTo(10_000)),
