@@ -7,6 +7,13 @@ type JoinTable = {
   [T in keyof PortalTables]: PortalTables[T] extends { body: string } | { content: string } ? never : T;
 }[keyof PortalTables];
 
+/** Bounds the values of one statement: engines limit their number. */
+const maxBatchSize = 1000;
+
+function* toBatches(ids: readonly number[]): Generator<readonly number[]> {
+  for (let start = 0; start < ids.length; start += maxBatchSize) yield ids.slice(start, start + maxBatchSize);
+}
+
 export type JoinTableStore = ReturnType<typeof createJoinTableStore>;
 
 /** Join table: two id columns, read and replaced from either side. */
@@ -29,11 +36,12 @@ export function createJoinTableStore<T extends JoinTable>(
   /** Ids in column `other` by id in column `own`. */
   async function findPartners(own: string, other: string, ids: readonly number[]): Promise<Map<number, number[]>> {
     const partners = new Map<number, number[]>(ids.map(id => [id, []]));
-    if (ids.length === 0) return partners;
-    const query = sql<{ own: number; other: number }>`
-      select ${sql.ref(own)} as own, ${sql.ref(other)} as other from ${name}
-      where ${sql.ref(own)} in (${sql.join([...new Set(ids)])}) order by ${sql.ref(other)}`;
-    for (const row of (await query.execute(records.db)).rows) partners.get(Number(row.own))!.push(Number(row.other));
+    for (const batch of toBatches([...partners.keys()])) {
+      const query = sql<{ own: number; other: number }>`
+        select ${sql.ref(own)} as own, ${sql.ref(other)} as other from ${name}
+        where ${sql.ref(own)} in (${sql.join(batch)}) order by ${sql.ref(other)}`;
+      for (const row of (await query.execute(records.db)).rows) partners.get(Number(row.own))!.push(Number(row.other));
+    }
     return partners;
   }
 
@@ -46,6 +54,20 @@ export function createJoinTableStore<T extends JoinTable>(
     });
   }
 
+  /** As `replace` for many ids, with two statements for each batch of them. */
+  async function replaceAll(own: string, other: string, ids: readonly number[], others: readonly number[]) {
+    await records.write(async () => {
+      for (const batch of toBatches([...new Set(ids)])) {
+        await sql`delete from ${name} where ${sql.ref(own)} in (${sql.join(batch)})`.execute(records.db);
+        for (const each of new Set(others)) {
+          const rows = batch.map(id => sql`(${id}, ${each})`);
+          const columns = sql`${sql.ref(own)}, ${sql.ref(other)}`;
+          await sql`insert into ${name} (${columns}) values ${sql.join(rows)}`.execute(records.db);
+        }
+      }
+    });
+  }
+
   return {
     /** From the left: plans of a catalogue. */
     rightOf: (ids: readonly number[]) => findPartners(left, right, ids),
@@ -53,6 +75,7 @@ export function createJoinTableStore<T extends JoinTable>(
     /** From the right: catalogues of a plan. */
     leftOf: (ids: readonly number[]) => findPartners(right, left, ids),
     setLeftOf: (id: number, others: readonly number[]) => replace(right, left, id, others),
+    setLeftOfAll: (ids: readonly number[], others: readonly number[]) => replaceAll(right, left, ids, others),
   };
 }
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { ProblemFactory } from '#base/problems.ts';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 import { type Columns, createCollection, type Query } from '#storage/collection.ts';
@@ -10,6 +10,12 @@ type NumberedTable = {
   [T in keyof PortalTables]: PortalTables[T] extends { id: number; body: string } ? T : never;
 }[keyof PortalTables];
 type Match<T extends NumberedTable> = Partial<Columns<T>>;
+
+/** Bounds the values of one statement: engines limit their number. */
+const maxBatchSize = 1000;
+
+/** PostgreSQL takes values without a type for text. */
+const toTypedValue = (value: unknown) => (typeof value === 'number' ? sql`cast(${value} as bigint)` : sql`${value}`);
 
 /** Base store of portal objects with numeric ids. */
 export function createNumberedStore<T extends NumberedTable, Doc extends { ID: number; CID?: string; Name?: string }>(
@@ -31,6 +37,22 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
     return rows.all({ filter: anyOf(column, [...new Set(values)]), order: oldestFirst });
   }
 
+  const buildPage = ({ page, per_page, limit = per_page }: PortalPageQuery, where: Match<T>) =>
+    rows
+      .listing({ where, order: newestFirst })
+      .limit(Math.min(limit, per_page))
+      .offset((page - 1) * per_page);
+
+  async function updateBatch(docs: readonly Doc[]): Promise<void> {
+    const tuples = docs.map(doc => [doc.ID, JSON.stringify(doc), ...Object.values(columnsOf(doc))].map(toTypedValue));
+    const columns = ['body', ...Object.keys(columnsOf(docs[0]!))];
+    // Both engines name the columns of VALUES column1, column2, ….
+    const changes = columns.map((column, at) => sql`${sql.ref(column)} = changed.${sql.ref(`column${at + 2}`)}`);
+    const values = tuples.map(tuple => sql`(${sql.join(tuple)})`);
+    await sql`update ${sql.table(table)} set ${sql.join(changes)} from (values ${sql.join(values)}) as changed
+      where ${sql.table(table)}.id = changed.column1`.execute(records.db);
+  }
+
   return {
     rows,
     get: (ref: PortalRef | number) => rows.find(toColumns(ref)),
@@ -38,13 +60,15 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
     count: (where: Match<T> = {}) => rows.count(where),
 
     /** A page, newest first. */
-    async page({ page, per_page, limit = per_page }: PortalPageQuery, where: Match<T> = {}): Promise<Doc[]> {
-      const query = rows.listing({ where, order: newestFirst });
-      const pageRows = await query
-        .limit(Math.min(limit, per_page))
-        .offset((page - 1) * per_page)
-        .execute();
-      return pageRows.map(rows.parse);
+    async page(query: PortalPageQuery, where: Match<T> = {}): Promise<Doc[]> {
+      return (await buildPage(query, where).execute()).map(rows.parse);
+    },
+
+    /** Characters of the stored documents of a page, which are not read. */
+    async pageLength(query: PortalPageQuery, where: Match<T> = {}): Promise<number> {
+      const total = sql<number>`coalesce(sum(length(body)), 0)`.as('total');
+      const counted = records.db.selectFrom(buildPage(query, where).as('page')).select(total);
+      return Number((await counted.executeTakeFirstOrThrow()).total);
     },
 
     async byIds(ids: readonly number[]): Promise<Map<number, Doc>> {
@@ -54,6 +78,15 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
     insert: (doc: Omit<Doc, 'ID'>) =>
       rows.insertNumbered({ ...doc, ID: 0 } as Doc, (numbered, ID) => ({ ...numbered, ID })),
     change: (ref: PortalRef | number, change: (doc: Doc) => Doc | Promise<Doc>) => rows.change(toColumns(ref), change),
+    /** Inside a transaction: changes all matching documents, under row locks, with one statement for each batch. */
+    async changeAll(where: RawBuilder<boolean>, change: (doc: Doc) => Doc): Promise<Doc[]> {
+      const name = sql.table(table);
+      const lock = sql<{ body: string }>`update ${name} set id = id where ${where} returning body`;
+      const changed = (await lock.execute(records.db)).rows.map(row => change(rows.parse(row)));
+      for (let start = 0; start < changed.length; start += maxBatchSize)
+        await updateBatch(changed.slice(start, start + maxBatchSize));
+      return changed;
+    },
     remove: (id: number) => rows.remove(toColumns(id)),
 
     /** Resolves references of a body at `path`, deduplicated; throws all unknown ones. For tables with `cid` and `name`. */

@@ -14,6 +14,10 @@ export const problem = problems('portal', {
   },
   default_organisation: { status: 422, message: 'The default organisation cannot be deleted' },
   default_team: { status: 422, message: 'The default team of an organisation cannot be deleted' },
+  last_audience: {
+    status: 422,
+    message: 'Without it these catalogues have no audience, and are for all developers: {names}',
+  },
   audience_exists: { status: 422, message: 'TeamID: the team is in the audience already' },
   attribute_exists: { status: 422, message: 'Identifier: another attribute has it' },
   attribute_type_fixed: { status: 422, message: 'Type: cannot change: create another attribute' },
@@ -22,6 +26,10 @@ export const problem = problems('portal', {
   too_many_attributes: { status: 422, message: 'There can be at most {maxAttributes} custom attributes' },
   page_exists: { status: 422, message: 'A page with this Path or CID already exists' },
   block_exists: { status: 422, message: 'A block of the page with this Name, or one with this CID, already exists' },
+  blocks_too_long: {
+    status: 422,
+    message: 'The blocks of this list have more than {maxLength} characters: ask for fewer with per_page',
+  },
   bad_password: { status: 422, message: '{faults}' },
   provider_refused: { status: 422, message: 'Provider {name} refused: {reason}' },
   provider_unavailable: { status: 422, message: 'Provider {name} cannot be reached: {reason}' },

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import type { StoredApp } from './schema.ts';
@@ -6,6 +7,12 @@ export function createAppStore(records: Records) {
   const apps = createNumberedStore<'portal_apps', StoredApp>(records, 'portal_apps', it => ({ user_id: it.UserID }));
   return {
     ...apps,
+    /** Inside a transaction: makes the apps of all users of an organisation personal. */
+    makePersonal: (organisationId: number) =>
+      apps.changeAll(
+        sql<boolean>`user_id in (select id from portal_users where organisation_id = ${organisationId})`,
+        it => ({ ...it, Visibility: 'personal' }),
+      ),
     ofUser: (userId: number) => apps.all({ user_id: userId }),
   };
 }

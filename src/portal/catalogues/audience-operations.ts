@@ -78,14 +78,18 @@ export const deleteAudience = operation({
   name: 'deleteAudience',
   method: 'DELETE',
   path: `${audiencesPath}/{audience_id}`,
-  about: 'Removes a team from the audience of a catalogue.',
+  about: 'Removes a team from the audience of a catalogue; without any, a private one is for all developers.',
   params: ofAudience,
   returns: okResponse,
   problems: [problem.not_found],
   async handle({ params, audit }, services: Services) {
     const { ID, CatalogueID } = await requireAudience(params, services);
     audit(String(CatalogueID));
-    await services.portal.catalogues.audiences.remove(ID);
+    const { catalogues } = services.portal;
+    await services.records.write(async () => {
+      await catalogues.lock(CatalogueID);
+      await catalogues.audiences.remove(ID);
+    });
     return okStatus;
   },
 });

@@ -69,12 +69,38 @@ onEveryEngine('audiences of catalogues', app => {
     await ok('POST', path, { OrganisationID: organisation.ID }, 201);
     await ok('DELETE', `/organisations/${organisation.ID}/teams/${team.ID}`);
     assert.equal((await ok('GET', path)).length, 1);
+    const remaining = await ok('POST', path, { TeamID: 1 }, 201);
     await ok('DELETE', `/organisations/${organisation.ID}`);
-    assert.deepEqual(await ok('GET', path), []);
+    const { CreatedAt: _created, UpdatedAt: _updated, ...row } = remaining;
+    assert.deepEqual(await ok('GET', path), [row]);
     const other = await create();
     const { ID } = await ok('POST', other.path, { TeamID: other.team.ID }, 201);
     await ok('DELETE', `/catalogues/${other.catalogue.ID}`);
     const { catalogues } = app().application.installation.services.portal;
     assert.equal(await catalogues.audiences.get(ID), undefined);
+  });
+
+  test('a team or organisation that is the whole audience of a catalogue is not deleted, also concurrently', async () => {
+    const { organisation, team, catalogue, path } = await create();
+    const audience = await ok('POST', path, { TeamID: team.ID }, 201);
+    await ok('POST', '/catalogues', { Name: `Open ${organisation.ID}` });
+    const message = `Without it these catalogues have no audience, and are for all developers: ${catalogue.Name}`;
+    const ends = [`/organisations/${organisation.ID}/teams/${team.ID}`, `/organisations/${organisation.ID}`];
+    for (const end of ends) {
+      const { status, body } = await ask('DELETE', end);
+      assert.deepEqual([status, body.errors], [422, [message]]);
+      await ok('GET', end);
+    }
+    const other = await ok('POST', `/organisations/${organisation.ID}/teams`, { Name: 'Second' });
+    await ok('POST', path, { TeamID: other.ID }, 201);
+    assert.equal((await ask('DELETE', ends[1]!)).status, 422);
+    const deletions = [team, other].map(({ ID }) => ask('DELETE', `/organisations/${organisation.ID}/teams/${ID}`));
+    const statuses = (await Promise.all(deletions)).map(({ status }) => status);
+    assert.deepEqual(statuses.toSorted(), [200, 422]);
+    const [last] = await ok('GET', path);
+    assert.equal(last.TeamID, statuses[0] === 422 ? team.ID : other.ID);
+    assert.equal(last.ID === audience.ID, statuses[0] === 422);
+    await ok('DELETE', `${path}/${last.ID}`);
+    await ok('DELETE', ends[1]!);
   });
 });

@@ -1,8 +1,16 @@
+import { type RawBuilder, sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
 import { createJoinTableStore } from '../join-table-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import type { StoredAudience, StoredCatalogue } from './schema.ts';
+
+/** A team, or all teams of an organisation. */
+export type TeamSet = { readonly team: number } | { readonly organisation: number };
+const isOneOf = (teams: TeamSet): RawBuilder<boolean> =>
+  'team' in teams
+    ? sql<boolean>`team_id = ${teams.team}`
+    : sql<boolean>`team_id in (select id from portal_teams where organisation_id = ${teams.organisation})`;
 
 export function createCatalogueStore(records: Records) {
   const catalogues = createNumberedStore<'portal_catalogues', StoredCatalogue>(
@@ -26,7 +34,23 @@ export function createCatalogueStore(records: Records) {
     audiences: {
       ...audiences,
       ofCatalogue: (catalogueId: number) => audiences.all({ catalogue_id: catalogueId }),
-      removeTeam: (teamId: number) => audiences.rows.remove({ team_id: teamId }),
+      removeTeams: (teams: TeamSet) => records.db.deleteFrom('portal_audiences').where(isOneOf(teams)).execute(),
+      /** Ids of the catalogues with one of the teams in their audience. */
+      async cataloguesOf(teams: TeamSet): Promise<number[]> {
+        const query = records.db.selectFrom('portal_audiences').select('catalogue_id').distinct();
+        const found = await query.where(isOneOf(teams)).orderBy('catalogue_id').execute();
+        return found.map(it => it.catalogue_id);
+      },
+      /** Ids of those of them that have other teams in their audience too. */
+      async sharedCataloguesOf(teams: TeamSet): Promise<Set<number>> {
+        const own = records.db.selectFrom('portal_audiences').select('catalogue_id').where(isOneOf(teams));
+        const query = records.db.selectFrom('portal_audiences').select('catalogue_id').distinct();
+        const found = await query
+          .where('catalogue_id', 'in', own)
+          .where(({ not }) => not(isOneOf(teams)))
+          .execute();
+        return new Set(found.map(it => it.catalogue_id));
+      },
     },
     /** Inside a transaction: reads a catalogue under a row lock. */
     lock: (id: number) => catalogues.rows.lock({ id }),

@@ -3,7 +3,7 @@ import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { formatOptionalTime, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
-import { resolveTeams, restrictApps } from '../users/membership.ts';
+import { resolveTeams } from '../users/membership.ts';
 import { toUserRow } from '../users/schema.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type StoredPortalOrganisation,
   toTeamRow,
 } from './schema.ts';
-import { removeTeam } from './team-removal.ts';
+import { lockRemovable } from './team-removal.ts';
 
 const declared = { surface: 'portal', noun: 'organisations', permission: 'secret' } as const;
 type Services = Pick<PortalServices, 'portal' | 'records'>;
@@ -117,31 +117,37 @@ export const deletePortalOrganisation = operation({
   about: 'Deletes an organisation with its teams. Its users move to the default organisation; their apps get personal.',
   params: z.object({ organisation_id: portalId }),
   returns: okResponse,
-  problems: [problem.not_found, problem.default_organisation],
+  problems: [problem.not_found, problem.default_organisation, problem.last_audience],
   async handle({ params, audit }, services: Services) {
     const { portal, records } = services;
     const { ID } = present(await portal.organisations.get(params.organisation_id), 'Organisation');
     audit(String(ID));
     if (ID === defaultOrganisationId) throw problem.default_organisation();
     await records.write(async () => {
-      present(await portal.organisations.lock(ID), 'Organisation');
+      const lockTeams = async () => {
+        present(await portal.organisations.lock(ID), 'Organisation');
+        await portal.teams.lockOrganisation(ID);
+      };
+      await lockRemovable({ organisation: ID }, lockTeams, services);
       await moveUsers(ID, services);
-      for (const team of await portal.teams.ofOrganisation(ID)) await removeTeam(team.ID, services);
+      await portal.catalogues.audiences.removeTeams({ organisation: ID });
+      await portal.teams.removeOrganisation(ID);
       await portal.organisations.remove(ID);
     });
     return okStatus;
   },
 });
 
-/** Moves the users of an organisation to the default team of the default organisation. */
+/** Moves the users of an organisation to the default team of the default organisation, where apps are personal. */
 async function moveUsers(organisationId: number, services: Services): Promise<void> {
   const { portal } = services;
   const teams = await resolveTeams([], defaultOrganisationId, services);
-  for (const { ID } of await portal.users.ofOrganisation(organisationId)) {
-    await portal.users.change(ID, it => ({ ...it, OrganisationID: defaultOrganisationId }));
-    await portal.teams.members.setLeftOf(ID, teams);
-    await restrictApps(ID, defaultOrganisationId, services);
-  }
+  await portal.apps.makePersonal(organisationId);
+  const moved = await portal.users.moveAll(organisationId, defaultOrganisationId);
+  await portal.teams.members.setLeftOfAll(
+    moved.map(({ ID }) => ID),
+    teams,
+  );
 }
 
 export const portalOrganisationOperations = [

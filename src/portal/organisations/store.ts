@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Clock } from '#base/clock.ts';
 import { createSortableId } from '#base/ids.ts';
 import type { Records } from '#storage/records.ts';
@@ -21,6 +22,14 @@ export function createTeamStore(records: Records) {
     lock: (id: number) => teams.rows.lock({ id }),
     members: createJoinTableStore(records, 'portal_team_members', 'team_id'),
     ofOrganisation: (organisationId: number) => teams.all({ organisation_id: organisationId }),
+    /** Inside a transaction: locks all teams of an organisation, by an update that changes nothing. */
+    lockOrganisation: (organisationId: number) =>
+      records.db
+        .updateTable('portal_teams')
+        .set({ organisation_id: sql<number>`organisation_id` })
+        .where('organisation_id', '=', organisationId)
+        .execute(),
+    removeOrganisation: (organisationId: number) => teams.rows.remove({ organisation_id: organisationId }),
     findDefault: (organisationId: number) => teams.rows.find({ organisation_id: organisationId, is_default: 1 }),
   };
 }

@@ -7,7 +7,7 @@ import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
 import { okResponse, okStatus, type PortalRef, portalId, portalPageQuery } from '../shapes.ts';
 import { type StoredTeam, Team, TeamChange, TeamRow, TeamWrite, toTeamRow, toTeamView } from './schema.ts';
-import { removeTeam } from './team-removal.ts';
+import { lockRemovable } from './team-removal.ts';
 
 const declared = { surface: 'portal', noun: 'teams', permission: 'secret' } as const;
 const ofOrganisation = z.object({ organisation_id: portalId });
@@ -51,8 +51,9 @@ async function setUsers({ ID, OrganisationID }: StoredTeam, users: readonly numb
     );
   const before = partnersOf(await members.rightOf([ID]), ID);
   await members.setRightOf(ID, users);
+  const chosen = new Set(users);
   await addToDefaultTeam(
-    before.filter(id => !users.includes(id)),
+    before.filter(id => !chosen.has(id)),
     OrganisationID,
     { portal },
   );
@@ -68,7 +69,7 @@ async function addToDefaultTeam(
   const teamsOf = await teams.members.leftOf(users);
   const without = users.filter(id => partnersOf(teamsOf, id).length === 0);
   const fallback = without.length > 0 ? await teams.findDefault(organisationId) : undefined;
-  if (fallback) for (const id of without) await teams.members.setLeftOf(id, [fallback.ID]);
+  if (fallback) await teams.members.setLeftOfAll(without, [fallback.ID]);
 }
 
 export const listTeams = operation({
@@ -168,16 +169,17 @@ export const deleteTeam = operation({
   about: 'Deletes a team; its users without another team get the default team.',
   params: ofTeam,
   returns: okResponse,
-  problems: [problem.not_found, problem.default_team],
+  problems: [problem.not_found, problem.default_team, problem.last_audience],
   async handle({ params, audit }, services: Services) {
     const { portal, records } = services;
     const { ID, Default } = await requireTeam(params, services);
     audit(String(ID));
     if (Default) throw problem.default_team();
     await records.write(async () => {
-      const team = present(await portal.teams.lock(ID), 'Team');
-      await setUsers(team, [], services);
-      await removeTeam(ID, services);
+      const locked = await lockRemovable({ team: ID }, () => portal.teams.lock(ID), services);
+      await setUsers(present(locked, 'Team'), [], services);
+      await portal.catalogues.audiences.removeTeams({ team: ID });
+      await portal.teams.remove(ID);
     });
     return okStatus;
   },

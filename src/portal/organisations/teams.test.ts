@@ -93,4 +93,38 @@ onEveryEngine('portal teams', app => {
     assert.equal((await ask('DELETE', `/${organisation.ID}`)).status, 404);
     assert.equal((await ask('PUT', `/${organisation.ID}`, { Name: 'x' })).status, 422);
   });
+
+  test('the statements that empty a team or delete an organisation do not grow with its users', async ({ mock }) => {
+    const { records } = app().application.installation;
+    const statements = mock.getter(records, 'db').mock;
+    const counts: [empty: number, remove: number][] = [];
+    for (const size of [2, 7]) {
+      const organisation = await ok('POST', '', { Name: `Of ${size}` });
+      const users: { ID: number; Email: string }[] = [];
+      for (let at = 0; at < size; at++) users.push(await aDeveloper(app(), { OrganisationID: organisation.ID }));
+      const team = await ok('POST', `/${organisation.ID}/teams`, { Name: 'T' });
+      for (const { ID } of users) {
+        await requestPortal(app(), 'PUT', `/portal-api/users/${ID}`, { Teams: [team.ID] });
+        await anApp(app(), { UserID: ID, Visibility: 'team' });
+      }
+      const start = statements.callCount();
+      await ok('PUT', `/${organisation.ID}/teams/${team.ID}`, { Users: [] });
+      const middle = statements.callCount();
+      await ok('DELETE', `/${organisation.ID}`);
+      counts.push([middle - start, statements.callCount() - middle]);
+      for (const { ID, Email } of users) {
+        const { OrganisationID, Teams, ...moved } = await requestPortal(app(), 'GET', `/portal-api/users/${ID}`);
+        assert.deepEqual([OrganisationID, Teams.length, Teams[0].ID, moved.Email], [1, 1, 1, Email]);
+        const apps = await requestPortal(app(), 'GET', '/portal-api/apps?per_page=1000');
+        const own = apps.filter(({ UserID }: { UserID: number }) => UserID === ID);
+        assert.deepEqual(
+          own.map(({ Visibility }: { Visibility: string }) => Visibility),
+          ['personal'],
+        );
+      }
+    }
+    // Periodic work of the installation may add a few; each of the five more users would add several.
+    const [few, many] = counts;
+    for (const at of [0, 1] as const) assert.ok(many![at] - few![at] < 5, `${counts}`);
+  });
 });

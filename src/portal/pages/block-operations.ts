@@ -11,6 +11,8 @@ const ofPage = z.object({ page_id: portalId });
 const ofBlock = ofPage.extend({ content_block_id: portalId });
 const blocksPath = '/portal-api/pages/{page_id}/content-blocks';
 const blockPath = `${blocksPath}/{content-block_id}`;
+/** Characters of the stored blocks of one list: some large ones, or many of the usual size. */
+const maxListLength = 10_000_000;
 type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'>;
 
 /** A block of a page; one of another page is as good as none. */
@@ -29,12 +31,13 @@ export const listBlocks = operation({
   params: z.object({ page_id: z.string().describe('Number, persistent id, or `all`') }),
   query: portalPageQuery,
   returns: z.array(Block),
-  problems: [problem.not_found],
+  problems: [problem.not_found, problem.blocks_too_long],
   async handle({ params: { page_id }, query }, { portal }: Services) {
     const { pages } = portal;
-    if (page_id === 'all') return (await pages.blocks.page(query)).map(toBlockView);
-    const { ID } = present(await pages.get(parsePortalRef(page_id)), 'Page');
-    return (await pages.blocks.page(query, { page_id: ID })).map(toBlockView);
+    const where = page_id === 'all' ? {} : { page_id: present(await pages.get(parsePortalRef(page_id)), 'Page').ID };
+    if ((await pages.blocks.pageLength(query, where)) > maxListLength)
+      throw problem.blocks_too_long({ detail: { maxLength: maxListLength } });
+    return (await pages.blocks.page(query, where)).map(toBlockView);
   },
 });
 

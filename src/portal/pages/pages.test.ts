@@ -96,4 +96,23 @@ onEveryEngine('pages of the portal', app => {
     const { pages } = app().application.installation.services.portal;
     assert.equal(await pages.blocks.get(ID), undefined);
   });
+
+  test('the content of a block is bounded, and a list of long blocks is refused until it has fewer', async () => {
+    const { ID } = await create();
+    const path = `/${ID}/content-blocks`;
+    const Content = 'x'.repeat(1_000_000);
+    for (const name of ['Content', 'MarkdownContent']) {
+      const refused = await ask('POST', path, { Name: 'long', [name]: `${Content}x` });
+      assert.equal(refused.status, 422);
+      assert.match(refused.body.errors[0], new RegExp(`^${name}: `));
+    }
+    for (let at = 0; at < 6; at++) await ok('POST', path, { Name: `b${at}`, Content, MarkdownContent: Content });
+    for (const list of [path, '/all/content-blocks']) {
+      const refused = await ask('GET', list);
+      const message = 'The blocks of this list have more than 10000000 characters: ask for fewer with per_page';
+      assert.deepEqual([refused.status, refused.body.errors], [422, [message]]);
+      assert.equal((await ok('GET', `${list}?per_page=4`)).length, 4);
+    }
+    await ok('DELETE', `/${ID}`);
+  });
 });

@@ -66,13 +66,15 @@ const formatTimes = ({ CreatedAt, UpdatedAt }: { CreatedAt: number; UpdatedAt: n
 
 export const toPageView = (page: StoredPage): z.output<typeof PortalPage> => ({ ...page, ...formatTimes(page) });
 
+const maxContentLength = 1_000_000;
+
 /** Content is stored as sent and sanitised on output, so that a better sanitiser also covers old blocks. */
 const blockWritable = z.object({
   CID: optionalMember(chosenCid),
   Name: nonEmptyText(),
-  Content: optionalMember(z.string()),
+  Content: optionalMember(textUpTo(maxContentLength)),
   MarkdownEnabled: optionalMember(lenientBool),
-  MarkdownContent: optionalMember(z.string()),
+  MarkdownContent: optionalMember(textUpTo(maxContentLength)),
 });
 const blockReadOnly = ['ID', 'PageID', 'CreatedAt', 'UpdatedAt'];
 export const BlockWrite = readOnlyMembers(blockWritable, blockReadOnly);

@@ -135,7 +135,9 @@ export const updatePortalUser = operation({
   name: 'updatePortalUser',
   method: 'PUT',
   path: '/portal-api/users/{user_id}',
-  about: 'Updates a user of the portal. Teams replace the stored ones; omitted members do not change.',
+  about:
+    'Updates a user of the portal. Teams replace the stored ones; omitted members do not change. Deactivation leaves ' +
+    'the keys of its apps valid: they end with their credential, their app or the user.',
   params: z.object({ user_id: portalId }),
   body: PortalUserChange,
   returns: User,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
@@ -15,6 +16,9 @@ export function createPortalUserStore(records: Records) {
     findByEmail: (email: string) => users.rows.find({ email: email.toLowerCase() }),
     /** Inside a transaction: reads a user under a row lock. */
     lock: (id: number) => users.rows.lock({ id }),
+    /** Inside a transaction: moves all users of an organisation to another. */
+    moveAll: (from: number, to: number) =>
+      users.changeAll(sql<boolean>`organisation_id = ${from}`, it => ({ ...it, OrganisationID: to })),
     ofOrganisation: (organisationId: number) => users.all({ organisation_id: organisationId }),
   };
 }

@@ -87,4 +87,15 @@ onEveryEngine('changes of portal users', app => {
     await ok('PUT', `/users/${second.ID}`, { Active: false });
     await ok('DELETE', `/users/${second.ID}`);
   });
+
+  test('keys of a deactivated user stay valid until the user is deleted', async () => {
+    const { app: owned } = await aRequest(app());
+    const [[request]] = (await ok('GET', `/apps/${owned.ID}`)).AccessRequests;
+    const keyStatus = async () =>
+      (await app().ask('GET', `/api/keys/${request.Credentials[0].CredentialHash}?hashed=true`)).status;
+    assert.equal((await ok('PUT', `/users/${owned.UserID}`, { Active: false })).Active, false);
+    assert.equal(await keyStatus(), 200);
+    await ok('DELETE', `/users/${owned.UserID}`);
+    assert.equal(await keyStatus(), 404);
+  });
 });
