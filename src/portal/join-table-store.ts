@@ -54,20 +54,6 @@ export function createJoinTableStore<T extends JoinTable>(
     });
   }
 
-  /** As `replace` for many ids, with two statements for each batch of them. */
-  async function replaceAll(own: string, other: string, ids: readonly number[], others: readonly number[]) {
-    await records.write(async () => {
-      for (const batch of toBatches([...new Set(ids)])) {
-        await sql`delete from ${name} where ${sql.ref(own)} in (${sql.join(batch)})`.execute(records.db);
-        for (const each of new Set(others)) {
-          const rows = batch.map(id => sql`(${id}, ${each})`);
-          const columns = sql`${sql.ref(own)}, ${sql.ref(other)}`;
-          await sql`insert into ${name} (${columns}) values ${sql.join(rows)}`.execute(records.db);
-        }
-      }
-    });
-  }
-
   return {
     /** From the left: plans of a catalogue. */
     rightOf: (ids: readonly number[]) => findPartners(left, right, ids),
@@ -75,8 +61,29 @@ export function createJoinTableStore<T extends JoinTable>(
     /** From the right: catalogues of a plan. */
     leftOf: (ids: readonly number[]) => findPartners(right, left, ids),
     setLeftOf: (id: number, others: readonly number[]) => replace(right, left, id, others),
-    setLeftOfAll: (ids: readonly number[], others: readonly number[]) => replaceAll(right, left, ids, others),
+    setLeftOfAll: (ids: readonly number[], others: readonly number[]) =>
+      replaceAll(records, table, [right, left], ids, others),
   };
 }
+
+/** Replaces the partners of many ids with two statements for each batch of them. */
+const replaceAll = (
+  records: Records,
+  table: JoinTable,
+  [own, other]: readonly [own: string, other: string],
+  ids: readonly number[],
+  others: readonly number[],
+): Promise<void> =>
+  records.write(async () => {
+    const name = sql.table(table);
+    const columns = sql`${sql.ref(own)}, ${sql.ref(other)}`;
+    for (const batch of toBatches([...new Set(ids)])) {
+      await sql`delete from ${name} where ${sql.ref(own)} in (${sql.join(batch)})`.execute(records.db);
+      for (const each of new Set(others)) {
+        const rows = batch.map(id => sql`(${id}, ${each})`);
+        await sql`insert into ${name} (${columns}) values ${sql.join(rows)}`.execute(records.db);
+      }
+    }
+  });
 
 export const partnersOf = (partners: ReadonlyMap<number, number[]>, id: number): number[] => partners.get(id) ?? [];

@@ -43,16 +43,6 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
       .limit(Math.min(limit, per_page))
       .offset((page - 1) * per_page);
 
-  async function updateBatch(docs: readonly Doc[]): Promise<void> {
-    const tuples = docs.map(doc => [doc.ID, JSON.stringify(doc), ...Object.values(columnsOf(doc))].map(toTypedValue));
-    const columns = ['body', ...Object.keys(columnsOf(docs[0]!))];
-    // Both engines name the columns of VALUES column1, column2, ….
-    const changes = columns.map((column, at) => sql`${sql.ref(column)} = changed.${sql.ref(`column${at + 2}`)}`);
-    const values = tuples.map(tuple => sql`(${sql.join(tuple)})`);
-    await sql`update ${sql.table(table)} set ${sql.join(changes)} from (values ${sql.join(values)}) as changed
-      where ${sql.table(table)}.id = changed.column1`.execute(records.db);
-  }
-
   return {
     rows,
     get: (ref: PortalRef | number) => rows.find(toColumns(ref)),
@@ -65,11 +55,7 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
     },
 
     /** Characters of the stored documents of a page, which are not read. */
-    async pageLength(query: PortalPageQuery, where: Match<T> = {}): Promise<number> {
-      const total = sql<number>`coalesce(sum(length(body)), 0)`.as('total');
-      const counted = records.db.selectFrom(buildPage(query, where).as('page')).select(total);
-      return Number((await counted.executeTakeFirstOrThrow()).total);
-    },
+    pageLength: (query: PortalPageQuery, where: Match<T> = {}) => sumLengths(records, buildPage(query, where)),
 
     async byIds(ids: readonly number[]): Promise<Map<number, Doc>> {
       return new Map((await findAmong('id', ids)).map(doc => [doc.ID, doc]));
@@ -80,26 +66,60 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
     change: (ref: PortalRef | number, change: (doc: Doc) => Doc | Promise<Doc>) => rows.change(toColumns(ref), change),
     /** Inside a transaction: changes all matching documents, under row locks, with one statement for each batch. */
     async changeAll(where: RawBuilder<boolean>, change: (doc: Doc) => Doc): Promise<Doc[]> {
-      const name = sql.table(table);
-      const lock = sql<{ body: string }>`update ${name} set id = id where ${where} returning body`;
+      const lock = sql<{ body: string }>`update ${sql.table(table)} set id = id where ${where} returning body`;
       const changed = (await lock.execute(records.db)).rows.map(row => change(rows.parse(row)));
-      for (let start = 0; start < changed.length; start += maxBatchSize)
-        await updateBatch(changed.slice(start, start + maxBatchSize));
+      await updateAll(records, table, changed, columnsOf);
       return changed;
     },
     remove: (id: number) => rows.remove(toColumns(id)),
 
     /** Resolves references of a body at `path`, deduplicated; throws all unknown ones. For tables with `cid` and `name`. */
-    async resolveReferences(references: readonly Reference[], path: string, what: string): Promise<Doc[]> {
-      const numbers = references.filter(it => typeof it === 'number');
-      const texts = references.filter(it => typeof it === 'string');
-      const byId = await findAmong('id', numbers);
-      const byText = [...(await findAmong('cid', texts)), ...(await findAmong('name', texts))];
-      const find = (it: Reference) =>
-        typeof it === 'number' ? byId.find(({ ID }) => ID === it) : byText.find(doc => hasName(doc, it));
-      return findReferenced(references, find, path, what);
-    },
+    resolveReferences: (references: readonly Reference[], path: string, what: string): Promise<Doc[]> =>
+      findReferences(references, findAmong, path, what),
   };
+}
+
+async function sumLengths(records: Records, query: Query): Promise<number> {
+  const total = sql<number>`coalesce(sum(length(body)), 0)`.as('total');
+  return Number((await records.db.selectFrom(query.as('page')).select(total).executeTakeFirstOrThrow()).total);
+}
+
+/** Writes documents with one statement for each batch. */
+async function updateAll<Doc extends { ID: number }>(
+  records: Records,
+  table: NumberedTable,
+  docs: readonly Doc[],
+  columnsOf: (doc: Doc) => object,
+): Promise<void> {
+  const name = sql.table(table);
+  for (let start = 0; start < docs.length; start += maxBatchSize) {
+    const rows = docs
+      .slice(start, start + maxBatchSize)
+      .map(doc => ({ body: JSON.stringify(doc), ...columnsOf(doc), doc }));
+    const columns = ['body', ...Object.keys(columnsOf(docs[0]!))];
+    // Both engines name the columns of VALUES column1, column2, ….
+    const changes = columns.map((column, at) => sql`${sql.ref(column)} = changed.${sql.ref(`column${at + 2}`)}`);
+    const tuples = rows.map(({ doc, ...row }) => sql`(${sql.join([doc.ID, ...Object.values(row)].map(toTypedValue))})`);
+    await sql`update ${name} set ${sql.join(changes)} from (values ${sql.join(tuples)}) as changed
+      where ${name}.id = changed.column1`.execute(records.db);
+  }
+}
+
+async function findReferences<Doc extends { ID: number; CID?: string; Name?: string }>(
+  references: readonly Reference[],
+  findAmong: (column: string, values: readonly Reference[]) => Promise<Doc[]>,
+  path: string,
+  what: string,
+): Promise<Doc[]> {
+  const byId = await findAmong(
+    'id',
+    references.filter(it => typeof it === 'number'),
+  );
+  const texts = references.filter(it => typeof it === 'string');
+  const byText = [...(await findAmong('cid', texts)), ...(await findAmong('name', texts))];
+  const find = (it: Reference) =>
+    typeof it === 'number' ? byId.find(({ ID }) => ID === it) : byText.find(doc => hasName(doc, it));
+  return findReferenced(references, find, path, what);
 }
 
 const hasName = (doc: { CID?: string; Name?: string }, text: string) => doc.CID === text || doc.Name === text;

@@ -36,13 +36,13 @@ export function createCatalogueStore(records: Records) {
       ofCatalogue: (catalogueId: number) => audiences.all({ catalogue_id: catalogueId }),
       removeTeams: (teams: TeamSet) => records.db.deleteFrom('portal_audiences').where(isOneOf(teams)).execute(),
       /** Ids of the catalogues with one of the teams in their audience. */
-      async cataloguesOf(teams: TeamSet): Promise<number[]> {
+      async findCatalogues(teams: TeamSet): Promise<number[]> {
         const query = records.db.selectFrom('portal_audiences').select('catalogue_id').distinct();
         const found = await query.where(isOneOf(teams)).orderBy('catalogue_id').execute();
         return found.map(it => it.catalogue_id);
       },
       /** Ids of those of them that have other teams in their audience too. */
-      async sharedCataloguesOf(teams: TeamSet): Promise<Set<number>> {
+      async findSharing(teams: TeamSet): Promise<Set<number>> {
         const own = records.db.selectFrom('portal_audiences').select('catalogue_id').where(isOneOf(teams));
         const query = records.db.selectFrom('portal_audiences').select('catalogue_id').distinct();
         const found = await query

@@ -167,21 +167,47 @@ onEveryEngine('API details and specifications of portal products', app => {
     const { ID, APIDetails } = await aProduct(app());
     const list = `/portal-api/products/${ID}/spec-details`;
     const files = createPortalFileStore(app().application.installation.records);
-    const slots = () => files.listSlots(`products/${ID}/specs/1`);
-    for (const end of [
+    for (const [at, end] of [
       () => requestPortal(app(), 'DELETE', `${list}/1`),
       () => requestPortal(app(), 'PUT', `/portal-api/products/${ID}`, { SpecDetails: [] }),
       () => requestPortal(app(), 'DELETE', `/portal-api/products/${ID}`),
-    ]) {
-      assert.equal((await requestPortal(app(), 'POST', list, { SpecAlias: 'a' }, 201)).ID, 1);
-      assert.deepEqual((await app().ask('GET', `${list}/1/oas`)).body.errors, ['no oas specified']);
-      await send('POST', `${list}/1/oas`, yaml);
+    ].entries()) {
+      const id = at + 1;
+      const slots = () => files.listSlots(`products/${ID}/specs/${id}`);
+      assert.equal((await requestPortal(app(), 'POST', list, { SpecAlias: 'a' }, 201)).ID, id, 'no number twice');
+      assert.deepEqual((await app().ask('GET', `${list}/${id}/oas`)).body.errors, ['no oas specified']);
+      await send('POST', `${list}/${id}/oas`, yaml);
       await send('POST', `/portal-api/products/${ID}/api-details/${APIDetails[0].APIID}/oas`, yaml);
       assert.deepEqual(await slots(), ['oas']);
       await end();
       assert.deepEqual(await slots(), []);
     }
     assert.deepEqual(await files.listSlots(`products/${ID}/apis/${APIDetails[0].APIID}`), []);
+  });
+
+  test('documents of an API end when it leaves the product, by a change and by a synchronisation', async () => {
+    const { ID, ReferenceID, APIDetails } = await aProduct(app());
+    const own: string = APIDetails[0].APIID;
+    const other = await anApi(app());
+    const oas = `/portal-api/products/${ID}/api-details/${own}/oas`;
+    const change = (apiId: string) =>
+      requestPortal(app(), 'PUT', `/portal-api/products/${ID}`, { APIDetails: [{ APIID: apiId }] });
+    const policyPath = `/api/portal/policies/${ReferenceID}`;
+    const synchronize = async (apiId: string) => {
+      const { access_rights_array: _list, ...policy } = await requestPortal(app(), 'GET', policyPath);
+      const access_rights = { [apiId]: { api_id: apiId, api_name: apiId, versions: ['Default'] } };
+      await requestPortal(app(), 'PUT', policyPath, { ...policy, access_rights });
+      await requestPortal(app(), 'PUT', '/portal-api/providers/1/synchronize');
+    };
+    for (const replace of [change, synchronize]) {
+      assert.equal((await send('POST', oas, yaml)).status, 200);
+      await replace(own);
+      assert.equal((await app().ask('GET', oas)).text, yaml);
+      await replace(other);
+      assert.equal((await app().ask('GET', oas)).status, 404);
+      await replace(own);
+      assert.deepEqual((await app().ask('GET', oas)).body.errors, ['no oas specified']);
+    }
   });
 
   test('a document is deleted once; unknown products, APIs and specifications are refused', async () => {

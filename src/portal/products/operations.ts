@@ -5,9 +5,9 @@ import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
-import { applyProductChange, publishAtProvider, updateAtProvider } from './publishing.ts';
+import { applyProductChange, mergeProductChange, publishAtProvider, updateAtProvider } from './publishing.ts';
 import { loadProductView, resolveRelations, saveRelations } from './relations.ts';
-import { removeDroppedSpecs, removeProduct } from './removal.ts';
+import { removeDroppedFiles, removeProduct } from './removal.ts';
 import {
   defaultProduct,
   Product,
@@ -110,12 +110,12 @@ export const updateProduct = operation({
     await portal.products.refuseTaken(product);
     const save = (product: StoredProduct) =>
       records.write(async () => {
-        const changed = await portal.products.change(before.ID, ({ Images }) => ({
-          ...product,
-          ...(Images && { Images }),
-          UpdatedAt: clock.now(),
-        }));
-        if (changed) await removeDroppedSpecs(before, changed, portal);
+        let locked = before;
+        const changed = await portal.products.change(before.ID, current => {
+          locked = current;
+          return mergeProductChange(current, { before, after: product, body }, clock.now());
+        });
+        if (changed) await removeDroppedFiles(locked, changed, portal);
         if (changed) await saveRelations(before.ID, relations, portal);
         return present(changed, 'Product', 'unknown');
       });

@@ -4,7 +4,7 @@ import type { PortalServices } from '../portal-stores.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import type { StoredProvider } from '../providers/schema.ts';
 import { buildApiDetails, createProductPolicy, fromProductPolicy, updateProductPolicy } from './policy.ts';
-import type { ApiDetail, ProductChange, StoredProduct, StoredSpec } from './schema.ts';
+import { type ApiDetail, lastSpecIdOf, type ProductChange, type StoredProduct, type StoredSpec } from './schema.ts';
 
 /** Publishing: from a request body to a product and its access policy. */
 type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'clock'>;
@@ -35,7 +35,7 @@ export async function applyProductChange(
     Description: body.Description ?? before.Description,
     Content: body.Content ?? before.Content,
     APIDetails,
-    SpecDetails: buildSpecDetails(before, body, services.clock.now()),
+    ...buildSpecs(before, body, services.clock.now()),
   };
 }
 
@@ -68,23 +68,52 @@ async function fetchApiDetails(
       : [{ path: `APIDetails[${place}].APIID`, message: `provider ${provider.Name} has no API ${APIID}` }],
   );
   if (missing.length > 0) throw createInvalidProblem(missing);
-  const texts = ids.map(APIID => {
-    const write = writes.find(it => it.APIID === APIID);
-    const previous = existing.find(it => it.APIID === APIID);
-    return {
-      APIID,
-      Description: write?.Description ?? previous?.Description ?? '',
-      OASUrl: write?.OASUrl ?? previous?.OASUrl ?? '',
-      ...(previous?.ChosenName && { ChosenName: previous.ChosenName }),
-    };
-  });
-  return buildApiDetails(ids, facts, texts);
+  return buildApiDetails(
+    ids,
+    facts,
+    ids.map(id => mergeApiTexts(id, writes, existing)),
+  );
 }
 
-function buildSpecDetails(before: StoredProduct, { SpecDetails }: ProductChange, nowMs: number): StoredSpec[] {
-  if (SpecDetails === undefined) return before.SpecDetails;
-  let last = Math.max(0, ...before.SpecDetails.map(({ ID }) => ID));
-  return (SpecDetails ?? []).map(({ SpecAlias, OASUrl, Name }) => {
+function mergeApiTexts(APIID: string, writes: ApiDetailWrites, existing: readonly ApiDetail[]) {
+  const write = writes.find(it => it.APIID === APIID);
+  const previous = existing.find(it => it.APIID === APIID);
+  return {
+    APIID,
+    Description: write?.Description ?? previous?.Description ?? '',
+    OASUrl: write?.OASUrl ?? previous?.OASUrl ?? '',
+    ...(previous?.ChosenName && { ChosenName: previous.ChosenName }),
+  };
+}
+
+/** Three-way merge under the row lock: members that the request did not change are those of concurrent requests. */
+export function mergeProductChange(
+  current: StoredProduct,
+  { before, after, body }: { before: StoredProduct; after: StoredProduct; body: ProductChange },
+  nowMs: number,
+): StoredProduct {
+  const changed = Object.entries(after).filter(([name, value]) => value !== before[name as keyof StoredProduct]);
+  const details = after.APIDetails.map(({ ChosenName: _name, ...detail }) => ({
+    ...detail,
+    ...mergeApiTexts(detail.APIID, body.APIDetails ?? [], current.APIDetails),
+  }));
+  return {
+    ...current,
+    ...Object.fromEntries(changed),
+    ...(after.APIDetails !== before.APIDetails && { APIDetails: details }),
+    ...buildSpecs(current, body, nowMs),
+    UpdatedAt: nowMs,
+  };
+}
+
+function buildSpecs(
+  before: StoredProduct,
+  { SpecDetails }: ProductChange,
+  nowMs: number,
+): Pick<StoredProduct, 'SpecDetails' | 'LastSpecID'> {
+  if (SpecDetails === undefined) return { SpecDetails: before.SpecDetails };
+  let last = lastSpecIdOf(before);
+  const specs: StoredSpec[] = (SpecDetails ?? []).map(({ SpecAlias, OASUrl, Name }) => {
     const previous = before.SpecDetails.find(spec => spec.SpecAlias === SpecAlias);
     return {
       ID: previous?.ID ?? ++last,
@@ -95,6 +124,7 @@ function buildSpecDetails(before: StoredProduct, { SpecDetails }: ProductChange,
       DocumentationType: previous?.DocumentationType ?? 'OAS',
     };
   });
+  return { SpecDetails: specs, LastSpecID: last };
 }
 
 /** Creates the access policy of a product with APIs, then saves; the policy is deleted when saving fails. */

@@ -21,12 +21,14 @@ export async function removeProduct(
   await products.remove(id);
 }
 
-/** Removes the files of specifications that an update leaves out: their ids are used again. */
-export async function removeDroppedSpecs(
+/** Removes the files of specifications and APIs that a change leaves out: an API may return, without them. */
+export async function removeDroppedFiles(
   before: StoredProduct,
   after: StoredProduct,
   { files }: Pick<PortalStores, 'files'>,
 ): Promise<void> {
   const kept = new Set(after.SpecDetails.map(({ ID }) => ID));
   for (const { ID } of before.SpecDetails) if (!kept.has(ID)) await files.removeAll(toSpecOwner(before.ID, ID));
+  const apis = new Set(after.APIDetails.map(({ APIID }) => APIID));
+  for (const { APIID } of before.APIDetails) if (!apis.has(APIID)) await files.removeAll(toApiOwner(before.ID, APIID));
 }

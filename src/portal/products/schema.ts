@@ -112,6 +112,9 @@ export const SpecDetail = z.object({
 export type StoredSpec = Omit<z.output<typeof SpecDetail>, 'DocumentationType'> &
   Partial<Pick<z.output<typeof SpecDetail>, 'DocumentationType'>>;
 
+export const lastSpecIdOf = ({ LastSpecID = 0, SpecDetails }: Pick<StoredProduct, 'LastSpecID' | 'SpecDetails'>) =>
+  Math.max(LastSpecID, ...SpecDetails.map(({ ID }) => ID));
+
 export const toSpecView = (spec: StoredSpec): z.output<typeof SpecDetail> => ({ DocumentationType: 'OAS', ...spec });
 
 export const productImages = ['logo', 'preview'] as const;
@@ -136,6 +139,8 @@ export interface StoredProduct {
   Content: string;
   APIDetails: ApiDetail[];
   SpecDetails: StoredSpec[];
+  /** Highest number that a specification has had: numbers are not used again. Absent before the first one. */
+  LastSpecID?: number;
   /** Slots of uploaded images; absent in products of earlier releases. */
   Images?: readonly ProductImage[];
   /** Its policy is deleted or inactive: stored, but not offered. */

@@ -16,7 +16,15 @@ import {
   toSlug,
 } from '../shapes.ts';
 import { toSpecOwner } from './removal.ts';
-import { SpecChange, SpecDetail, SpecWrite, type StoredProduct, type StoredSpec, toSpecView } from './schema.ts';
+import {
+  lastSpecIdOf,
+  SpecChange,
+  SpecDetail,
+  SpecWrite,
+  type StoredProduct,
+  type StoredSpec,
+  toSpecView,
+} from './schema.ts';
 
 type Services = Pick<PortalServices, 'portal' | 'records' | 'clock' | 'settings'>;
 
@@ -43,8 +51,9 @@ function addSpec(product: StoredProduct, spec: Omit<StoredSpec, 'ID' | 'CID'>, n
   const { SpecDetails } = product;
   refuseTakenAlias(SpecDetails, spec.SpecAlias);
   if (SpecDetails.length >= maxSpecs) throw problem.too_many_specs({ detail: { max: maxSpecs } });
-  const ID = Math.max(0, ...SpecDetails.map(it => it.ID)) + 1;
-  return { ...product, SpecDetails: [...SpecDetails, { ID, CID: createSortableId(nowMs), ...spec }], UpdatedAt: nowMs };
+  const ID = lastSpecIdOf(product) + 1;
+  const added = { ID, CID: createSortableId(nowMs), ...spec };
+  return { ...product, SpecDetails: [...SpecDetails, added], LastSpecID: ID, UpdatedAt: nowMs };
 }
 
 /** Removes a specification with its documents, inside a transaction. */
@@ -53,7 +62,7 @@ export async function removeSpec(productId: number, ref: PortalRef, { portal, cl
   const changed = await portal.products.change(productId, product => {
     removed = requireSpec(product, ref, 'not_found');
     const SpecDetails = product.SpecDetails.filter(spec => spec !== removed);
-    return { ...product, SpecDetails, UpdatedAt: clock.now() };
+    return { ...product, SpecDetails, LastSpecID: lastSpecIdOf(product), UpdatedAt: clock.now() };
   });
   present(changed, 'Product');
   await portal.files.removeAll(toSpecOwner(productId, removed!.ID));

@@ -7,6 +7,7 @@ import { defaultPlan, type StoredPlan } from '../plans/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { buildApiDetails, fromProductPolicy, isProductPolicy } from '../products/policy.ts';
+import { removeDroppedFiles } from '../products/removal.ts';
 import { defaultProduct, type StoredProduct } from '../products/schema.ts';
 import { callProvider, isProviderFailure } from './provider-client.ts';
 import type { StoredProvider } from './schema.ts';
@@ -77,10 +78,15 @@ async function importProducts(ProviderID: number, { products: policies, apis }: 
     APIDetails: buildApiDetails(Object.keys(rightsOf(policy)), apis, before?.APIDetails),
     Hidden: !isOffered(policy),
   });
-  for (const { doc, policy } of existing)
-    await portal.products.change(doc.ID, it =>
-      updateIfChanged(it, policy ? { ...it, ...readProduct(policy, it) } : { ...it, Hidden: true }, clock.now()),
-    );
+  for (const { doc, policy } of existing) {
+    let locked = doc;
+    const changed = await portal.products.change(doc.ID, it => {
+      locked = it;
+      const next = policy ? { ...it, ...readProduct(policy, it) } : { ...it, Hidden: true };
+      return updateIfChanged(it, next, clock.now());
+    });
+    if (changed) await removeDroppedFiles(locked, changed, portal);
+  }
   for (const policy of fresh) {
     const now = clock.now();
     const Path = await portal.products.findFreePath(policy.name ?? '', now);
