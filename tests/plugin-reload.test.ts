@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -105,15 +105,94 @@ describe('Reload of plugin files', () => {
     assert.deepEqual(await readVersions(url), ['two']);
   });
 
-  test('a file that is added to the folder of an API runs after a reload', async () => {
-    const definition = openApi(upstream, { custom_middleware: { driver: 'javascript' } });
-    const folder = join(directory, definition.api_id, 'pre');
-    mkdirSync(folder, { recursive: true });
+  const foldersBefore: Record<string, string | undefined> = {
+    'an existing folder': 'pre',
+    'a new folder': '',
+    'a new folder of an API that has none': undefined,
+  };
+  for (const [what, existing] of Object.entries(foldersBefore))
+    test(`a file that is added to ${what} runs after a reload`, async () => {
+      const definition = openApi(upstream, { custom_middleware: { driver: 'javascript' } });
+      const folder = join(directory, definition.api_id, 'pre');
+      if (existing !== undefined) mkdirSync(join(directory, definition.api_id, existing), { recursive: true });
+      const url = await publish(app, definition);
+      assert.deepEqual(await readVersions(url), ['undefined']);
+      mkdirSync(folder, { recursive: true });
+      await reload();
+      writeFileSync(join(folder, 'mw.js'), script('added'));
+      await reload();
+      assert.deepEqual(await readVersions(url), ['added']);
+    });
+
+  const reportsOf = (apiId: string, text: string) => lines.filter(it => it.includes(text) && it.includes(apiId));
+
+  const faults: Record<string, [write: (folder: string) => void, reason: RegExp]> = {
+    'cannot be read': [folder => symlinkSync(folder, folder), /pre cannot be read: ELOOP/],
+    'has too many scripts': [
+      folder => {
+        mkdirSync(folder);
+        for (let n = 0; n < 51; n++) writeFileSync(join(folder, `mw${n}.js`), script('many'));
+      },
+      /has more than 50 scripts/,
+    ],
+  };
+  for (const [what, [write, reason]] of Object.entries(faults))
+    test(`a folder that ${what} leaves its API in use, and other changes take effect`, async () => {
+      const definition = openApi(upstream, { custom_middleware: { driver: 'javascript' } });
+      const folder = join(directory, definition.api_id, 'pre');
+      mkdirSync(join(directory, definition.api_id));
+      const url = await publish(app, definition);
+      write(folder);
+      await reload();
+      const other = await publish(app, openApi(upstream, {}));
+      assert.deepEqual([await readVersions(url), await readVersions(other)], [['undefined'], ['undefined']]);
+      await eventually(() =>
+        assert.match(reportsOf(definition.api_id, 'changed plugin file not loaded').join(''), reason),
+      );
+      assert.deepEqual(
+        lines.filter(it => it.includes('config refresh failed')),
+        [],
+      );
+      rmSync(folder, { recursive: true });
+      await reload();
+    });
+
+  test('a file without which an API is not served is reported again where the next one fails too', async () => {
+    writeFileSync(join(directory, 'first.js'), 'x'.repeat(1_048_577));
+    const pre = [{ name: 'mw', path: 'first.js' }];
+    const definition = openApi(upstream, { custom_middleware: { driver: 'javascript', pre } });
     const url = await publish(app, definition);
-    assert.deepEqual(await readVersions(url), ['undefined']);
-    writeFileSync(join(folder, 'mw.js'), script('added'));
+    assert.equal((await fetch(`${url}/x`)).status, 503);
+    const count = () => reportsOf(definition.api_id, 'API not served').length;
+    await eventually(() => assert.equal(count(), 2));
+    rmSync(join(directory, 'first.js'));
     await reload();
-    assert.deepEqual(await readVersions(url), ['added']);
+    await eventually(() => assert.equal(count(), 4));
+    assert.match(reportsOf(definition.api_id, 'API not served').at(-1)!, /first\.js cannot be read: ENOENT/);
+    assert.deepEqual(reportsOf(definition.api_id, 'plugin files reloaded'), []);
+    writeFileSync(join(directory, 'first.js'), script('good'));
+    await reload();
+    assert.deepEqual(await readVersions(url), ['good']);
+  });
+
+  test('a definition that fails to compile leaves its API in use, and the changed files of others take effect', async () => {
+    const pre = [{ name: 'mw', path: 'shared.js' }];
+    writeFileSync(join(directory, 'shared.js'), script('one'));
+    const create = () => openApi(upstream, { custom_middleware: { driver: 'javascript', pre } });
+    const [damaged, whole] = [create(), create()];
+    const urls = [await publish(app, damaged), await publish(app, whole)] as const;
+    const { records } = app.application.installation;
+    await records.write(async () => {
+      const query = records.db.selectFrom('apis').select(['id', 'body']).where('api_id', '=', damaged.api_id);
+      const { id, body } = await query.executeTakeFirstOrThrow();
+      const changed = JSON.stringify({ ...JSON.parse(body), wrapper: null });
+      await records.db.updateTable('apis').set({ body: changed }).where('id', '=', id).execute();
+    });
+    writeFileSync(join(directory, 'shared.js'), script('two'));
+    await reload();
+    assert.deepEqual([await readVersions(urls[0]), await readVersions(urls[1])], [['one'], ['two']]);
+    await eventually(() => assert.ok(reportsOf(damaged.api_id, 'changed plugin files not compiled').length > 0));
+    assert.equal((await app.ask('DELETE', `/gw/apis/${damaged.api_id}`)).status, 200);
   });
 
   test('no request fails while files change and are reloaded', async () => {

@@ -59,17 +59,36 @@ export interface FolderPlugin {
 
 const sessionSuffix = '_with_session';
 
+/** Extension of the files that are loaded from the folder of an API, by driver; others load none. */
+const folderExtensions: ReadonlyMap<string, string> = new Map([
+  ['', '.js'],
+  ['otto', '.js'],
+  ['javascript', '.js'],
+  ['typescript', '.ts'],
+]);
+
+/** Names of folders below the folder of an API, by list of hooks. */
+export const hookFolders = { pre: 'pre', postAuth: 'post_auth', post: 'post' } as const;
+
+/** Folder of an API whose scripts run without being named; undefined where its driver or id has none. */
+export function findScriptFolder(directory: string, apiId: string, driver: string): string | undefined {
+  if (directory === '' || !folderExtensions.has(driver)) return undefined;
+  return /^[\w.-]+$/.test(apiId) && !/^\.+$/.test(apiId) ? join(directory, apiId) : undefined;
+}
+
 /** Scripts in `<directory>/<API id>/<folder>/`: the hook is the file name up to the first dot. */
-export function listFolderPlugins(directory: string, apiId: string, folder: string, extension: string): FolderPlugin[] {
-  if (directory === '' || !/^[\w.-]+$/.test(apiId) || /^\.+$/.test(apiId)) return [];
+export function listFolderPlugins(directory: string, apiId: string, folder: string, driver: string): FolderPlugin[] {
+  const parent = findScriptFolder(directory, apiId, driver);
+  if (parent === undefined) return [];
   let names: string[];
   try {
-    names = readdirSync(join(directory, apiId, folder));
+    names = readdirSync(join(parent, folder));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw new ApiCompileError(`the plugin folder ${apiId}/${folder} cannot be read: ${(error as Error).message}`);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return [];
+    throw new ApiCompileError(`the plugin folder ${apiId}/${folder} cannot be read: ${code}`);
   }
-  const scripts = names.filter(name => name.endsWith(extension)).sort();
+  const scripts = names.filter(name => name.endsWith(folderExtensions.get(driver)!)).sort();
   if (scripts.length > maxFolderScripts)
     throw new ApiCompileError(`the plugin folder ${apiId}/${folder} has more than ${maxFolderScripts} scripts`);
   return scripts.map(name => {

@@ -1,17 +1,9 @@
 import type { Model } from '#definition/model.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import type {
-  ApiHooks,
-  CreateHookDriver,
-  DriverContext,
-  HookDriver,
-  HookList,
-  PluginContext,
-  PluginHook,
-} from './driver.ts';
+import type { ApiHooks, CreateHookDriver, DriverContext, HookDriver, PluginContext, PluginHook } from './driver.ts';
 import { createJavascriptDriver, loadVirtualScripts } from './javascript-driver.ts';
 import { loadGrpcDriver, loadTypescriptDriver } from './lazy-drivers.ts';
-import { findPluginDirectory, listFolderPlugins } from './plugin-files.ts';
+import { findPluginDirectory, hookFolders, listFolderPlugins } from './plugin-files.ts';
 import type { PluginSet } from './plugin-runner.ts';
 import type { PluginServices } from './services.ts';
 
@@ -33,17 +25,6 @@ const drivers: Readonly<Record<string, (context: DriverContext) => LoadedDriver>
   grpc: withVirtualScripts(context => loadGrpcDriver().createGrpcDriver(context)),
   typescript: withVirtualScripts(context => loadTypescriptDriver().createTypescriptDriver(context)),
 };
-
-/** Extension of the files that are loaded from the folder of an API, by driver; others load none. */
-const folderExtensions: Readonly<Record<string, string>> = {
-  '': '.js',
-  otto: '.js',
-  javascript: '.js',
-  typescript: '.ts',
-};
-
-/** Folder names below the folder of an API. */
-const folders: Partial<Record<HookList, string>> = { pre: 'pre', postAuth: 'post_auth', post: 'post' };
 
 /** The steps of one chain share the plugins. */
 const loaded = new WeakMap<object, ApiPlugins | undefined>();
@@ -74,13 +55,9 @@ function createApiPlugins(context: PluginContext): ApiPlugins | undefined {
 }
 
 function collectHooks({ model, version }: PluginContext, directory: string): ApiHooks {
-  const extension = folderExtensions[model.pluginConfig.driver];
+  const { driver } = model.pluginConfig;
   const collect = (list: 'pre' | 'postAuth' | 'post' | 'response'): PluginHook[] => {
-    const folder = folders[list];
-    const files =
-      folder === undefined || extension === undefined
-        ? []
-        : listFolderPlugins(directory, model.identity.id, folder, extension);
+    const files = list === 'response' ? [] : listFolderPlugins(directory, model.identity.id, hookFolders[list], driver);
     return [
       ...model.plugins[list].filter(({ enabled }) => enabled),
       ...files.map(it => ({ ...it, code: '', rawBodyOnly: false })),

@@ -9,55 +9,67 @@ import { toModelOfStored } from './stored-model.ts';
 /** Plugin files of served APIs: a changed file is loaded again on reload, and a broken one leaves the API as it is. */
 export function createPluginFileReload(services: StepServices) {
   const states = new WeakMap<Api, PluginFileState>();
-  /** Content that did not load, by database id: the same content is not tried and reported again. */
-  const refused = new Map<string, string>();
-  const marked = new Set<string>();
+  /** Content that did not load, by the API that stays served: the same content is not tried and reported again. */
+  const refused = new WeakMap<Api, string>();
+  const { log } = services;
 
   /** The API compiled from changed files; undefined where the served one stays. */
   async function recompile({ stored, secretsError }: ApiToCompile, current: Api): Promise<Api | undefined> {
     const model = toModelOfStored(stored);
     const state = readPluginFileState(model, services);
-    if (state && refused.get(stored.id) === state.contentHash) return undefined;
+    if (state && refused.get(current) === state.contentHash) return undefined;
     const { services: collecting, sets } = collectSets(services);
     const api = compileApi(model, collecting, { createdAt: stored.created_at, secretsError });
     const reason = api.unavailableReason || (await findLoadFault(sets));
-    if (reason === '' || current.unavailableReason !== '') {
-      refused.delete(stored.id);
-      if (state) states.set(api, state);
-      services.log.info({ api: api.id, org: api.orgId }, 'plugin files reloaded');
-      return api;
+    const facts = { api: api.id, org: api.orgId };
+    if (reason !== '' && current.unavailableReason === '') {
+      if (state) refused.set(current, state.contentHash);
+      log.warn({ ...facts, reason }, 'changed plugin file not loaded, the earlier one stays in use');
+      return undefined;
     }
-    if (state) refused.set(stored.id, state.contentHash);
-    services.log.warn(
-      { api: current.id, org: current.orgId, reason },
-      'changed plugin file not loaded, the earlier one stays in use',
-    );
-    return undefined;
+    if (state) states.set(api, state);
+    if (api.unavailableReason !== '') log.warn({ ...facts, reason }, 'API not served');
+    else if (reason !== '') log.warn({ ...facts, reason }, 'changed plugin file not loaded');
+    else log.info(facts, 'plugin files reloaded');
+    return api;
   }
 
   return {
     /** Remembers the files of an API, before it is compiled. */
     read: (model: Api['model']) => readPluginFileState(model, services),
     remember(api: Api, state: PluginFileState | undefined): void {
-      refused.delete(api.databaseId);
       if (state) states.set(api, state);
     },
-    /** Marks APIs whose files changed; returns their database ids. */
-    markChanged({ apis }: Snapshot): string[] {
-      for (const api of apis.values()) {
-        const state = states.get(api);
-        if (state && hasChangedPluginFiles(api.model, services, state)) marked.add(api.databaseId);
+    /** Database ids of APIs whose files changed. */
+    listChanged: ({ apis }: Snapshot): string[] =>
+      [...apis.values()].filter(it => hasChanged(it, states.get(it), services)).map(it => it.databaseId),
+    /** Compiles the APIs of these rows from changed files; returns those that replace the served ones. */
+    async recompileAll(rows: readonly ApiToCompile[], { apis }: Snapshot): Promise<Api[]> {
+      const compiled: Api[] = [];
+      for (const row of rows) {
+        const served = apis.get(row.stored.api_id);
+        try {
+          const api = served && (await recompile(row, served));
+          if (api) compiled.push(api);
+        } catch (error) {
+          // A bug in one definition's compilation must not stop the others.
+          const { api_id: api, org_id: org } = row.stored;
+          log.error({ err: error, api, org }, 'changed plugin files not compiled, the earlier ones stay in use');
+        }
       }
-      return [...marked];
+      return compiled;
     },
-    /** Database ids of marked APIs, which are then no longer marked. */
-    takeMarked(): string[] {
-      const taken = [...marked];
-      marked.clear();
-      return taken;
-    },
-    recompile,
   };
+}
+
+function hasChanged({ id, orgId, model }: Api, state: PluginFileState | undefined, services: StepServices): boolean {
+  try {
+    return state !== undefined && hasChangedPluginFiles(model, services, state);
+  } catch (error) {
+    // A fault of the files of one API must not stop the refresh of the others.
+    services.log.error({ err: error, api: id, org: orgId }, 'plugin files not read, the earlier ones stay in use');
+    return false;
+  }
 }
 
 /** Services whose script sets are collected. */

@@ -38,23 +38,22 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
   let isReloadRequested = false;
   let loaded = false;
   let isServingBackup = false;
-  /** Database ids of APIs to recompile though the database has no change of them. */
-  const outdated = new Set<string>();
+  const outdated = createOutdatedApis();
   const parts = { configReader, services, pluginFiles: createPluginFileReload(services) };
 
   async function load(): Promise<void> {
     do {
       isReloadRequested = false;
       const { revision, changes } = await configReader.changesSince(current.revision);
-      if (loaded && revision === current.revision && outdated.size === 0) continue;
+      if (loaded && revision === current.revision && outdated.isEmpty()) continue;
       onChanges(loaded ? changes : undefined);
       if (!loaded || !changes || changes.some(({ topic }) => topic === 'organisations'))
         services.grants.replace(await configReader.grants());
-      const more = [...outdated];
-      const ids = loaded && changes ? listChangedApis(current, changes) : undefined;
-      if (ids) current = await compileChanged(current, revision, { changed: ids, outdated: more }, parts);
-      else current = buildWhole(rules, revision, await compileAll(parts, await configReader.allApis()), services);
-      for (const id of more) outdated.delete(id);
+      const changed = loaded && changes ? listChangedApis(current, changes) : undefined;
+      current = await outdated.compile(async more => {
+        if (changed) return compileChanged(current, revision, { changed, ...more }, parts);
+        return buildWhole(rules, revision, await compileAll(parts, await configReader.allApis()), services);
+      });
       loaded = true;
     } while (isReloadRequested);
   }
@@ -81,12 +80,46 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
     refresh,
     /** Compiles served APIs whose plugin files changed; a broken file leaves its API as it is. */
     reloadPluginFiles(): void {
-      for (const id of parts.pluginFiles.markChanged(current)) outdated.add(id);
+      outdated.add(parts.pluginFiles.listChanged(current), 'files');
     },
     /** Compiles served APIs again, where something that they use outside the database changed. */
     async recompile(isAffected: (api: Api) => boolean): Promise<void> {
-      for (const api of current.apis.values()) if (isAffected(api)) outdated.add(api.databaseId);
-      if (outdated.size > 0) await refresh();
+      const affected = [...current.apis.values()].filter(isAffected);
+      outdated.add(affected.map(({ databaseId }) => databaseId));
+      if (!outdated.isEmpty()) await refresh();
+    },
+  };
+}
+
+/** Database ids of APIs to recompile though the database has no change of them. */
+interface Outdated {
+  readonly outdated: readonly string[];
+  /** Ids among them by changed plugin files: where the new files do not load, the served API stays. */
+  readonly changedFiles: readonly string[];
+}
+
+function createOutdatedApis() {
+  const ids = new Set<string>();
+  const ofFiles = new Set<string>();
+  function add(more: readonly string[], reason?: 'files'): void {
+    for (const id of more) ids.add(id);
+    if (reason) for (const id of more) ofFiles.add(id);
+  }
+  return {
+    add,
+    isEmpty: () => ids.size === 0,
+    /** Compiles all of them. An id stays where the work fails, or where it becomes outdated again meanwhile. */
+    async compile<T>(work: (taken: Outdated) => Promise<T>): Promise<T> {
+      const taken = { outdated: [...ids], changedFiles: [...ofFiles] };
+      ids.clear();
+      ofFiles.clear();
+      try {
+        return await work(taken);
+      } catch (error) {
+        add(taken.outdated);
+        add(taken.changedFiles, 'files');
+        throw error;
+      }
     },
   };
 }
@@ -142,18 +175,16 @@ function listChangedApis(current: Snapshot, changes: readonly ConfigChange[]): s
 }
 
 /** Database ids of APIs to compile again. */
-interface Recompiled {
+interface Recompiled extends Outdated {
   /** By a change in the database. */
   readonly changed: readonly string[];
-  /** By a change outside of it. */
-  readonly outdated: readonly string[];
 }
 
 /** Next snapshot, with these APIs compiled again, or removed where they are gone. */
 async function compileChanged(
   current: Snapshot,
   revision: number,
-  { changed, outdated }: Recompiled,
+  { changed, outdated, changedFiles }: Recompiled,
   parts: CompileParts,
 ): Promise<Snapshot> {
   const { configReader, services, pluginFiles } = parts;
@@ -162,17 +193,15 @@ async function compileChanged(
   const presentIds = new Set(found.map(({ stored }) => stored.id));
   const deleted = findApiIds(current, new Set(ids.filter(id => !presentIds.has(id))));
   // A changed definition replaces what is served, whatever its plugins.
-  const ofFiles = new Set(pluginFiles.takeMarked().filter(id => !changed.includes(id)));
+  const isOfFiles = ({ stored: { id } }: ApiToCompile) => changedFiles.includes(id) && !changed.includes(id);
   const apis = await compileAll(
     parts,
-    found.filter(({ stored }) => !ofFiles.has(stored.id)),
+    found.filter(row => !isOfFiles(row)),
   );
-  for (const row of found.filter(({ stored }) => ofFiles.has(stored.id))) {
-    const served = current.apis.get(row.stored.api_id);
-    await prefetchReferences([toModelOfStored(row.stored)], services);
-    const api = served && (await pluginFiles.recompile(row, served));
-    if (api) apis.push(api);
-  }
+  const ofFiles = found.filter(isOfFiles);
+  const models = ofFiles.flatMap(({ stored }) => current.apis.get(stored.api_id)?.model ?? []);
+  await prefetchReferences(models, services);
+  apis.push(...(await pluginFiles.recompileAll(ofFiles, current)));
   return buildNextSnapshot(current, revision, apis, deleted, services.grants.heldHosts());
 }
 
