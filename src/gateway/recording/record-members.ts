@@ -67,6 +67,7 @@ const textMembers = {
   api_version: 'version',
   upstream_error: 'upstreamError',
   request_id: 'requestId',
+  mcp_method: 'mcpMethod',
   mcp_primitive_name: 'mcpPrimitiveName',
   graphql_operation_name: 'graphqlName',
   raw_request: 'rawRequest',
@@ -76,8 +77,10 @@ const textMembers = {
 type TextMember = keyof typeof textMembers;
 const textNames = Object.keys(textMembers) as TextMember[];
 
-/** Texts that do not come from the client: they stay where a plugin failed. */
-const harmlessMembers: ReadonlySet<string> = new Set(['method', 'api_version']);
+/** Texts of the gateway and the definition: they stay where a plugin failed. Every other column may have client text. */
+const gatewayColumns: ReadonlySet<WordColumn> = new Set(['version', 'refusal', 'graphqlType', 'mcpPrimitiveType']);
+/** RFC 9110 and RFC 5789. Clients can choose any other text as a method. */
+const knownMethods: ReadonlySet<string> = new Set('GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT'.split(' '));
 /** Base64 of the longest recorded message, twice. */
 const maxRawCharacters = 24_576;
 const maxTags = 50;
@@ -120,11 +123,11 @@ export function applyHookRecord(record: CapturedRecord, returned: unknown): stri
 
 /** Fails closed: a record whose plugin failed is stored without what the plugin could have removed. */
 export function clearRecord(record: CapturedRecord): void {
-  for (const member of textNames) if (!harmlessMembers.has(member)) record.setWord(textMembers[member], '');
+  const method = record.word('method');
+  for (const column of wordColumns) if (!gatewayColumns.has(column)) record.setWord(column, '');
+  record.setWord('method', knownMethods.has(method) ? method : otherName);
   record.setWord('keyHash', anonymousKey);
   record.setWord('path', otherName);
-  record.setWord('tags', '');
-  record.setWord('graphqlFields', '');
 }
 
 function findRecordFault(given: HookRecord, returned: Readonly<Record<string, unknown>>): string {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { anonymousKey, wordColumns } from '#analytics/batch.ts';
 import { createLog } from '#base/log.ts';
 import { classicToModel } from '#definition/model.ts';
 import type { ApiRecordHook } from '../plugins/record-contract.ts';
@@ -66,6 +67,49 @@ describe('Queue of records with plugins', () => {
     context.mock.timers.tick(3000);
     await closed;
     assert.deepEqual(stored, ['']);
+  });
+
+  for (const [method, kept] of Object.entries({ GET: 'GET', 'client-text': 'other' }))
+    test(`a record of the method ${method} whose plugin failed has no text of the client in any column`, async () => {
+      const stored: CapturedRecord[] = [];
+      const store = (record: CapturedRecord) => void stored.push(record);
+      const plugins = createRecordPlugins({ log: silent, store, nowMs: () => 0 });
+      const record = new CapturedRecord(
+        createApi(async () => {
+          throw new Error('broken');
+        }),
+        0,
+      );
+      for (const column of wordColumns) record.setWord(column, `client-${column}`);
+      record.setWord('method', method);
+      plugins.add(record);
+      await plugins.close();
+      const [found] = stored as [CapturedRecord];
+      const words = wordColumns.flatMap(column => (found.word(column) === '' ? [] : [[column, found.word(column)]]));
+      assert.deepEqual(Object.fromEntries(words), {
+        version: 'client-version',
+        refusal: 'client-refusal',
+        graphqlType: 'client-graphqlType',
+        mcpPrimitiveType: 'client-mcpPrimitiveType',
+        keyHash: anonymousKey,
+        path: 'other',
+        method: kept,
+      });
+    });
+
+  test('a plugin can change the method of a message to an MCP proxy', async () => {
+    const words: string[] = [];
+    const store = (record: CapturedRecord) => void words.push(record.word('mcpMethod'));
+    const plugins = createRecordPlugins({ log: silent, store, nowMs: () => 0 });
+    const api = createApi(async records => ({
+      returns: records.map(record => ({ record: { ...record, mcp_method: record.mcp_method.toUpperCase() } })),
+      logs: [],
+    }));
+    const record = new CapturedRecord(api, 0);
+    record.setWord('mcpMethod', 'tools/call');
+    plugins.add(record);
+    await plugins.close();
+    assert.deepEqual(words, ['TOOLS/CALL']);
   });
 
   test('the queue of an organisation is bounded, and leaves that of another as it is', async () => {

@@ -151,6 +151,8 @@ export interface HookRecord {
   api_version: string;
   upstream_error: string;
   request_id: string;
+  /** JSON-RPC method of a request to an MCP proxy, or empty. */
+  mcp_method: string;
   mcp_primitive_name: string;
   graphql_operation_name: string;
   /** Without those that the gateway adds: key, organisation, API. */
