@@ -199,6 +199,18 @@ describe('Plugins of analytics records', () => {
     await waitForLogs(api, 8);
   });
 
+  test('an API that enables a second plugin of records is not served', async () => {
+    const first = { enabled: true, functionName: 'change', code: encode(script('')) };
+    const createSaid = (enabled: boolean): Said => ({
+      classic: {},
+      oas: { middleware: { global: { trafficLogs: { enabled: true, plugins: [first, { ...first, enabled }] } } } },
+    });
+    const [, several] = (await publishBoth(app, upstream, createSaid(true))) as [Published, Published];
+    assert.match(await findUnavailableReason(app, `${several.url}/x`), /several plugins of analytics records/);
+    const [, one] = (await publishBoth(app, upstream, createSaid(false))) as [Published, Published];
+    await call(one);
+  });
+
   const unavailable: Record<string, [said: Said, reason: RegExp]> = {
     'a file of another runtime': [recordPlugin({ path: 'mask.so' }), /mask\.so is not a \.js file/],
     'a file outside of the directory': [recordPlugin({ path: '../x.js' }), /not below plugins\.directory/],

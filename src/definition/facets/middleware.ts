@@ -193,7 +193,7 @@ export const trafficLogs = facet({
         code: { rule: textRule, interpolation: 'nothing', about: 'Source in base64; takes precedence over the file.' },
       },
       classic: null,
-      about: 'Plugins that change analytics records; only the first is used.',
+      about: 'Plugin that changes analytics records. Requests to an API that enables a second one get 503.',
     },
     pluginEnabled: {
       rule: flagRule,
@@ -232,7 +232,7 @@ interface RecordPlugin {
   readonly code: string;
 }
 
-/** The classic format has one plugin, the OpenAPI format a list of which the first counts. */
+/** The classic format has one plugin, the OpenAPI format a list; an API that enables a second one is not served. */
 function derivePlugin(values: Values, from: DefinitionFormat): Values {
   if (from === 'oas') {
     const [first] = values.plugins as RecordPlugin[];

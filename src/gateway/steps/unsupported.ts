@@ -43,6 +43,10 @@ const unsupportedFeatures: readonly UnsupportedFeature[] = [
     feature: 'protocols inside HTTP in the classic format',
     isUsed: it => it.format !== 'mcp' && it.identity.applicationProtocol !== '',
   },
+  {
+    feature: 'several plugins of analytics records',
+    isUsed: ({ trafficLogs: it }) => it.enabled && anyEnabled(it.plugins.slice(1)),
+  },
   { feature: 'streams', isUsed: it => it.format === 'streams' && keys(it.streams ?? {}).length > 0 },
 ];
 
