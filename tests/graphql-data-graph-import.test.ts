@@ -122,6 +122,24 @@ describe('POST /api/data-graphs/data-sources/import', () => {
     assert.equal((await fetch(`${app.url.gateway}/guarded/`, { method: 'POST' })).status, 401);
   });
 
+  test('methods, properties and nested schemas that a graph leaves out are in its warnings', async () => {
+    const base = createDocument(server.url);
+    const names = Array.from({ length: 1002 }, (_, at) => `p${at}`);
+    const wide = { type: 'object', properties: Object.fromEntries(names.map(name => [name, { type: 'string' }])) };
+    let deep: object = { type: 'string' };
+    for (let level = 0; level < 40; level++) deep = { type: 'object', properties: { below: deep } };
+    const done = { responses: { 204: { description: 'ok' } } };
+    const get = (schema: object) => ({ get: { responses: { 200: jsonContent(schema) } } });
+    const paths = { '/wide': { ...get(wide), head: done, options: done, trace: done }, '/deep': get(deep) };
+    const asked = { body: { ...base, paths } };
+    const { status, text } = await app.ask('POST', `${path}?listenPath=/left-out/`, asked);
+    assert.equal(status, 200, text.slice(0, 500));
+    for (const method of ['head', 'options', 'trace'])
+      assert.match(text, new RegExp(`/paths/~1wide/${method}: operations of this method are left out`));
+    assert.match(text, /: 2 properties beyond 1000 are left out/);
+    assert.match(text, /schema nested deeper than 32 levels: its type is JSON: \/paths\/~1deep\//);
+  });
+
   test('a document in YAML with the media type of data graphs, and Swagger 2.0, are imported', async () => {
     const yaml = `openapi: 3.0.3
 info: {title: Yaml, version: "1"}

@@ -78,7 +78,12 @@ function toAny(building: Building): string {
 }
 
 function toType(building: Building, schema: unknown, place: string, context: Context): string {
-  if (!isObject(schema) || context.depth > maxSchemaNesting) return toAny(building);
+  if (!isObject(schema)) return toAny(building);
+  if (context.depth > maxSchemaNesting) {
+    // The place last: it is long, and warnings are cut.
+    building.warnings.add(`schema nested deeper than ${maxSchemaNesting} levels: its type is JSON: ${place}`);
+    return toAny(building);
+  }
   const part = resolveLocalReference(building.root, schema, place);
   const own = part.place === place ? context.name : part.place.slice(part.place.lastIndexOf('/') + 1);
   const known = building.converted[context.use];
@@ -133,7 +138,10 @@ function convertEnum(building: Building, values: readonly unknown[], part: Docum
 function convertObject(building: Building, merged: DocumentPart, own: JsonObject, context: Context): string {
   const { value, place } = merged;
   const { use, name } = context;
-  const members = Object.entries(objectOrEmpty(value.properties)).slice(0, maxMembers);
+  const properties = Object.entries(objectOrEmpty(value.properties));
+  const members = properties.slice(0, maxMembers);
+  if (properties.length > maxMembers)
+    building.warnings.add(`${place}: ${properties.length - maxMembers} properties beyond ${maxMembers} are left out`);
   if (members.length === 0) return toAny(building);
   building.memberCount += members.length;
   if (building.memberCount > maxTotalMembers)

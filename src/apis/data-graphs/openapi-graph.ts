@@ -32,6 +32,8 @@ const rootTypes: ReadonlyMap<string, 'Query' | 'Mutation'> = new Map([
   ['delete', 'Mutation'],
 ]);
 
+const droppedMethods = ['head', 'options', 'trace', 'query'];
+
 /** State of one import. */
 interface Import {
   readonly root: JsonObject;
@@ -57,7 +59,7 @@ export function convertToGraph(root: JsonObject): ImportedGraph {
   const types = createGraphTypes(root, warnings);
   const serverUrl = readServerUrl(root, warnings);
   const importing: Import = { root, serverUrl, types, names: createGraphNames(), warnings, argumentCount: 0 };
-  const fields = listOperations(root).map(it => importOperation(importing, it));
+  const fields = listOperations(root, warnings).map(it => importOperation(importing, it));
   const printRoot = (name: ImportedField['rootType']) => {
     const own = fields.filter(({ rootType }) => rootType === name);
     return own.length === 0 ? [] : [`type ${name} {\n${own.map(({ sdl }) => sdl).join('\n')}\n}`];
@@ -102,10 +104,12 @@ function readServerUrl({ servers }: JsonObject, warnings: Warnings): string {
   return trimTrailingSlashes(url);
 }
 
-function listOperations(root: JsonObject): SourceOperation[] {
+function listOperations(root: JsonObject, warnings: Warnings): SourceOperation[] {
   const found: SourceOperation[] = [];
   for (const [path, item] of Object.entries(objectOrEmpty(root.paths))) {
     const { value, place } = resolveLocalReference(root, item, `/paths${toJsonPointer([path])}`);
+    for (const method of droppedMethods)
+      if (isObject(value[method])) warnings.add(`${place}/${method}: operations of this method are left out`);
     for (const method of rootTypes.keys()) {
       const operation = value[method];
       if (!isObject(operation)) continue;
