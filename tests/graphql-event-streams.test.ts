@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, test } from 'node:test';
+import type { LoggedCall } from '#analytics/schema.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { usersSdl } from './support/graphql-upstream.ts';
 import { eventually, openApi, publish } from './support/traffic.ts';
@@ -55,23 +56,38 @@ describe('GraphQL subscriptions by server-sent events', () => {
       body: { access_rights: { [apiId]: { api_id: apiId, ...right } } },
     });
 
-  const changes: Record<string, (key: string) => Promise<{ status: number }>> = {
-    'is deleted': key => app.ask('DELETE', `/gw/keys/${key}?wait=applied`),
-    'may read less': key => write(key, { restricted_types: [{ name: 'User', fields: ['id'] }] }),
+  interface Change {
+    readonly code: string;
+    apply(key: string): Promise<{ status: number }>;
+  }
+  const changes: Record<string, Change> = {
+    'is deleted': { code: 'key_inactive', apply: key => app.ask('DELETE', `/gw/keys/${key}?wait=applied`) },
+    'may read less': {
+      code: 'access_changed',
+      apply: key => write(key, { restricted_types: [{ name: 'User', fields: ['id'] }] }),
+    },
+  };
+  const readRefusals = async () => {
+    const { body } = await app.ask('GET', `/api/logs?start=0&end=9999999999&api_id=${apiId}`);
+    return (body.data as LoggedCall[]).map(({ refusal }) => refusal);
   };
   for (const type of ['text/event-stream', 'multipart/mixed; boundary="-"'])
-    for (const [about, change] of Object.entries(changes))
+    for (const [about, { code, apply }] of Object.entries(changes))
       test(`the stream (${type}) of a key that ${about} ends here and at the upstream, and no other`, async () => {
+        const before = (await readRefusals()).filter(it => it === code).length;
         const [key, kept] = [await createKey(), await createKey()];
         const ending = await subscribe(key, `ending ${about}`, type);
         const survivor = await subscribe(kept, `kept ${about}`, type);
         const ended = assert.rejects(ending.read());
-        assert.equal((await change(key)).status, 200);
+        assert.equal((await apply(key)).status, 200);
         await ended;
         await eventually(() => assert.ok(streams.get(`ending ${about}`)!.destroyed));
         const next = survivor.read();
         streams.get(`kept ${about}`)!.write('event: next\ndata: {}\n\n');
         assert.equal((await next).done, false);
         await survivor.cancel();
+        await eventually(async () =>
+          assert.equal((await readRefusals()).filter(it => it === code).length, before + 1, 'the record has the code'),
+        );
       });
 });

@@ -6,6 +6,12 @@ import type { AuthServices } from './services.ts';
 
 type Services = Pick<AuthServices, 'clock' | 'keyCache' | 'log'>;
 
+/**
+ * `revoked`: the key was deleted, revoked or deactivated, has expired, or lost its access to the API. `changed`: it may
+ * use other parts of the API than when the connection was opened.
+ */
+export type AccessEnd = 'revoked' | 'changed';
+
 /** Key of a connection that outlives its request. */
 export interface WatchedKey {
   readonly orgId: string;
@@ -14,11 +20,7 @@ export interface WatchedKey {
   /** Authentication method of the connection. */
   readonly authMethod: string;
   readonly apiId: string;
-  /**
-   * `revoked`: the key was deleted, revoked or deactivated, has expired, or lost its access to the API. `changed`: it may
-   * use other parts of the API than when the connection was opened.
-   */
-  onRevoked(reason: 'revoked' | 'changed'): void;
+  onAccessEnded(reason: AccessEnd): void;
   /** The key or a policy of it has changed, but for its access: limits of the connection follow. */
   onSession?(session: Session): void;
 }
@@ -72,7 +74,7 @@ export function createKeyWatch(services: Services): KeyWatch {
   }
 
   const check = createKeyCheck(services, (entry, reason) => {
-    if (remove(entry)) entry.onRevoked(reason);
+    if (remove(entry)) entry.onAccessEnded(reason);
   });
   const onError = (err: Error) => log.error({ err }, 'watch of keys failed, retrying');
   function checkAll(): void {
@@ -83,7 +85,7 @@ export function createKeyWatch(services: Services): KeyWatch {
     watch(key) {
       const entry: WatchEntry = {
         ...key,
-        onRevoked: reason => key.onRevoked(reason),
+        onAccessEnded: reason => key.onAccessEnded(reason),
         onSession: session => key.onSession?.(session),
         checkedVersion: -1,
         checkedAtMs: 0,
@@ -95,17 +97,17 @@ export function createKeyWatch(services: Services): KeyWatch {
   };
 }
 
-type Revoke = (entry: WatchEntry, reason: 'revoked' | 'changed') => void;
+type EndAccess = (entry: WatchEntry, reason: AccessEnd) => void;
 
-function createKeyCheck({ clock, keyCache, log }: Services, revoke: Revoke) {
+function createKeyCheck({ clock, keyCache, log }: Services, endAccess: EndAccess) {
   function evaluate(entry: WatchEntry, known: CachedKey | undefined): void {
     const isUsable = known && !known.session.inactive && !isExpired(known.session, clock.now());
-    if (!isUsable) return revoke(entry, 'revoked');
+    if (!isUsable) return endAccess(entry, 'revoked');
     if (known.session === entry.session) return;
     const before = findRight(entry.session, entry.apiId);
     const now = findRight(known.session, entry.apiId);
-    if (before && !now) return revoke(entry, 'revoked');
-    if (describeAccess(before) !== describeAccess(now)) return revoke(entry, 'changed');
+    if (before && !now) return endAccess(entry, 'revoked');
+    if (describeAccess(before) !== describeAccess(now)) return endAccess(entry, 'changed');
     entry.session = known.session;
     entry.onSession?.(known.session);
   }
@@ -127,7 +129,7 @@ function createKeyCheck({ clock, keyCache, log }: Services, revoke: Revoke) {
 
   return (entry: WatchEntry): void => {
     const nowMs = clock.now();
-    if (isExpired(entry.session, nowMs)) return revoke(entry, 'revoked');
+    if (isExpired(entry.session, nowMs)) return endAccess(entry, 'revoked');
     if (!storedKeyMethods.has(entry.authMethod)) return;
     const version = keyCache.version();
     if (version === entry.checkedVersion && nowMs - entry.checkedAtMs < maxUncheckedMs) return;
@@ -136,7 +138,10 @@ function createKeyCheck({ clock, keyCache, log }: Services, revoke: Revoke) {
   };
 }
 
-/** Access of a right, as text for comparison. Limits are not part of it: open connections get the new ones. */
+/**
+ * Access of a right, as text for comparison: the query depth too, which decides what a query may read. Other limits are
+ * not part of it: open connections get the new ones.
+ */
 function describeAccess(right: Right | undefined): string {
   if (!right) return '';
   const { versions, allowedUrls, allowedTypes, restrictedTypes, fieldDepths, introspection, limits } = right;

@@ -82,7 +82,7 @@ function createSocketCheck(call: Exchange, options: SocketOptions): MessageCheck
       if (!session || skipsAuth) return () => undefined;
       return keyWatch.watch({
         ...{ orgId, keyId, session, authMethod, apiId },
-        onRevoked: reason => close(reason === 'revoked' ? unauthorizedCode : rightsChangedCode),
+        onAccessEnded: reason => close(reason === 'revoked' ? unauthorizedCode : rightsChangedCode),
         onSession(changed) {
           call.session = changed;
         },

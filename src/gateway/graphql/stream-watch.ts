@@ -1,4 +1,4 @@
-import type { KeyWatch } from '../auth/key-watch.ts';
+import type { AccessEnd, KeyWatch } from '../auth/key-watch.ts';
 import { type GatewayResponse, isStreaming } from '../http/response.ts';
 import type { Exchange, StepHooks } from '../pipeline/exchange.ts';
 
@@ -19,12 +19,12 @@ export function createStreamWatch({ apiId, orgId, keyWatch }: StreamWatchOptions
     response(call: Exchange, response: GatewayResponse): void {
       const { session, skipsAuth, keyId, authMethod } = call;
       if (!session || skipsAuth || call.upgrade !== '' || !isSubscription(response)) return;
-      const onRevoked = () => {
-        call.isSessionEnded = true;
-        call.errorCode = 'key_inactive';
+      const onAccessEnded = (reason: AccessEnd) => {
+        call.sessionEndCode = reason === 'revoked' ? 'key_inactive' : 'access_changed';
+        call.errorCode = call.sessionEndCode;
         call.onDisconnect?.();
       };
-      open.set(call, keyWatch.watch({ orgId, keyId, session, authMethod, apiId, onRevoked }));
+      open.set(call, keyWatch.watch({ orgId, keyId, session, authMethod, apiId, onAccessEnded }));
     },
     onFinish(call: Exchange): void {
       open.get(call)?.();

@@ -198,8 +198,8 @@ export class Exchange {
   /** Called when the client disconnects before the response is complete. */
   onDisconnect: (() => void) | undefined = undefined;
   isClientDisconnected = false;
-  /** The key was revoked, or its rights changed, while the response was streamed: the response is aborted. */
-  isSessionEnded = false;
+  /** Why the response is aborted: its key was revoked, or its rights changed, while it was streamed. */
+  sessionEndCode: '' | 'key_inactive' | 'access_changed' = '';
 
   constructor(init: {
     method: string;

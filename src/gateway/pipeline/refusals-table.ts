@@ -393,6 +393,11 @@ export const refusalsTable = {
     event: 'KeyExpired',
     about: 'The key has expired.',
   },
+  access_changed: {
+    status: 403,
+    message: 'Access rights have changed, please subscribe again',
+    about: 'The access rights of the key changed while a response was streamed; the gateway ended the stream.',
+  },
   api_not_granted: {
     status: 403,
     message: 'Access to this API has been disallowed',

@@ -75,7 +75,7 @@ const refusalsByReason: Partial<Readonly<Record<UpstreamFailureReason, RefusalCo
 /** Failures that the client caused: its disconnect, or its body. */
 function findClientFault(call: Exchange, error: Error): RefusalCode | undefined {
   if (call.isClientDisconnected) return 'client_disconnected';
-  if (call.isSessionEnded) return 'key_inactive';
+  if (call.sessionEndCode !== '') return call.sessionEndCode;
   const { code = '' } = error as { code?: string };
   if (code === bodyProblem.too_large.code) return 'body_too_large';
   return code === bodyProblem.too_slow.code ? 'body_too_slow' : undefined;

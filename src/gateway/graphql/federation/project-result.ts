@@ -82,7 +82,7 @@ export function formatProjection(
   run: OperationRun,
   onBug: (error: Error) => void,
 ): object {
-  const isExplained = createExplanation(subgraphErrors);
+  const isExplained = createErrorCoverage(subgraphErrors);
   const own = errors.flatMap(error => {
     const { originalError: cause, path = [], message } = error as GraphQLError;
     if (cause && isNullError(cause)) return isExplained(path) ? [] : [{ message, path }];
@@ -105,7 +105,7 @@ export function formatProjection(
 const isNullError = ({ message }: Error): boolean => message.startsWith('Cannot return null for non-nullable field');
 
 /** True for a path at, below or above that of an error; an error without a path explains every null. */
-function createExplanation(errors: readonly SubgraphError[]): (path: readonly (string | number)[]) => boolean {
+function createErrorCoverage(errors: readonly SubgraphError[]): (path: readonly (string | number)[]) => boolean {
   const toKey = (path: readonly (string | number)[]) => JSON.stringify(path);
   const listPrefixes = (path: readonly (string | number)[]) => path.map((_step, at) => toKey(path.slice(0, at + 1)));
   const exact = new Set(errors.map(({ path }) => toKey(path)));
