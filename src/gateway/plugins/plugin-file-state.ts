@@ -9,6 +9,7 @@ import {
   findScriptFolder,
   hookFolders,
   listFolderPlugins,
+  type PluginScript,
   readPluginFile,
 } from './plugin-files.ts';
 import type { PluginServices } from './services.ts';
