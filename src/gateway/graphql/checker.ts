@@ -45,6 +45,8 @@ export interface OperationRules {
   readonly apiId: string;
   /** Guards of a supergraph; undefined where it has none. */
   readonly guards: FieldGuards | undefined;
+  /** Types that guards may be on: all of a supergraph, also those that clients do not see. */
+  readonly guardedTypes: Pick<CompiledSchema, 'schema' | 'listRelatedTypes'>;
   /** Why an operation of a supergraph is too large to plan; undefined for any other API. */
   readonly findPlanExcess: FindPlanExcess | undefined;
   readScopes(claims: Readonly<Record<string, unknown>>): ReadonlySet<string>;
@@ -135,10 +137,10 @@ const noScopes: ReadonlySet<string> = new Set();
 function findGuarded(
   { session, skipsAuth, verifiedToken }: Exchange,
   operation: AnalysedOperation,
-  { guards, compiled, readScopes }: OperationRules,
+  { guards, guardedTypes, readScopes }: OperationRules,
 ) {
   if (!guards) return undefined;
   const isAuthenticated = session !== undefined && !skipsAuth;
   const scopes = isAuthenticated && verifiedToken ? readScopes(verifiedToken.claims) : noScopes;
-  return findGuardedField(operation, compiled, guards, { isAuthenticated, scopes });
+  return findGuardedField(operation, guardedTypes, guards, { isAuthenticated, scopes });
 }

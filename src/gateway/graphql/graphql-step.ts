@@ -130,6 +130,7 @@ function createChecker({ model, services: { settings } }: StepContext<Services, 
     {
       compiled,
       guards,
+      guardedTypes: supergraphTypes ?? compiled,
       readScopes: createScopeReader(model.oauth2),
       bounds: {
         maxTokens: settings['graphql.max_tokens'],

@@ -15,7 +15,7 @@ export interface GuardedClient {
  */
 export function findGuardedField(
   { fields }: AnalysedOperation,
-  { schema, listRelatedTypes }: CompiledSchema,
+  { schema, listRelatedTypes }: Pick<CompiledSchema, 'schema' | 'listRelatedTypes'>,
   guards: FieldGuards,
   client: GuardedClient,
 ): { readonly type: string; readonly field: string } | undefined {

@@ -87,7 +87,7 @@ function buildValidSchema(sdl: string): GraphQLSchema {
 
 const formatReason = (message: string): string => truncateText(message, maxReasonLength).replaceAll(/\s+/g, ' ');
 
-function createRelations(schema: GraphQLSchema): CompiledSchema['listRelatedTypes'] {
+export function createRelations(schema: GraphQLSchema): CompiledSchema['listRelatedTypes'] {
   const known = new Map<string, ReadonlySet<string>>();
   return name => {
     const found = known.get(name);

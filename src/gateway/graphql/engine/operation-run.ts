@@ -20,6 +20,8 @@ export interface AddedError {
 /** Quotes, colon and comma of a name. */
 export const nameOverhead = 4;
 
+const writeExcess = (maxRequests: number): string => `the operation needs more than ${maxRequests} requests`;
+
 /**
  * One execution: requests to sources in parallel up to a bound, equal requests as one, and the bounds of the operation.
  * A class: one is created per operation.
@@ -120,6 +122,12 @@ export class OperationRun {
     if (typeof value === 'object' && value !== null) this.charge(JSON.stringify(value));
   }
 
+  /** Why the operation may not send so many requests more; undefined where it may. */
+  findRequestExcess(count: number): string | undefined {
+    const { maxRequests } = this.#bounds;
+    return this.#counter.count + count > maxRequests ? writeExcess(maxRequests) : undefined;
+  }
+
   /** A mutation may change what was read before. */
   forgetResponses(): void {
     this.#known.clear();
@@ -139,8 +147,7 @@ export class OperationRun {
 
   async #request<T>(request: SourceRequest, read: (response: SourceResponse) => Promise<T> | T): Promise<T> {
     const { maxRequests } = this.#bounds;
-    if (++this.#counter.count > maxRequests)
-      throw new SourceError(`the operation needs more than ${maxRequests} requests`);
+    if (++this.#counter.count > maxRequests) throw new SourceError(writeExcess(maxRequests));
     await this.#waitForTurn();
     try {
       if (this.stopReason !== '') throw new SourceError(this.stopReason);

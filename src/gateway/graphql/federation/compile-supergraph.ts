@@ -3,6 +3,7 @@ import type { JsonObject } from '#base/json-tree.ts';
 import type { DataSource } from '#definition/data-graph/data-source.ts';
 import type { Model } from '#definition/model.ts';
 import { composeDefinition } from '#definition/supergraph/supergraph.ts';
+import type { SupergraphTypes } from '#languages/graphql/federation/supergraph-types.ts';
 import type { CompiledSchema } from '#languages/graphql/schema.ts';
 import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
 import { formatValidationError } from '#operations/validation-error.ts';
@@ -18,7 +19,7 @@ import { OperationRun, type RunBounds } from '../engine/operation-run.ts';
 import { SourceError } from '../engine/source-error.ts';
 import { compileSourceRequest } from '../engine/source-request.ts';
 import { type PlanOptions, PlanRun, type Subgraph } from './plan-run.ts';
-import { formatProjection, projectResult } from './project-result.ts';
+import { createTypeResolver, formatProjection, projectResult } from './project-result.ts';
 import { createQueryPlans, type FindPlan } from './query-plans.ts';
 import { createTypeMatcher } from './type-conditions.ts';
 
@@ -32,6 +33,8 @@ export function compileSupergraph(model: Model, services: Services): DataGraph {
   if ('errors' in supergraph)
     throw new ApiCompileError(`the supergraph is invalid: ${formatValidationError(supergraph.errors[0]!)}`);
   const { supergraphSdl } = supergraph.composed;
+  const types = supergraph.composed.readTypes();
+  const partlyHidden = findPartlyHidden(types, supergraph.compiled);
   const maxValues = settings['gateway.max_body_values'];
   const sendsParentId = model.contextVariables.enabled;
   const engine: Engine = {
@@ -39,11 +42,14 @@ export function compileSupergraph(model: Model, services: Services): DataGraph {
     findPlan: createQueryPlans(supergraphSdl, {
       orgId: identity.orgId,
       apiId: identity.id,
+      types,
+      partlyHidden,
       onFailure: error => services.log.error({ err: error, api: identity.id }, 'query planning failed'),
     }),
+    typeResolver: createTypeResolver(partlyHidden),
     planOptions: {
       subgraphs: compileSubgraphs(model, services),
-      match: createTypeMatcher(supergraph.composed.readTypes()),
+      match: createTypeMatcher(types),
       responseBounds: { decompression: decompressionBounds(settings), maxValues },
       batchesEntities: !graphql.disableQueryBatching,
       listHeaders: ({ call }) => (sendsParentId ? ['X-Gw-Parent-Request-Id', ensureRequestId(call)] : []),
@@ -81,6 +87,7 @@ export function compileSupergraph(model: Model, services: Services): DataGraph {
 interface Engine {
   readonly compiled: CompiledSchema;
   readonly findPlan: FindPlan;
+  readonly typeResolver: ReturnType<typeof createTypeResolver>;
   readonly planOptions: PlanOptions;
   readonly runBounds: RunBounds;
   onBug(error: Error): void;
@@ -94,9 +101,16 @@ async function executePlan(engine: Engine, request: CheckedGraphqlRequest, run: 
   const plannedRun = new PlanRun(run, readVariables(compiled, request), planOptions);
   if (plan?.node) await plannedRun.execute(plan.node);
   if (run.stopReason !== '') throw new SourceError(run.stopReason);
-  const result = projectResult(compiled, request, run, plannedRun.data);
+  const result = projectResult(compiled, request, run, plannedRun.data, engine.typeResolver);
   if (run.stopReason !== '') throw new SourceError(run.stopReason);
   return formatProjection(result, plannedRun.errors, run, engine.onBug);
+}
+
+/** Interfaces and unions that have more types in the supergraph than in the schema of clients. */
+function findPartlyHidden(types: SupergraphTypes, { possibleTypes }: CompiledSchema): ReadonlySet<string> {
+  const isHidden = (type: string, name: string) => !possibleTypes.get(type)?.includes(name);
+  const found = [...types.possibleTypes].filter(([type, names]) => [...names].some(name => isHidden(type, name)));
+  return new Set(found.map(([type]) => type));
 }
 
 /** Variables as the client sent them, with the defaults of the others. */

@@ -112,8 +112,14 @@ export class PlanRun {
       match,
     );
     const batches = batchesEntities ? [sent] : splitRepresentations(sent);
+    // Each request has the text of the operation: those beyond the bound are not even built.
+    const excess = batchesEntities ? undefined : this.#run.findRequestExcess(batches.length);
+    if (excess !== undefined) {
+      this.#addError({ message: excess, path: [], extensions: undefined }, listStaticPath(path));
+      return;
+    }
     const fetchOne = async (part: Representations) => {
-      if (part.values.length === 0) return;
+      if (part.values.length === 0 || this.#run.stopReason !== '') return;
       const reply = await this.#send(node, { representations: part.values }, listStaticPath(path));
       const { outputRewrites } = node;
       if (reply) this.#receive(reply, [{ alias: '_entities', path, sent: part, outputRewrites }]);

@@ -28,6 +28,7 @@ export function projectResult(
   { document, operation, variables }: CheckedGraphqlRequest,
   run: OperationRun,
   data: JsonObject,
+  typeResolver: GraphQLTypeResolver<unknown, OperationRun>,
 ): ExecutionResult {
   return executeSync({
     schema,
@@ -52,18 +53,21 @@ const fieldResolver: GraphQLFieldResolver<unknown, OperationRun> = (parent, _arg
 
 /**
  * The object type of a value. A plan leaves it out where no selection depends on it, and an interface object has the name
- * of the interface: any type will do then. Subgraphs may have types that clients do not see: no error names them.
+ * of the interface: any type will do then. Subgraphs may have types that clients do not see: no error names them, and a
+ * value of an interface or union that has such types must have a name that clients see.
  */
-const typeResolver: GraphQLTypeResolver<unknown, OperationRun> = (value, _run, info, abstractType) => {
-  const name = readOwn(value, '__typename');
-  const possible = info.schema.getPossibleTypes(abstractType);
-  if (possible.some(type => type.name === name)) return name as string;
-  const isOpen = name === undefined || name === abstractType.name;
-  const [first] = possible;
-  if (isOpen && first && !info.fieldNodes.some(node => dependsOnType(node.selectionSet, info, abstractType.name)))
-    return first.name;
-  throw new SourceError(`a value of ${abstractType.name} is of no type of the schema`);
-};
+export const createTypeResolver =
+  (partlyHidden: ReadonlySet<string>): GraphQLTypeResolver<unknown, OperationRun> =>
+  (value, _run, info, abstractType) => {
+    const name = readOwn(value, '__typename');
+    const possible = info.schema.getPossibleTypes(abstractType);
+    if (possible.some(type => type.name === name)) return name as string;
+    const isOpen = (name === undefined || name === abstractType.name) && !partlyHidden.has(abstractType.name);
+    const [first] = possible;
+    if (isOpen && first && !info.fieldNodes.some(node => dependsOnType(node.selectionSet, info, abstractType.name)))
+      return first.name;
+    throw new SourceError(`a value of ${abstractType.name} is of no type of the schema`);
+  };
 
 /** True where a selection has the name of the type, or a condition on it. */
 function dependsOnType(set: SelectionSetNode | undefined, info: GraphQLResolveInfo, type: string): boolean {

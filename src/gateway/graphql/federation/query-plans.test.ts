@@ -11,10 +11,17 @@ const composed = composeSupergraph([
 ]);
 assert.ok(!('errors' in composed));
 const { supergraphSdl } = composed;
+const types = composed.readTypes();
 
 function createPlans(orgId: string) {
   const failures: Error[] = [];
-  const find = createQueryPlans(supergraphSdl, { orgId, apiId: 'api', onFailure: error => failures.push(error) });
+  const find = createQueryPlans(supergraphSdl, {
+    orgId,
+    apiId: 'api',
+    types,
+    partlyHidden: new Set(),
+    onFailure: error => failures.push(error),
+  });
   return { find, failures };
 }
 

@@ -1,6 +1,7 @@
 import { type QueryPlan, QueryPlanner } from '@graphql-hive/router-query-planner';
 import type { DocumentNode, OperationDefinitionNode } from 'graphql';
 import { Abandoned, createFairQueue } from '#base/fair-queue.ts';
+import type { SupergraphTypes } from '#languages/graphql/federation/supergraph-types.ts';
 import { ApiCompileError } from '../../pipeline/step.ts';
 import { SourceError } from '../engine/source-error.ts';
 import { writePlannedDocument } from './planned-document.ts';
@@ -15,6 +16,9 @@ export type FindPlan = (
 export interface PlanOwner {
   readonly orgId: string;
   readonly apiId: string;
+  readonly types: SupergraphTypes;
+  /** Interfaces and unions with types that clients do not see. */
+  readonly partlyHidden: ReadonlySet<string>;
   onFailure(error: Error): void;
 }
 
@@ -37,12 +41,15 @@ const planning = createFairQueue(
 
 /** Query planner of a supergraph. Plans live as long as the cached document that they are of. */
 export function createQueryPlans(supergraphSdl: string, owner: PlanOwner): FindPlan {
+  const { types, partlyHidden } = owner;
   const planner = createPlanner(supergraphSdl);
   const planned = new WeakMap<OperationDefinitionNode, Planned>();
   const requestPlan = createSharedPlanning(planner, owner);
 
   async function plan(...[document, operation, { signal }]: Parameters<FindPlan>) {
-    const text = writePlannedDocument(document, operation);
+    const rootType = types.schema.getRootType(operation.operation)!.name;
+    const named = { names: partlyHidden, rootType, findFieldType: types.findFieldType };
+    const text = writePlannedDocument(document, operation, named);
     const built = text === undefined ? { plan: undefined } : await waitUnlessAborted(requestPlan(text, signal), signal);
     if (isKept(built)) planned.set(operation, built);
     return readPlan(built);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type CompositionResult, composeServices, type ServiceDefinition } from '@theguild/federation-composition';
 import { type ConstDirectiveNode, GraphQLError, Kind, parse } from 'graphql';
 import { Lru } from '#base/lru.ts';
@@ -28,21 +29,25 @@ export interface CompositionError {
   readonly message: string;
 }
 
-const maxSubgraphTokens = 500_000;
+/** Of all subgraphs together: composition holds the thread. */
+const maxSubgraphTokens = 100_000;
+const maxSubgraphTypes = 2000;
 const maxSubgraphNesting = 100;
 const maxErrors = 20;
 /** Versions of an API, checks and reloads share a composition. */
-const maxCompositions = 16;
+const maxCompositions = 128;
 const compositions = new Lru<string, ComposedSupergraph>(maxCompositions);
 
 /** Composes subgraphs of Federation 1 and 2 to a supergraph; errors by subgraph. */
 export function composeSupergraph(
   subgraphs: readonly SubgraphSchema[],
 ): ComposedSupergraph | { readonly errors: readonly CompositionError[] } {
-  const key = JSON.stringify(subgraphs.map(({ name, sdl }) => [name, sdl]));
+  const text = JSON.stringify(subgraphs.map(({ name, sdl }) => [name, sdl]));
+  const key = createHash('sha256').update(text).digest('base64');
   const known = compositions.get(key);
   if (known) return known;
-  const parsed = subgraphs.map(parseSubgraph);
+  const remaining = { tokens: maxSubgraphTokens, types: maxSubgraphTypes };
+  const parsed = subgraphs.map(it => parseSubgraph(it, remaining));
   const syntaxErrors = parsed.flatMap((it, at) => ('fault' in it ? [{ at, message: it.fault }] : []));
   if (syntaxErrors.length > 0) return { errors: syntaxErrors };
   const outside = parsed.flatMap((it, at) => ('fault' in it ? [] : findExternalOfInterfaceObject(it, at)));
@@ -73,11 +78,19 @@ export function composeSupergraph(
   }
 }
 
-function parseSubgraph({ name, sdl }: SubgraphSchema): ServiceDefinition | { readonly fault: string } {
+/** `remaining`: what the subgraphs before it leave of the bounds of all. */
+function parseSubgraph(
+  { name, sdl }: SubgraphSchema,
+  remaining: { tokens: number; types: number },
+): ServiceDefinition | { readonly fault: string } {
   try {
-    scanGraphqlText(sdl, { maxTokens: maxSubgraphTokens, maxNesting: maxSubgraphNesting });
+    remaining.tokens -= scanGraphqlText(sdl, { maxTokens: maxSubgraphTokens, maxNesting: maxSubgraphNesting });
+    if (remaining.tokens < 0) return { fault: `all subgraphs together have more than ${maxSubgraphTokens} tokens` };
     // Addresses are not part of the composition: only the definition has them.
-    return { name, url: '', typeDefs: parse(sdl, { noLocation: true }) };
+    const typeDefs = parse(sdl, { noLocation: true });
+    remaining.types -= typeDefs.definitions.length;
+    if (remaining.types < 0) return { fault: `all subgraphs together have more than ${maxSubgraphTypes} types` };
+    return { name, url: '', typeDefs };
   } catch (error) {
     if (error instanceof GraphQLError) return { fault: error.message };
     throw error;

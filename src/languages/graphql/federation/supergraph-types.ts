@@ -1,8 +1,8 @@
-import { buildSchema, type GraphQLNamedType, type GraphQLSchema, getNamedType, isAbstractType, Kind } from 'graphql';
+import { buildSchema, type GraphQLNamedType, getNamedType, isAbstractType, Kind } from 'graphql';
+import { type CompiledSchema, createRelations } from '../schema.ts';
 
 /** Types of a whole supergraph: plans also name types that clients do not see. */
-export interface SupergraphTypes {
-  readonly schema: GraphQLSchema;
+export interface SupergraphTypes extends Pick<CompiledSchema, 'schema' | 'listRelatedTypes'> {
   /** Names of the object types of each interface and union. */
   readonly possibleTypes: ReadonlyMap<string, ReadonlySet<string>>;
   /** Interfaces and unions that several subgraphs have, or one of whose types they have: plans list their types. */
@@ -21,6 +21,7 @@ export function readSupergraphTypes(supergraphSdl: string): SupergraphTypes {
   const shared = abstractTypes.filter(type => [type, ...schema.getPossibleTypes(type)].some(isInSeveralSubgraphs));
   return {
     schema,
+    listRelatedTypes: createRelations(schema),
     possibleTypes,
     sharedTypes: new Set(shared.map(({ name }) => name)),
     findFieldType(type, field) {
