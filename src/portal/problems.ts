@@ -23,6 +23,7 @@ export const problem = problems('portal', {
   attribute_type_fixed: { status: 422, message: 'Type: cannot change: create another attribute' },
   attribute_read_only: { status: 422, message: 'Value: is set already and can be written only once' },
   attribute_required: { status: 422, message: 'Value: is required' },
+  credential_fixed: { status: 422, message: '{members}: cannot change: create another credential' },
   too_many_attributes: { status: 422, message: 'There can be at most {maxAttributes} custom attributes' },
   page_exists: { status: 422, message: 'A page with this Path or CID already exists' },
   block_exists: { status: 422, message: 'A block of the page with this Name, or one with this CID, already exists' },

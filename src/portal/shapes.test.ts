@@ -5,6 +5,7 @@ import {
   intBetween,
   lenientBool,
   lenientInt,
+  paginate,
   portalId,
   portalPageQuery,
   references,
@@ -41,6 +42,13 @@ test('limit bounds the rows of a page', () => {
   assert.deepEqual(query, { page: 1, per_page: 20, limit: 2 });
   assert.deepEqual(applyLimit([1, 2, 3], query), [1, 2]);
   assert.equal(portalPageQuery.safeParse({ page: '0' }).success, false);
+});
+
+test('a page of a list begins after the pages before it, and limit does not move it', () => {
+  const pageOf = (query: object) => paginate([1, 2, 3, 4, 5], portalPageQuery.parse(query));
+  assert.deepEqual(pageOf({ page: 2, per_page: 2 }), [3, 4]);
+  assert.deepEqual(pageOf({ page: 2, per_page: 3, limit: 1 }), [4]);
+  assert.deepEqual(pageOf({ page: 4, per_page: 2 }), []);
 });
 
 test('trailing slashes are trimmed in linear time', () => {

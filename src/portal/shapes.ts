@@ -35,6 +35,14 @@ export const lenientBool = z.union(
 export const textUpTo = (maxLength = 255) => z.string().max(maxLength);
 export const nonEmptyText = (maxLength = 255) => z.string().trim().min(1, 'must not be empty').max(maxLength);
 
+/** Description of members that only pages of the portal read. */
+export const storedForPages =
+  'Stored; takes effect with the pages of the portal, which this version does not serve yet';
+
+/** Description of members that only the registration of OAuth clients reads. */
+export const storedForOauthClients =
+  'Stored; takes effect with OAuth clients, which this version does not register at providers yet';
+
 /** Absent and `null` are equal in a request. */
 export const optionalMember = <S extends z.ZodType>(shape: S) =>
   z.nullish(shape).transform(value => value ?? undefined);
@@ -58,6 +66,11 @@ export type PortalPageQuery = z.output<typeof portalPageQuery>;
 export const toPortalPageRequest = ({ page, per_page }: PortalPageQuery) => ({ page, size: per_page });
 export const applyLimit = <T>(items: readonly T[], { limit }: PortalPageQuery): T[] =>
   items.slice(0, limit ?? items.length);
+/** One page of a list that is in memory. */
+export function paginate<T>(items: readonly T[], query: PortalPageQuery): T[] {
+  const start = (query.page - 1) * query.per_page;
+  return applyLimit(items.slice(start, start + query.per_page), query);
+}
 
 /** Reference of an object in a path: id or persistent id. */
 export type PortalRef = { id: number } | { cid: string };

@@ -62,6 +62,20 @@ describe('Unknown members', () => {
     });
   }
 
+  test('the persistent id of an object of the portal is read-only in every change', () => {
+    const changes = withBody.filter(it => it.surface === 'portal' && it.method === 'PUT');
+    const withCid = changes.flatMap(it =>
+      placesOf(it.body!)
+        .filter(({ path, object }) => !path && object.shape.CID)
+        .map(({ object }) => ({ name: it.name, isWritable: isEffective(object.shape.CID!) })),
+    );
+    assert.ok(withCid.length > 5);
+    assert.deepEqual(
+      withCid.filter(({ isWritable }) => isWritable).map(({ name }) => name),
+      [],
+    );
+  });
+
   test('free-form objects accept any member', async () => {
     // API definitions, and the configuration of a provider, have a check of their own.
     const own = ['apis[0].api_definition', 'apis[0].oas', 'Configuration.MetaData'];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
-import { applyLimit, numberedId, okResponse, okStatus, type PortalPageQuery, portalPageQuery } from '../shapes.ts';
+import { numberedId, okResponse, okStatus, paginate, portalPageQuery } from '../shapes.ts';
 import { checkAttribute } from './rules.ts';
 import {
   AttributeChange,
@@ -35,11 +35,6 @@ const requireModel = async (id: number, { portal }: Services, missing: Missing =
 /** An attribute of a model; one of another model is as good as none. */
 const requireOfModel = (attribute: StoredAttribute | undefined, modelId: number, missing: Missing = 'not_found') =>
   present(attribute?.ModelID === modelId ? attribute : undefined, 'Custom attribute', missing);
-
-const paginate = <T>(items: readonly T[], query: PortalPageQuery): T[] => {
-  const start = (query.page - 1) * query.per_page;
-  return applyLimit(items.slice(start, start + query.per_page), query);
-};
 
 const touchModel = (id: number, { portal, clock }: Services) =>
   portal.attributes.models.change(id, it => ({ ...it, UpdatedAt: clock.now() }));

@@ -7,11 +7,12 @@ import {
   nonEmptyText,
   optionalMember,
   replaceableReferences,
+  storedForPages,
 } from '../shapes.ts';
 
 /**
- * Catalogue of products and plans. Public: visible to all; Private: to signed-in developers, or to the teams of its
- * audience where it has one.
+ * Catalogue of products and plans. Visibility and audiences are stored for the pages of the portal; no operation limits
+ * access by them.
  */
 const visibility = z.enum(['Private', 'Public']);
 
@@ -19,13 +20,16 @@ const writable = z.object({
   CID: optionalMember(chosenCid),
   Name: nonEmptyText(),
   NameWithSlug: optionalMember(nonEmptyText()),
-  VisibilityStatus: optionalMember(visibility),
+  VisibilityStatus: optionalMember(visibility).describe(storedForPages),
   Plans: replaceableReferences,
   Products: replaceableReferences,
 });
 /** A team, or all users of an organisation: its default team. */
 export const AudienceWrite = z
-  .object({ OrganisationID: optionalMember(lenientInt), TeamID: optionalMember(lenientInt) })
+  .object({
+    OrganisationID: optionalMember(lenientInt).describe(storedForPages),
+    TeamID: optionalMember(lenientInt).describe(storedForPages),
+  })
   .refine(it => it.OrganisationID !== undefined || it.TeamID !== undefined, 'TeamID or OrganisationID is required');
 export type AudienceWrite = z.output<typeof AudienceWrite>;
 const maxAudiences = 1000;
@@ -35,7 +39,10 @@ export const CatalogueWrite = readOnlyMembers(
   writable.extend({ OrgCatalogues: optionalMember(z.array(AudienceWrite).max(maxAudiences)) }),
   readOnly,
 );
-export const CatalogueChange = readOnlyMembers(writable.extend({ Name: optionalMember(nonEmptyText()) }), readOnly);
+export const CatalogueChange = readOnlyMembers(
+  writable.omit({ CID: true }).extend({ Name: optionalMember(nonEmptyText()) }),
+  [...readOnly, 'CID'],
+);
 
 export interface StoredCatalogue {
   ID: number;

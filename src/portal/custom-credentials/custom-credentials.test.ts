@@ -115,6 +115,37 @@ onEveryEngine('custom credentials of apps', app => {
     assert.deepEqual(await ok('GET', path), []);
   });
 
+  test('a change of anything but the alias is refused with the names of the members, and nothing is stored', async () => {
+    const { managed, path, plan, product } = await create();
+    const key = await ok('POST', path, managed, 201);
+    const pair = { Alias: 'sap', Type: 'CREDENTIAL_TYPE_CUSTOM', CredentialKey: 'user', CredentialSecret: 'first' };
+    const stored = await ok('POST', path, pair, 201);
+    for (const [before, change, names] of [
+      [key, { PlanID: plan.ID + 1 }, 'PlanID'],
+      [key, { PlanID: '' }, 'PlanID'],
+      [key, { ProductIDs: [product.ID, 99999] }, 'ProductIDs'],
+      [key, { KeyID: `${key.KeyID}x` }, 'KeyID'],
+      [key, { AuthTokenType: 'AUTH_TOKEN_CUSTOM' }, 'AuthTokenType'],
+      [key, { AuthenticationMethod: 'jwt' }, 'AuthenticationMethod'],
+      [key, { CredentialKey: 'k', CredentialSecret: 's' }, 'CredentialKey, CredentialSecret'],
+      [stored, { Type: managed.Type, PlanID: plan.ID }, 'Type, PlanID'],
+      [stored, { CredentialSecret: '' }, 'CredentialSecret'],
+    ] as const) {
+      for (const body of [
+        { ...before, ...change },
+        { Alias: 'other', ...change },
+      ]) {
+        const { status, body: refused } = await ask('PUT', `${path}/${before.ID}`, body);
+        assert.deepEqual([status, refused.errors], [422, [`${names}: cannot change: create another credential`]]);
+      }
+      assert.deepEqual(await ok('GET', `${path}/${before.ID}`), before);
+    }
+    assert.equal((await ask('PUT', `${path}/${key.ID}`, { ...key, ProviderID: 1 })).status, 422);
+    const same = { Alias: 'again', PlanID: plan.ID, ProductIDs: [String(product.ID)], CredentialKey: null };
+    assert.equal((await ok('PUT', `${path}/${key.ID}`, same)).Alias, 'again');
+    assert.equal((await ok('PUT', `${path}/${stored.ID}`, { ...stored, Alias: 'again' })).Alias, 'again');
+  });
+
   test('a deleted app takes its keys along', async () => {
     const { managed, path, owned } = await create();
     const { KeyID } = await ok('POST', path, managed, 201);

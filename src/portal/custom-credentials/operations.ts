@@ -12,6 +12,7 @@ import {
   CustomCredentialRow,
   CustomCredentialWrite,
   checkCustomCredential,
+  checkFixedMembers,
   toCustomCredentialRow,
   toCustomCredentialView,
 } from './schema.ts';
@@ -90,20 +91,19 @@ export const updateCustomCredential = operation({
   name: 'updateCustomCredential',
   method: 'PUT',
   path: credentialPath,
-  about: 'Changes the alias of a credential that an administrator added to an app.',
+  about: 'Changes the alias of a credential that an administrator added to an app; other changes are refused.',
   params: ofCredential,
   body: CustomCredentialChange,
   returns: CustomCredential,
-  problems: [problem.unknown],
+  problems: [problem.unknown, problem.credential_fixed],
   async handle({ params, body, audit }, services: Services) {
     const { portal, clock } = services;
     const { ID } = await requireCredential(params, services, 'unknown');
     audit(String(ID));
-    const changed = await portal.customCredentials.change(ID, it => ({
-      ...it,
-      Alias: body.Alias,
-      UpdatedAt: clock.now(),
-    }));
+    const changed = await portal.customCredentials.change(ID, it => {
+      checkFixedMembers(body, it);
+      return { ...it, Alias: body.Alias, UpdatedAt: clock.now() };
+    });
     return toCustomCredentialView(present(changed, 'Credential', 'unknown'));
   },
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
+import { problem } from '../problems.ts';
 import {
   formatOptionalTime,
   intBetween,
@@ -46,22 +47,25 @@ export const CustomCredentialWrite = readOnlyMembers(
 );
 export type CustomCredentialWrite = z.output<typeof CustomCredentialWrite>;
 
-/** Only the alias can change. */
-export const CustomCredentialChange = readOnlyMembers(z.object({ Alias: nonEmptyText() }), [
-  'ID',
-  'Type',
-  'PlanID',
-  'ProductIDs',
-  'AuthenticationMethod',
-  'AuthTokenType',
-  'KeyID',
-  'ProviderID',
-  'ClientTypeID',
-  'CredentialKey',
-  'CredentialSecret',
-  'CreatedAt',
-  'UpdatedAt',
-]);
+/** Only the alias can change: the others are accepted as they are stored, so that a response can be sent back. */
+const fixed = z.object({
+  Type: optionalMember(z.enum(types)),
+  PlanID: optionalMember(z.union([z.literal(''), lenientInt], { error: 'must be a whole number' })),
+  ProductIDs: optionalMember(z.array(lenientInt).max(100)),
+  AuthenticationMethod: optionalMember(textUpTo()),
+  AuthTokenType: optionalMember(z.union([z.literal(''), tokenType])),
+  KeyID: optionalMember(textUpTo(10_000)),
+  CredentialKey: optionalMember(textUpTo(10_000)),
+  CredentialSecret: optionalMember(textUpTo(10_000)),
+});
+export const CustomCredentialChange = readOnlyMembers(
+  fixed.extend({
+    Alias: nonEmptyText(),
+    ProviderID: optionalMember(noOAuthClient),
+    ClientTypeID: optionalMember(noOAuthClient),
+  }),
+  ['ID', 'CreatedAt', 'UpdatedAt'],
+);
 
 export interface StoredCustomCredential {
   ID: number;
@@ -149,4 +153,15 @@ export function checkCustomCredential(body: CustomCredentialWrite): void {
     for (const name of managedMembers) refuse(name, 'is of the type CREDENTIAL_TYPE_GW_MANAGED only');
   }
   if (faults.length > 0) throw createInvalidProblem(faults);
+}
+
+/** Lists of ids are equal in any order. */
+const normalize = (value: unknown) => (Array.isArray(value) ? [...value].sort().join() : String(value));
+
+/** Refuses a change of what was issued or stored with the credential. */
+export function checkFixedMembers(body: z.output<typeof fixed>, stored: StoredCustomCredential): void {
+  const view = toCustomCredentialView(stored);
+  const names = fixed.keyof().options;
+  const changed = names.filter(name => body[name] !== undefined && normalize(body[name]) !== normalize(view[name]));
+  if (changed.length > 0) throw problem.credential_fixed({ detail: { members: changed.join(', ') } });
 }

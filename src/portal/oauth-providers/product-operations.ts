@@ -4,7 +4,7 @@ import { createInvalidProblem } from '#operations/validation-error.ts';
 import { partnersOf } from '../join-table-store.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { applyLimit, lenientInt, okResponse, okStatus, type PortalRef, portalId, portalPageQuery } from '../shapes.ts';
+import { lenientInt, okResponse, okStatus, type PortalRef, paginate, portalId, portalPageQuery } from '../shapes.ts';
 import { AttachedClientType, ClientTypeRow, type StoredClientType, toAttachedView } from './schema.ts';
 
 type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'>;
@@ -48,9 +48,8 @@ export const listProductClientTypes = operation({
   problems: [problem.not_found],
   async handle({ params: { product_id }, query }, services: Services) {
     const product = present(await services.portal.products.get(product_id), 'Product');
-    const start = (query.page - 1) * query.per_page;
     const types = await listTypesOf(product.ID, services);
-    return applyLimit(types.slice(start, start + query.per_page), query).map(({ ID, Name }) => ({ ID, Name }));
+    return paginate(types, query).map(({ ID, Name }) => ({ ID, Name }));
   },
 });
 

@@ -42,6 +42,7 @@ onEveryEngine('pages of the portal', app => {
       [{ Path: '/a?b' }, path],
       [{ Path: '/a/../admin' }, 'Path: must not contain . or ..'],
       [{ Path: page.Path }, 'A page with this Path or CID already exists'],
+      [{ AllowFormSubmission: 'true' }, 'AllowFormSubmission: must be false: the portal has no forms'],
       [{ Titel: 'x' }, 'Titel: no such member; did you mean Title?'],
     ] as const) {
       const created = await ask('POST', '', { Title: 'T', Path: `/${createPublicId()}`, Template: 'page', ...change });
@@ -50,6 +51,10 @@ onEveryEngine('pages of the portal', app => {
     const other = await create();
     assert.equal((await ask('PUT', `/${other.ID}`, { Path: page.Path })).status, 422);
     assert.equal((await ask('PUT', `/${other.ID}`, { Template: 'none' })).status, 422);
+    const { Forms } = (await requestPortal(app(), 'GET', '/portal-api/configs'))[0];
+    const withForms = await ask('PUT', `/${other.ID}`, { AllowFormSubmission: true });
+    assert.deepEqual([Forms, withForms.status], [{ Enable: false }, 422]);
+    assert.deepEqual(await ok('GET', `/${other.ID}`), other);
   });
 
   test('content blocks belong to one page, with names unique in it', async () => {

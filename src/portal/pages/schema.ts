@@ -7,6 +7,7 @@ import {
   lenientBool,
   nonEmptyText,
   optionalMember,
+  storedForPages,
   textUpTo,
 } from '../shapes.ts';
 
@@ -17,14 +18,17 @@ const path = textUpTo()
   .regex(/^\/[^\s?#%\\]*$/, 'must begin with / and not contain spaces, ?, #, % or \\')
   .refine(text => !text.split('/').some(segment => segment === '.' || segment === '..'), 'must not contain . or ..');
 
+/** The configuration reports forms as disabled. */
+const noForms = lenientBool.refine(isAllowed => !isAllowed, 'must be false: the portal has no forms');
+
 const writable = z.object({
   CID: optionalMember(chosenCid),
   Title: nonEmptyText(),
   Path: path,
   Template: nonEmptyText(),
-  Status: optionalMember(status),
-  AllowFormSubmission: optionalMember(lenientBool),
-  PageTypeID: optionalMember(intBetween(0, 1_000_000)),
+  Status: optionalMember(status).describe(storedForPages),
+  AllowFormSubmission: optionalMember(noForms).describe('false: the portal has no forms'),
+  PageTypeID: optionalMember(intBetween(0, 1_000_000)).describe(storedForPages),
 });
 const readOnly = ['ID', 'CreatedAt', 'UpdatedAt'];
 export const PageWrite = readOnlyMembers(writable, readOnly);
@@ -68,7 +72,6 @@ export const toPageView = (page: StoredPage): z.output<typeof PortalPage> => ({ 
 
 const maxContentLength = 1_000_000;
 
-/** Content is stored as sent and sanitised on output, so that a better sanitiser also covers old blocks. */
 const blockWritable = z.object({
   CID: optionalMember(chosenCid),
   Name: nonEmptyText(),

@@ -9,6 +9,7 @@ import {
   nonEmptyText,
   optionalMember,
   replaceableReferences,
+  storedForOauthClients,
   textUpTo,
 } from '../shapes.ts';
 
@@ -17,12 +18,11 @@ const amount = intBetween(-1, 1_000_000_000_000);
 const seconds = intBetween(-1, 10_000_000_000);
 
 const writable = {
-  CID: optionalMember(chosenCid),
   DisplayName: optionalMember(textUpTo()),
   Description: optionalMember(z.string().max(100_000)),
   AutoApproveAccessRequests: optionalMember(lenientBool),
   Catalogues: replaceableReferences,
-  JWTScope: optionalMember(textUpTo(1000)),
+  JWTScope: optionalMember(textUpTo(1000)).describe(storedForOauthClients),
   KeyExpiresIn: optionalMember(intBetween(0, 10_000_000_000)),
   MetaData: optionalMember(
     z.record(z.string().min(1).max(255), z.union([z.string().max(10_000), z.number(), z.boolean()])),
@@ -38,12 +38,12 @@ const writable = {
 };
 const readOnly = ['ID', 'ReferenceID', 'Hidden', 'CreatedAt', 'UpdatedAt'];
 export const PlanWrite = readOnlyMembers(
-  z.object({ ...writable, Name: nonEmptyText(), ProviderID: lenientInt }),
+  z.object({ ...writable, CID: optionalMember(chosenCid), Name: nonEmptyText(), ProviderID: lenientInt }),
   readOnly,
 );
 export const PlanChange = readOnlyMembers(
   z.object({ ...writable, Name: optionalMember(nonEmptyText()), ProviderID: optionalMember(lenientInt) }),
-  readOnly,
+  [...readOnly, 'CID'],
 );
 export type PlanChange = z.output<typeof PlanChange>;
 
@@ -105,7 +105,7 @@ const toTexts = (map: Record<string, string | number | boolean>) =>
 
 /** Applies a body to a plan. Setting a limit clears its Unlimited flag, unless the body sets that too. */
 export function applyPlanChange<P extends Omit<StoredPlan, 'ID'>>(plan: P, change: PlanChange): P {
-  const { CID: _cid, ProviderID: _provider, Catalogues: _catalogues, MetaData, ...rest } = change;
+  const { ProviderID: _provider, Catalogues: _catalogues, MetaData, ...rest } = change;
   const sent = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Partial<P>;
   const next = { ...plan, ...sent, ...(MetaData && { MetaData: toTexts(MetaData) }) };
   const isUnlimited = (flag: boolean | undefined, value: number | undefined, before: boolean) =>

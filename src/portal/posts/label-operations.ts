@@ -3,12 +3,12 @@ import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { present, problem } from '../problems.ts';
 import {
-  applyLimit,
   lenientInt,
   numberedId,
   okResponse,
   okStatus,
   type PortalPageQuery,
+  paginate,
   portalPageQuery,
 } from '../shapes.ts';
 import type { PostServices } from './operations.ts';
@@ -39,8 +39,7 @@ type Kind = (typeof labelKinds)[number];
 
 async function listLabels({ store }: Kind, id: number, query: PortalPageQuery, { posts }: PostServices) {
   const [labels] = await posts.readLabels([present(await posts.get(id), 'Post')]);
-  const start = (query.page - 1) * query.per_page;
-  return applyLimit(labels![store].slice(start, start + query.per_page), query).map(toLabelView);
+  return paginate(labels![store], query).map(toLabelView);
 }
 
 async function attach({ store, member, what }: Kind, id: number, labelId: number, { posts, clock }: PostServices) {

@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
-import { formatOptionalTime, lenientBool, nonEmptyText, references, textUpTo } from '../shapes.ts';
+import { formatOptionalTime, lenientBool, nonEmptyText, references, storedForPages, textUpTo } from '../shapes.ts';
 
-/**
- * Blog post. Content and MarkdownContent are stored as sent and sanitised on
- * output, so that a better sanitiser also covers old posts.
- */
+/** Blog post. Content and MarkdownContent are stored and returned as sent. */
 const statuses = ['draft', 'review', 'published'] as const;
 const status = z.string().toLowerCase().pipe(z.enum(statuses));
 /** Last path segment of the post: no character that would end a path. */
@@ -27,7 +24,7 @@ const writable = z.object({
   ...optional,
   Title: nonEmptyText(),
   Content: z.string().min(1, 'must not be empty'),
-  Status: status,
+  Status: status.describe(storedForPages),
   Path: path,
 });
 /** `Type` is part of list rows. */

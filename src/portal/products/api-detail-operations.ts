@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
-import { applyLimit, portalId, portalPageQuery } from '../shapes.ts';
+import { paginate, portalId, portalPageQuery } from '../shapes.ts';
 import {
   ApiDetail,
   ApiDetailChange,
@@ -37,8 +37,7 @@ export const listApiDetails = operation({
   problems: [problem.not_found],
   async handle({ params: { product_id }, query }, { portal }: Services) {
     const { APIDetails } = present(await portal.products.get(product_id), 'Product');
-    const start = (query.page - 1) * query.per_page;
-    return applyLimit(APIDetails.slice(start, start + query.per_page), query).map(toApiDetailRow);
+    return paginate(APIDetails, query).map(toApiDetailRow);
   },
 });
 

@@ -9,6 +9,8 @@ import {
   optionalMember,
   references,
   replaceableReferences,
+  storedForOauthClients,
+  storedForPages,
   textUpTo,
 } from '../shapes.ts';
 
@@ -56,7 +58,6 @@ export const SpecChange = readOnlyMembers(
 const path = nonEmptyText(100).regex(/^[A-Za-z0-9][\w.-]*$/, 'may hold letters, digits, "_", "-" and "." only');
 
 const writable = {
-  CID: optionalMember(chosenCid),
   ProviderID: optionalMember(lenientInt),
   IsDocumentationOnly: optionalMember(lenientBool),
   APIDetails: meaningfulNull(z.array(ApiDetailWrite).max(1000).nullable().optional()),
@@ -66,15 +67,21 @@ const writable = {
   DCREnabled: optionalMember(lenientBool),
   Description: optionalMember(longText),
   DisplayName: optionalMember(textUpTo()),
-  Feature: optionalMember(lenientBool),
+  Feature: optionalMember(lenientBool).describe(storedForPages),
   Path: optionalMember(path),
-  Scopes: optionalMember(textUpTo(10_000)),
+  Scopes: optionalMember(textUpTo(10_000)).describe(storedForOauthClients),
   Tags: meaningfulNull(references.max(maxProductTags).nullable().optional()),
   Templates: replaceableReferences,
 };
 const readOnly = ['ID', 'ReferenceID', 'AuthType', 'AuthTypes', 'Preview', 'Logo', 'Hidden', 'CreatedAt', 'UpdatedAt'];
-export const ProductWrite = readOnlyMembers(z.object({ ...writable, Name: nonEmptyText() }), readOnly);
-export const ProductChange = readOnlyMembers(z.object({ ...writable, Name: optionalMember(nonEmptyText()) }), readOnly);
+export const ProductWrite = readOnlyMembers(
+  z.object({ ...writable, CID: optionalMember(chosenCid), Name: nonEmptyText() }),
+  readOnly,
+);
+export const ProductChange = readOnlyMembers(z.object({ ...writable, Name: optionalMember(nonEmptyText()) }), [
+  ...readOnly,
+  'CID',
+]);
 export type ProductChange = z.output<typeof ProductChange>;
 
 export const ApiDetail = z.object({

@@ -6,11 +6,11 @@ import { uploadedFile } from '../files/shapes.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
 import {
-  applyLimit,
   lenientBool,
   okResponse,
   okStatus,
   type PortalRef,
+  paginate,
   portalId,
   portalPageQuery,
   toSlug,
@@ -80,8 +80,7 @@ export const listSpecs = operation({
   problems: [problem.not_found],
   async handle({ params: { product_id }, query }, { portal }: Services) {
     const { SpecDetails } = present(await portal.products.get(product_id), 'Product');
-    const start = (query.page - 1) * query.per_page;
-    return applyLimit(SpecDetails.slice(start, start + query.per_page), query).map(toSpecView);
+    return paginate(SpecDetails, query).map(toSpecView);
   },
 });
 

@@ -5,7 +5,7 @@ import type { PortalServices } from '../portal-stores.ts';
 import type { StoredLabel } from '../posts/schema.ts';
 import { present, problem } from '../problems.ts';
 import { maxProductTags } from '../products/schema.ts';
-import { applyLimit, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
+import { okResponse, okStatus, paginate, portalId, portalPageQuery } from '../shapes.ts';
 import { ProductTag, ProductTagWrite } from './schema.ts';
 
 type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'>;
@@ -51,9 +51,8 @@ export const listProductTags = operation({
   problems: [problem.not_found],
   async handle({ params: { product_id }, query }, services: Services) {
     const { ID } = present(await services.portal.products.get(product_id), 'Product');
-    const start = (query.page - 1) * query.per_page;
     const tags = await listTagsOf(ID, services);
-    return applyLimit(tags.slice(start, start + query.per_page), query).map(toProductTag);
+    return paginate(tags, query).map(toProductTag);
   },
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { maxWebhookHeaders } from '#events/webhook-shapes.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as portalProblem, present } from '../problems.ts';
-import { applyLimit, numberedId, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
+import { numberedId, okResponse, okStatus, paginate, portalPageQuery } from '../shapes.ts';
 import type { WebhookServices } from './operations.ts';
 import { problem } from './problems.ts';
 import {
@@ -43,8 +43,7 @@ export const listWebhookHeaders = operation({
   problems: [portalProblem.not_found],
   async handle({ params: { webhook_id }, query }, { portalWebhooks }: WebhookServices) {
     const { Headers } = present(await portalWebhooks.get(webhook_id), 'Webhook');
-    const start = (query.page - 1) * query.per_page;
-    return applyLimit(Headers.slice(start, start + query.per_page), query).map(toHeaderRow);
+    return paginate(Headers, query).map(toHeaderRow);
   },
 });
 
