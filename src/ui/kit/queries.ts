@@ -50,6 +50,14 @@ export const useOperation = <R extends ReadRoute>(
     ...(refetchIntervalMs === undefined ? {} : { refetchInterval: refetchIntervalMs }),
   });
 
+/** Repeats every read of the named routes that a page shows; rejects where one fails. */
+export function useReload(reads: readonly ReadRoute[]): () => Promise<void> {
+  const client = useQueryClient();
+  return async () => {
+    await Promise.all(reads.map(it => client.invalidateQueries({ queryKey: [it] }, { throwOnError: true })));
+  };
+}
+
 export interface WriteVariables<R extends WriteRoute> {
   readonly given: ArgumentsOf<R>;
   readonly options?: CallOptions;

@@ -35,7 +35,7 @@ export function KeySettingsForm({ facts, data, etag, nameOfPolicy }: KeySettings
   const canWrite = usePermission('keys:write');
   const draft = useDraft(data, etag);
   const [fault, setFault] = useState<string>();
-  const { save, error, isPending, reset } = useKeySave(facts, draft);
+  const { save, overwrite, error, isPending, reset } = useKeySave(facts, draft);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (fault === undefined) save({ resetsQuota: false });
@@ -60,15 +60,7 @@ export function KeySettingsForm({ facts, data, etag, nameOfPolicy }: KeySettings
           </Button>
         </SaveBar>
       )}
-      <ConflictDialog
-        error={error}
-        onClose={reset}
-        onTakeStored={() => {
-          draft.discard();
-          reset();
-        }}
-        onOverwrite={() => save({ resetsQuota: false, isForced: true })}
-      />
+      <ConflictDialog error={error} draft={draft} reads={refreshed} onClose={reset} onOverwrite={overwrite} />
     </form>
   );
 }
@@ -81,7 +73,9 @@ interface SaveOptions {
 function useKeySave(facts: KeyFacts, draft: Draft<KeyData>) {
   const toasts = useToasts();
   const { mutate, error, isPending, reset } = useWrite('PUT /api/keys/{keyId}', refreshed);
-  const save = ({ resetsQuota, isForced = false }: SaveOptions) =>
+  const [hasReset, setReset] = useState(false);
+  const save = ({ resetsQuota, isForced = false }: SaveOptions) => {
+    setReset(resetsQuota);
     mutate(
       {
         given: {
@@ -98,7 +92,10 @@ function useKeySave(facts: KeyFacts, draft: Draft<KeyData>) {
         },
       },
     );
-  return { save, error, isPending, reset };
+  };
+  /** Repeats the save that met the conflict. */
+  const overwrite = () => save({ resetsQuota: hasReset, isForced: true });
+  return { save, overwrite, error, isPending, reset };
 }
 
 interface PartProps {

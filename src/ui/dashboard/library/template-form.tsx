@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Button, buttonClass } from '../../kit/button.tsx';
-import { CallError } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
 import { CodeEditor } from '../../kit/code-editor.tsx';
 import { TextAreaField, TextField } from '../../kit/field.tsx';
@@ -19,17 +18,19 @@ export interface TemplateFields {
   readonly text: string;
 }
 
+export interface TemplateBody extends Omit<TemplateFields, 'text'> {
+  readonly data: Record<string, unknown>;
+}
+
 export interface TemplateFormProps {
   readonly fields: TemplateFields;
   onChange(some: Partial<TemplateFields>): void;
-  onSubmit(body: { id: string; name: string; description: string; data: Record<string, unknown> }): void;
+  onSubmit(body: TemplateBody): void;
   readonly error: Error | null;
   readonly isBusy: boolean;
   readonly isNew: boolean;
   readonly canWrite: boolean;
 }
-
-const isConflict = (error: Error | null) => error instanceof CallError && error.status === 412;
 
 /** Name, description and document of a template. */
 export function TemplateForm({ fields, onChange, onSubmit, error, isBusy, isNew, canWrite }: TemplateFormProps) {
@@ -48,7 +49,7 @@ export function TemplateForm({ fields, onChange, onSubmit, error, isBusy, isNew,
   return (
     <form onSubmit={submit} noValidate className="flex max-w-[960px] flex-col gap-4">
       {!canWrite && <p className="text-dim">{own.readOnly}</p>}
-      <ErrorText error={isConflict(error) ? new Error(own.conflict) : error} />
+      <ErrorText error={error} />
       <TemplateFacts fields={fields} fault={fault.name} isNew={isNew} canWrite={canWrite} onChange={onChange} />
       <CodeEditor
         label={own.data(fields.name)}

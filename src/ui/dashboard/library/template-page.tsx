@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { CallResponse, ResultOf } from '../../kit/calls.ts';
 import { IdText } from '../../kit/copy.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
@@ -7,11 +7,22 @@ import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
+import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
+import { useDraft } from '../forms/use-draft.ts';
 import { usePermission } from '../session/session.ts';
-import { TemplateForm } from './template-form.tsx';
+import { type TemplateBody, TemplateForm } from './template-form.tsx';
 
 const own = texts.library;
 const maxIdChars = 40;
+const templateReads = ['GET /api/assets', 'GET /api/assets/{assetId}'] as const;
+
+type Template = ResultOf<'GET /api/assets/{assetId}'>;
+const toFields = ({ id, name, description, data }: Template) => ({
+  id,
+  name,
+  description,
+  text: JSON.stringify(data, null, 2),
+});
 
 export function TemplatePage() {
   const { assetId } = useParams({ from: '/shell/templates/$assetId' });
@@ -20,35 +31,52 @@ export function TemplatePage() {
   const { id, name } = query.data.value;
   return (
     <PageFrame title={name} about={<IdText id={id} maxChars={maxIdChars} />} width="form">
-      <TemplateEditor key={query.data.etag} stored={query.data} />
+      <TemplateEditor key={id} stored={query.data} />
     </PageFrame>
   );
 }
 
-/** Edits one stored state: a later read has another entity tag, and starts another editor. */
-function TemplateEditor({ stored: { value, etag } }: { stored: CallResponse<ResultOf<'GET /api/assets/{assetId}'>> }) {
+/** A later read replaces the fields only while they have no edits. */
+function TemplateEditor({ stored: { value, etag } }: { stored: CallResponse<Template> }) {
   const toasts = useToasts();
   const canWrite = usePermission('api_assets:write');
-  const { id, name, description, data } = value;
-  const [fields, setFields] = useState({ id, name, description, text: JSON.stringify(data, null, 2) });
-  const { mutate, error, isPending } = useWrite('PUT /api/assets/{assetId}', [
-    'GET /api/assets',
-    'GET /api/assets/{assetId}',
-  ]);
+  const draft = useDraft(
+    useMemo(() => toFields(value), [value]),
+    etag,
+  );
+  const { mutate, error, isPending, reset } = useWrite('PUT /api/assets/{assetId}', templateReads);
+  const save = (body: TemplateBody, isForced: boolean) =>
+    mutate(
+      { given: { params: { assetId: value.id }, body }, options: { ifMatch: isForced ? undefined : draft.etag } },
+      {
+        onSuccess: () => {
+          draft.accept();
+          toasts.showSuccess(own.saved(body.name));
+        },
+      },
+    );
+  const [sent, setSent] = useState<TemplateBody>();
   return (
-    <TemplateForm
-      isNew={false}
-      canWrite={canWrite}
-      fields={fields}
-      onChange={some => setFields(before => ({ ...before, ...some }))}
-      error={error}
-      isBusy={isPending}
-      onSubmit={body =>
-        mutate(
-          { given: { params: { assetId: id }, body }, options: { ifMatch: etag } },
-          { onSuccess: () => toasts.showSuccess(own.saved(body.name)) },
-        )
-      }
-    />
+    <>
+      <TemplateForm
+        isNew={false}
+        canWrite={canWrite}
+        fields={draft.value}
+        onChange={draft.change}
+        error={isConflict(error) ? null : error}
+        isBusy={isPending}
+        onSubmit={body => {
+          setSent(body);
+          save(body, false);
+        }}
+      />
+      <ConflictDialog
+        error={error}
+        draft={draft}
+        reads={templateReads}
+        onClose={reset}
+        onOverwrite={() => sent && save(sent, true)}
+      />
+    </>
   );
 }

@@ -1,9 +1,8 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { StatusPill } from '../../kit/badge.tsx';
 import { Button, IconButton } from '../../kit/button.tsx';
-import { CallError } from '../../kit/calls.ts';
 import { Card, FactList } from '../../kit/card.tsx';
 import { CodeEditor } from '../../kit/code-editor.tsx';
 import { CopyButton, IdText } from '../../kit/copy.tsx';
@@ -14,6 +13,8 @@ import { useOperation, useWrite } from '../../kit/queries.ts';
 import { ErrorText, QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
+import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
+import { useDraft } from '../forms/use-draft.ts';
 import { parseDocument } from '../library/template-document.ts';
 import { usePermission } from '../session/session.ts';
 import { UpstreamText } from './mcp-list-page.tsx';
@@ -55,7 +56,7 @@ export function McpPage() {
           />
         </Card>
         <ToolRules api={api} document={document} etag={etag} address={address} canWrite={canWrite} />
-        <DefinitionCard key={etag} api={api} document={document} etag={etag} canWrite={canWrite} />
+        <DefinitionCard key={apiId} api={api} document={document} etag={etag} canWrite={canWrite} />
       </div>
     </PageFrame>
   );
@@ -112,37 +113,47 @@ interface DefinitionCardProps {
   readonly canWrite: boolean;
 }
 
-/** The document as JSON; a later read has another entity tag, and starts another editor. */
+/** The document as JSON; a later read replaces it only while it has no edits. */
 function DefinitionCard({ api, document, etag, canWrite }: DefinitionCardProps) {
-  const stored = JSON.stringify(document, null, 2);
-  const [text, setText] = useState(stored);
+  const stored = useMemo(() => ({ text: JSON.stringify(document, null, 2) }), [document]);
+  const draft = useDraft(stored, etag);
   const [fault, setFault] = useState<Error>();
   const toasts = useToasts();
-  const { mutate, error, isPending } = useWrite('PUT /api/mcps/{apiId}', mcpReads);
-  const isConflict = error instanceof CallError && error.status === 412;
-  const save = () => {
-    const parsed = parseDocument(text);
+  const { mutate, error, isPending, reset } = useWrite('PUT /api/mcps/{apiId}', mcpReads);
+  const save = (isForced: boolean) => {
+    const parsed = parseDocument(draft.value.text);
     if ('error' in parsed) return setFault(new Error(texts.library.notJson(parsed.error)));
     setFault(undefined);
     mutate(
       {
         given: { params: { apiId: api.id }, body: parsed.value as never },
-        options: { ifMatch: etag, wait: 'applied' },
+        options: { ifMatch: isForced ? undefined : draft.etag, wait: 'applied' },
       },
-      { onSuccess: () => toasts.showSuccess(own.saved(api.name)) },
+      {
+        onSuccess: () => {
+          draft.accept();
+          toasts.showSuccess(own.saved(api.name));
+        },
+      },
     );
   };
   return (
     <Card title={own.definition}>
       <div className="flex flex-col gap-3">
-        <CodeEditor label={own.definitionLabel(api.name)} value={text} isReadOnly={!canWrite} onChange={setText} />
-        <ErrorText error={fault ?? (isConflict ? new Error(own.conflict) : error)} />
+        <CodeEditor
+          label={own.definitionLabel(api.name)}
+          value={draft.value.text}
+          isReadOnly={!canWrite}
+          onChange={text => draft.change({ text })}
+        />
+        <ErrorText error={fault ?? (isConflict(error) ? null : error)} />
         {canWrite && (
-          <Button className="self-end" disabled={text === stored} isBusy={isPending} onClick={save}>
+          <Button className="self-end" disabled={!draft.isDirty} isBusy={isPending} onClick={() => save(false)}>
             {own.save}
           </Button>
         )}
       </div>
+      <ConflictDialog error={error} draft={draft} reads={mcpReads} onClose={reset} onOverwrite={() => save(true)} />
     </Card>
   );
 }

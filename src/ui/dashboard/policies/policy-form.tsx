@@ -92,11 +92,9 @@ const SaveDialogs = ({ draft, save }: { draft: Draft<PolicyData>; save: PolicySa
     />
     <ConflictDialog
       error={save.error}
+      draft={draft}
+      reads={refreshed}
       onClose={save.reset}
-      onTakeStored={() => {
-        draft.discard();
-        save.reset();
-      }}
       onOverwrite={() => save.run(true)}
     />
   </>

@@ -52,15 +52,7 @@ export function HookSettings({ hook, etag }: { hook: HookData; etag: string | un
         onHeaderFault={setHeaderFault}
       />
       {canWrite && <SaveBar isDirty={draft.isDirty} isBusy={isPending} action={own.save} onDiscard={draft.discard} />}
-      <ConflictDialog
-        error={error}
-        onClose={reset}
-        onTakeStored={() => {
-          draft.discard();
-          reset();
-        }}
-        onOverwrite={() => save(true)}
-      />
+      <ConflictDialog error={error} draft={draft} reads={refreshed} onClose={reset} onOverwrite={() => save(true)} />
     </form>
   );
 }

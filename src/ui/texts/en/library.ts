@@ -26,7 +26,6 @@ export const libraryTexts = {
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteAbout: 'New APIs can no longer start from it. APIs that were created from it do not change.',
   deleteAction: (name: string) => `Delete template ${name}`,
-  conflict: 'The template was changed in the meantime. Reload the page to see the stored one.',
   notJson: (reason: string) => `This is not JSON: ${reason}`,
   readOnly: 'Changing templates needs the permission api_assets:write.',
   examples: 'Examples',

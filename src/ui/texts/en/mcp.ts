@@ -51,7 +51,6 @@ export const mcpTexts = {
   definitionLabel: (name: string) => `Definition of ${name}`,
   save: 'Save definition',
   saved: (name: string) => `MCP proxy ${name} saved`,
-  conflict: 'The MCP proxy was changed in the meantime. Reload the page to see the stored one.',
   delete: 'Delete',
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteAbout: 'Its address responds with 404 at once, and keys and policies lose their rights to it.',

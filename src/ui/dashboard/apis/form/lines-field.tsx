@@ -1,59 +1,47 @@
 import { useState } from 'react';
-import { TextAreaField } from '../../../kit/field.tsx';
+import { LinesField } from '../../../kit/lines-field.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { useDefinitionForm } from './form-context.ts';
 import { type FieldPath, isEqualJson, toPointer } from './json-members.ts';
 
 const own = texts.designer;
+const maxRows = 8;
 
-interface LinesFieldProps {
+interface LineListProps {
   readonly path: FieldPath;
   readonly label: string;
   readonly help?: string | undefined;
   readonly isNumeric: boolean;
 }
 
-const splitLines = (text: string) =>
-  text
-    .split(/[\n,]/)
-    .map(line => line.trim())
-    .filter(line => line !== '');
-const toText = (value: unknown) => (Array.isArray(value) ? value.join('\n') : '');
+const toTyped = (value: unknown) => ({ value, lines: Array.isArray(value) ? value.map(String) : [] });
+const isNumber = (line: string) => Number.isFinite(Number(line));
 
-/** List of texts or numbers, one in each line. Pasted lines and commas work. */
-export function LineListField({ path, label, help, isNumeric }: LinesFieldProps) {
+/** List of texts or numbers, one in each line. Commas separate numbers only: a text may contain them. */
+export function LineListField({ path, label, help, isNumeric }: LineListProps) {
   const form = useDefinitionForm();
   const value = form.read(path);
-  const [text, setText] = useState(toText(value));
-  const parse = (typed: string) => splitLines(typed).map(line => (isNumeric ? Number(line) : line));
-  const isInvalid = isNumeric && splitLines(text).some(line => !Number.isFinite(Number(line)));
+  const [typed, setTyped] = useState(() => toTyped(value));
   // Only a change from outside replaces what is typed.
-  const [known, setKnown] = useState(value);
-  if (!isEqualJson(known, value)) {
-    setKnown(value);
-    setText(toText(value));
-  }
-  const change = (typed: string) => {
-    setText(typed);
-    const items = parse(typed);
-    const isWrong = items.some(it => typeof it === 'number' && !Number.isFinite(it));
+  if (!isEqualJson(typed.value, value)) setTyped(toTyped(value));
+  const change = (lines: readonly string[]) => {
+    const isWrong = isNumeric && !lines.every(isNumber);
     form.setIncomplete(toPointer(path), isWrong);
-    if (isWrong) return;
-    const next = items.length === 0 ? undefined : items;
-    setKnown(next);
-    form.set(path, next);
+    const items = lines.map(line => (isNumeric ? Number(line) : line));
+    const next = isWrong ? typed.value : items.length === 0 ? undefined : items;
+    setTyped({ value: next, lines: [...lines] });
+    if (!isWrong) form.set(path, next);
   };
-  const note = help ? `${help} ${own.onePerLine}` : own.onePerLine;
   return (
-    <TextAreaField
+    <LinesField
       label={label}
-      help={note}
-      error={isInvalid ? own.notNumbers : form.findFault(path)}
-      rows={Math.min(8, Math.max(2, splitLines(text).length + 1))}
-      className="font-mono"
+      help={help ? `${help} ${own.onePerLine}` : own.onePerLine}
+      error={isNumeric && !typed.lines.every(isNumber) ? own.notNumbers : form.findFault(path)}
+      rows={Math.min(maxRows, Math.max(2, typed.lines.length + 1))}
       disabled={form.isReadOnly}
-      value={text}
-      onChange={event => change(event.target.value)}
+      separator={isNumeric ? 'comma' : 'line'}
+      values={typed.lines}
+      onChange={change}
     />
   );
 }

@@ -64,9 +64,15 @@ function History({ api }: { api: ApiOutline }) {
   const list = useOperation('GET /api/revisions/apis/{apiId}', { params: { apiId: api.id }, query: { p } } as never, {
     keepPrevious: true,
   });
+  // Newest first: the first page has the newest revision, whichever page is shown.
+  const first = useOperation('GET /api/revisions/apis/{apiId}', {
+    params: { apiId: api.id },
+    query: { p: 1 },
+  } as never);
   if (!list.data) return <QueryState query={list} />;
+  if (!first.data) return <QueryState query={first} />;
   const { revisions, pages } = list.data.value;
-  const newest = revisions[0]?.revision ?? 1;
+  const newest = first.data.value.revisions[0]?.revision ?? 1;
   const compare = (a: number, b: number) => change({ p, from: Math.min(a, b), to: Math.max(a, b) });
   const [one, two] = [...selected].map(Number);
   return (
