@@ -115,7 +115,7 @@ describe('Endpoints, trial and history of an API', () => {
     const rights = { tried: { api_id: 'tried', api_name: 'tried', versions: ['Default'] } };
     const key = (await dashboard.app().ask('POST', '/api/keys?wait=applied', { body: { access_rights: rights } })).body;
     const page = await dashboard.openAs(admin, '/apis/tried/try?method=GET&path=/items');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send request' }).click();
     await page.getByText('Status 401').waitFor();
     const refusing = page.locator('details[open]');
     await refusing.getByRole('link', { name: 'Change this setting' }).waitFor();
@@ -131,7 +131,7 @@ describe('Endpoints, trial and history of an API', () => {
       !(await page.evaluate('JSON.stringify({...localStorage, ...sessionStorage})'))!.toString().includes(key.key_id),
     );
     await page.getByLabel('Authorization').fill('');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Send request' }).click();
     await page.locator('details[open]').getByRole('link', { name: 'Change this setting' }).click();
     await page.waitForURL(/settings\?section=authentication/);
     await page.getByText('Require authentication').waitFor();
@@ -148,7 +148,7 @@ describe('Endpoints, trial and history of an API', () => {
     await page.getByRole('checkbox', { name: 'Select revision 2' }).check();
     await page.getByRole('button', { name: 'Compare the two' }).click();
     await page.waitForURL(/from=1&to=2/);
-    const changes = page.getByRole('list', { name: 'Changed members' });
+    const changes = page.getByRole('list', { name: 'Changed fields' });
     await changes.getByText(/listenPath\/value$/).waitFor();
     await assertAccessible(page, 'comparison of revisions');
     await page.getByRole('button', { name: 'Clear selection' }).click();

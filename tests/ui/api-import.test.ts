@@ -44,18 +44,18 @@ ${paths}`;
     const page = await dashboard.openAs(admin, '/apis/import');
     const text = page.getByLabel('Description');
     await text.fill('openapi: 3.0.3\ninfo: [broken');
-    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Check description' }).click();
     await page
       .getByRole('alert')
       .getByText(/it is not YAML at character 28 \(line 2\)/)
       .waitFor();
     await text.fill(toYaml(pets));
-    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Check description' }).click();
     await page.getByRole('heading', { name: 'Pets (openapi)' }).waitFor();
     assert.equal(await page.getByLabel('Listen path').inputValue(), '/pets/');
     assert.equal(await page.getByLabel('Upstream URL').inputValue(), upstreamUrl);
     await page.getByRole('switch', { name: 'Reply with mocks' }).check();
-    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('button', { name: 'Preview import' }).click();
     await page.getByRole('row', { name: /GET \/pets Mock response/ }).waitFor();
     await assertAccessible(page, 'preview of an import');
     await page.getByRole('button', { name: 'Create API' }).click();
@@ -65,11 +65,25 @@ ${paths}`;
     assert.deepEqual(await (await fetch(`${gateway}/pets/pets`)).json(), [{ name: 'Rex' }]);
 
     const id = new URL(page.url()).pathname.split('/')[2];
+    const archive = {
+      openapi: '3.0.3',
+      info: { title: 'Pets archive', version: '1.0.0' },
+      paths: {},
+      'x-gw-api-gateway': {
+        info: { name: 'Pets archive', state: { active: true } },
+        server: { listenPath: { value: '/archive/' } },
+        upstream: { url: upstreamUrl },
+      },
+    };
+    assert.equal((await dashboard.app().ask('POST', '/api/apis/oas', { body: archive })).status, 200);
     await page.goto(`${dashboard.app().url.dashboard}/apis/import`);
     await page.getByLabel('Description').fill(toYaml(pets + owners));
-    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Check description' }).click();
+    const targets = page.getByLabel('Store as').locator('option');
+    await targets.nth(1).waitFor({ state: 'attached' });
+    assert.deepEqual(await targets.allTextContents(), ['New API', 'Update of Pets (/pets/)']);
     await page.getByLabel('Store as').selectOption({ label: 'Update of Pets (/pets/)' });
-    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('button', { name: 'Preview import' }).click();
     await page.getByText('1 added').waitFor();
     await page.getByText('0 removed').waitFor();
     await page.getByRole('button', { name: 'Update API' }).click();
@@ -86,9 +100,9 @@ ${paths}`;
       .ask('POST', '/api/apis', { body: { api_definition: { name: 'Taken', use_keyless: true, proxy } } });
     const page = await dashboard.openAs(admin, '/apis/import');
     await page.getByLabel('Description').fill(`curl -X POST '${upstreamUrl}/orders' -H 'x-a: b' -d '{"a":1}'`);
-    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Check description' }).click();
     await page.getByLabel('Listen path').fill('/taken/');
-    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('button', { name: 'Preview import' }).click();
     await page
       .getByRole('alert')
       .getByText(/listen ?path/i)
@@ -96,7 +110,7 @@ ${paths}`;
       .waitFor();
     assert.equal(await page.getByRole('button', { name: 'Create API' }).isDisabled(), true);
     await page.getByLabel('Listen path').fill('/recorded/');
-    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('button', { name: 'Preview import' }).click();
     await page.getByRole('row', { name: /POST \/orders/ }).waitFor();
     await page.getByRole('button', { name: 'Create API' }).click();
     await page.getByText('Live on all traffic threads').waitFor();

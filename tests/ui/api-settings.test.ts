@@ -115,6 +115,15 @@ describe('Settings of an API', () => {
     assert.equal((await fetch(`${dashboard.app().url.gateway}/guarded/`)).status, 401);
   });
 
+  test('a text of a list may contain commas, and lines separate texts', async () => {
+    await create('listed');
+    const page = await dashboard.openAs(admin, '/apis/listed/settings');
+    await page.getByRole('searchbox', { name: 'Search settings' }).fill('allowed origins');
+    await page.getByLabel('Allowed origins').fill('https://a.example/x,y\nhttps://b.example');
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByText('"https://a.example/x,y"').first().waitFor();
+  });
+
   test('the search finds settings of every section, and a reader cannot change them', async () => {
     await create('searched');
     const reader = await dashboard.addPerson({ user_permissions: { apis: 'read' } });

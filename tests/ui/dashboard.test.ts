@@ -78,7 +78,7 @@ describe('Dashboard', () => {
     assert.equal(await dialog.isVisible(), true, 'closed by its button only');
     const response = await fetch(address, { headers: { authorization: key! } });
     assert.equal(await response.text(), 'from the upstream');
-    await dialog.getByRole('button', { name: 'I have kept the key' }).click();
+    await dialog.getByRole('button', { name: 'I have saved the key' }).click();
     await page.getByRole('searchbox').fill('read');
     await page.getByRole('cell', { name: 'Reader', exact: true }).waitFor();
     assert.ok(!(await page.content()).includes(key!), 'the list does not contain the key');

@@ -65,7 +65,7 @@ describe('Key pages', () => {
   test('a rotated key is shown once, and both keys are accepted during the grace period', async () => {
     const key = await createKey({ alias: 'Rotated', access_rights: rights });
     const page = await dashboard.openAs(admin, `/keys/${key.key_hash}`);
-    await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
     const dialog = page.getByRole('dialog', { name: 'Rotate key Rotated' });
     await dialog.getByLabel('The old key is accepted for').selectOption({ label: '1 hour' });
     await assertAccessible(page, 'rotation');
@@ -73,7 +73,7 @@ describe('Key pages', () => {
     const shown = page.getByRole('dialog', { name: 'The new key' });
     const renewed = await shown.locator('code').textContent();
     assert.deepEqual([(await callWith(renewed!)).status, (await callWith(key.key_id)).status], [200, 200]);
-    await shown.getByRole('button', { name: 'I have kept the key' }).click();
+    await shown.getByRole('button', { name: 'I have saved the key' }).click();
     await page.getByRole('heading', { name: 'Rotated' }).waitFor();
     await page.waitForURL(url => !url.pathname.includes(key.key_hash));
     assert.ok(!(await page.content()).includes(renewed!));
@@ -118,6 +118,6 @@ describe('Key pages', () => {
     await page.getByRole('heading', { name: '<img src=x onerror=alert(1)>' }).waitFor();
     assert.equal(await page.getByLabel('Alias').isDisabled(), true);
     assert.equal(await page.getByRole('button', { name: 'Save key' }).count(), 0);
-    assert.equal(await page.getByRole('button', { name: 'Rotate' }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: 'Rotate key' }).count(), 0);
   });
 });

@@ -34,7 +34,7 @@ describe('Policy pages', () => {
     await page.getByLabel('Allowed paths').fill('GET,POST /orders/[a,b]\n/health');
     await page.getByRole('link', { name: 'Limits' }).click();
     await page.getByLabel('Requests', { exact: true }).fill('7');
-    await page.getByLabel('Limit the quota').check();
+    await page.getByLabel('Set a quota').check();
     await page.getByLabel('Requests in a period').fill('900');
     await page.getByRole('link', { name: 'Details 2' }).click();
     await page.getByLabel('Name').fill('<i>Gold</i>');

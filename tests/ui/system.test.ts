@@ -50,6 +50,19 @@ describe('System pages', () => {
     await other.getByRole('heading', { name: 'No match' }).waitFor();
   });
 
+  test('the record of a changed policy opens the page of the policy', async () => {
+    const { ask } = dashboard.app();
+    const body = { id: 'recorded', name: 'Recorded', rate: 1, per: 1, access_rights: {} };
+    await ask('POST', '/api/portal/policies', { body });
+    const changed = await ask('PUT', '/api/portal/policies/recorded', { body: { ...body, rate: 2 } });
+    assert.equal(changed.status, 200, JSON.stringify(changed.body));
+    const page = await dashboard.openAs(person, '/audit?method=PUT&q=recorded');
+    await page.getByRole('button', { name: 'updatePolicy' }).click();
+    await page.getByRole('dialog', { name: 'Audit record' }).getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('heading', { name: 'Recorded', level: 1 }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/policies/recorded');
+  });
+
   test('a template is created from an API without its ids, changed with its entity tag, and deleted after a tick', async () => {
     const { ask } = dashboard.app();
     const document = {
@@ -65,12 +78,12 @@ describe('System pages', () => {
     await ask('POST', '/api/apis/oas?wait=applied', { body: document });
     const page = await dashboard.openAs(person, '/templates');
     await page.getByRole('link', { name: 'New template' }).first().click();
-    await page.getByLabel('Start from an API').selectOption('source');
+    await page.getByRole('checkbox', { name: 'Source' }).check();
     await page.getByText('"strip"').waitFor({ state: 'detached' });
     await page.getByText('"active"').waitFor();
     await page.getByRole('button', { name: 'Create template' }).click();
     await page.getByText('Enter a name').waitFor();
-    await page.getByLabel('Name').fill(hostile);
+    await page.getByRole('textbox', { name: 'Name (required)' }).fill(hostile);
     await page.getByRole('button', { name: 'Create template' }).click();
     await page.getByRole('heading', { name: hostile, level: 1 }).waitFor();
     const { body: all } = await ask('GET', '/api/assets');
@@ -80,6 +93,8 @@ describe('System pages', () => {
     await page.getByLabel('Description').fill('Mine');
     await page.getByRole('button', { name: 'Save template' }).click();
     await page.getByText('was changed in the meantime').waitFor();
+    await page.getByRole('button', { name: 'Discard mine and load the stored one' }).click();
+    await page.getByText('"changed"').waitFor();
     await page.goto(`${dashboard.app().url.dashboard}/templates`);
     await page
       .getByRole('button', { name: `Actions for ${hostile}` })

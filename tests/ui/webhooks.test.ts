@@ -77,7 +77,7 @@ describe('Webhook pages', () => {
     const dialog = page.getByRole('dialog', { name: 'AuthFailure' });
     await dialog.getByText(/^500 after/).waitFor();
     await assertAccessible(page, 'delivery');
-    await dialog.getByRole('button', { name: 'Retry' }).click();
+    await dialog.getByRole('button', { name: 'Retry delivery' }).click();
     await page.getByText('The delivery will be tried again').waitFor();
     await receiver.take('/refusals', 2);
     await eventually(async () => {

@@ -27,7 +27,7 @@ describe('Introduction', () => {
     await page.getByText('Sample orders is published at').waitFor();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('Shown only now').waitFor();
-    await page.getByRole('button', { name: 'I have kept the key' }).click();
+    await page.getByRole('button', { name: 'I have saved the key' }).click();
     await page.getByText('The key is created').waitFor();
     assert.equal(await page.getByText('Shown only now').count(), 0);
     await fillAddress(page);
@@ -39,7 +39,7 @@ describe('Introduction', () => {
     await page.getByText(/^Refused by the step /).waitFor();
     await page.getByText(/^Requests since this page was opened: [12]$/).waitFor();
     await assertAccessible(page, 'introduction with a response');
-    await page.getByRole('button', { name: 'Finish' }).click();
+    await page.getByRole('button', { name: 'Finish introduction' }).click();
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     const { body } = await dashboard.app().ask('GET', '/api/portal/policies/search?q=Starter');
     assert.deepEqual(

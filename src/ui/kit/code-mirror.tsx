@@ -12,12 +12,15 @@ export default function CodeMirrorEditor({ label, value, onChange, isReadOnly = 
   const view = useRef<EditorView>(undefined);
   const change = useRef(onChange);
   change.current = onChange;
+  const text = useRef(value);
+  text.current = value;
   useEffect(() => {
     const listener = EditorView.updateListener.of(update => {
       if (update.docChanged) change.current?.(update.state.doc.toString());
     });
     const extensions = [createSetup(`${label}. ${texts.kit.editorHelp}`, isReadOnly), lintGutter(), listener];
-    view.current = new EditorView({ extensions, parent: parent.current! });
+    // Another label or mode creates another view, with the text of the one before.
+    view.current = new EditorView({ doc: text.current, extensions, parent: parent.current! });
     return () => view.current?.destroy();
   }, [label, isReadOnly]);
   useEffect(() => {

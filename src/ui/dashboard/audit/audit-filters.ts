@@ -1,5 +1,6 @@
 import type { ResultOf } from '../../kit/calls.ts';
 import type { ListSearch } from '../list-search.ts';
+import { objectPages } from '../shell/navigation.ts';
 
 export type AuditRecordView = ResultOf<'GET /api/audit-logs'>['audit_logs'][number];
 
@@ -24,14 +25,18 @@ export function toAuditQuery({ q, user, action, method, status, from_date, to_da
 export const hasAuditFilters = ({ p: _p, open: _open, ...filters }: AuditSearch): boolean =>
   Object.keys(filters).length > 0;
 
-const objectPaths: readonly (readonly [path: RegExp, toPage: (id: string) => string])[] = [
-  [/^\/api\/apis(\/oas|\/streams)?(\/|$)/, id => `/apis/${encodeURIComponent(id)}`],
-  [/^\/api\/portal\/policies(\/|$)/, id => `/policies?q=${encodeURIComponent(id)}`],
-  [/^\/api\/keys(\/|$)/, id => `/keys?q=${encodeURIComponent(id)}`],
+/** Kinds of objects by the path of their operations. */
+const objectKinds: readonly (readonly [path: RegExp, kind: keyof typeof objectPages])[] = [
+  [/^\/api\/apis(\/oas|\/streams)?(\/|$)/, 'apis'],
+  [/^\/api\/portal\/policies(\/|$)/, 'policies'],
+  [/^\/api\/keys(\/|$)/, 'keys'],
+  [/^\/api\/hooks(\/|$)/, 'webhooks'],
+  [/^\/api\/assets(\/|$)/, 'templates'],
 ];
 
 /** Page of the object of a record; undefined where it has none, or was deleted. */
 export function findObjectPage({ url, object, method, status }: AuditRecordView): string | undefined {
   if (object === '' || method === 'DELETE' || status >= 400 || !/^[\w.~-]+$/.test(object)) return undefined;
-  return objectPaths.find(([path]) => path.test(url))?.[1](object);
+  const kind = objectKinds.find(([path]) => path.test(url))?.[1];
+  return kind && objectPages[kind]?.(object);
 }

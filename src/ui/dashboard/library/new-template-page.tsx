@@ -1,12 +1,12 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { callServer } from '../../kit/calls.ts';
-import { SelectField } from '../../kit/field.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
-import { useOperation, useWrite } from '../../kit/queries.ts';
+import type { PickItem } from '../../kit/pick-list.tsx';
+import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
-import { toApiOutline } from '../apis/api-outline.ts';
+import { ApiPicker } from '../pickers/api-picker.tsx';
 import { usePermission } from '../session/session.ts';
 import { toTemplate } from './template-document.ts';
 import { type TemplateFields, TemplateForm } from './template-form.tsx';
@@ -51,30 +51,22 @@ export function NewTemplatePage() {
 
 /** Fills the document from an API in the OpenAPI format. */
 function SourceSelect({ onText }: { onText(text: string): void }) {
-  const [apiId, setApiId] = useState('');
-  const list = useOperation('GET /api/apis', { query: { sort: 'name', format: 'oas' } });
+  const [chosen, setChosen] = useState<readonly PickItem[]>([]);
   const toasts = useToasts();
-  const choose = (next: string) => {
-    setApiId(next);
-    if (next === '') return onText(emptyText);
-    callServer('GET /api/apis/oas/{apiId}', { params: { apiId: next } } as never).then(
+  const choose = (items: readonly PickItem[]) => {
+    const next = items.slice(-1);
+    setChosen(next);
+    const apiId = next[0]?.id;
+    if (apiId === undefined) return onText(emptyText);
+    callServer('GET /api/apis/oas/{apiId}', { params: { apiId } } as never).then(
       ({ value }) => onText(JSON.stringify(toTemplate(value), null, 2)),
       (error: Error) => toasts.showError(error.message),
     );
   };
-  const apis = (list.data?.value.apis ?? []).map(toApiOutline);
   return (
-    <div className="max-w-[480px]">
-      <SelectField
-        label={own.from}
-        help={own.fromHelp}
-        value={apiId}
-        onChange={event => choose(event.target.value)}
-        options={[
-          { value: '', label: own.fromNone },
-          ...apis.map(({ id, name }) => ({ value: id, label: name || id })),
-        ]}
-      />
+    <div className="flex max-w-[480px] flex-col gap-1">
+      <ApiPicker title={own.from} format="oas" chosen={chosen} onChange={choose} />
+      <p className="text-small text-dim">{own.fromHelp}</p>
     </div>
   );
 }

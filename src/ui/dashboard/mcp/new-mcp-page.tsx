@@ -3,14 +3,15 @@ import { type FormEvent, useState } from 'react';
 import { Button, buttonClass } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
 import { ChoiceCards } from '../../kit/choice-cards.tsx';
-import { SelectField, TextField } from '../../kit/field.tsx';
+import { TextField } from '../../kit/field.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
-import { useOperation, useWrite } from '../../kit/queries.ts';
+import type { PickItem } from '../../kit/pick-list.tsx';
+import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
-import { toApiOutline } from '../apis/api-outline.ts';
 import { buildDocument, isUpstreamUrl, toListenPath } from '../apis/new-api.ts';
+import { ApiPicker } from '../pickers/api-picker.tsx';
 
 const own = texts.mcp;
 type Source = 'server' | 'api';
@@ -23,11 +24,11 @@ interface Fields {
   readonly upstream: string;
   /** Empty: derived from the name. */
   readonly listenPath: string;
-  readonly restApi: string;
+  readonly restApi: PickItem | undefined;
 }
 
 function findFaults({ source, name, upstream, listenPath, restApi }: Fields): Faults {
-  if (source === 'api') return restApi === '' ? { restApi: own.restApiNone } : {};
+  if (source === 'api') return restApi === undefined ? { restApi: own.restApiNone } : {};
   return {
     ...(name.trim() === '' ? { name: own.fieldMissing } : {}),
     ...(isUpstreamUrl(upstream) ? {} : { upstream: own.urlInvalid }),
@@ -41,7 +42,7 @@ export function NewMcpPage() {
     name: '',
     upstream: '',
     listenPath: '',
-    restApi: '',
+    restApi: undefined,
   });
   const [faults, setFaults] = useState<Faults>({});
   const creation = useMcpCreation();
@@ -99,8 +100,10 @@ function useMcpCreation() {
     void navigate({ to: '/mcp-proxies/$apiId', params: { apiId: response.value.ID } });
   };
   const run = ({ source, name, upstream, listenPath, restApi }: Fields) => {
-    if (source === 'api')
-      return tools.mutate({ given: { params: { apiId: restApi }, body: {} }, options }, { onSuccess: open(restApi) });
+    if (source === 'api' && restApi) {
+      const given = { params: { apiId: restApi.id }, body: {} };
+      return tools.mutate({ given, options }, { onSuccess: open(restApi.name || restApi.id) });
+    }
     const path = listenPath || toListenPath(name);
     const body = buildDocument({ name, upstream, listenPath: path, isProtected: true });
     proxy.mutate({ given: { body: body as never }, options }, { onSuccess: open(name) });
@@ -146,25 +149,19 @@ const ServerFields = ({ fields, faults, onChange }: ServerFieldsProps) => (
 );
 
 interface RestApiFieldProps {
-  readonly value: string;
+  readonly value: PickItem | undefined;
   readonly error: string | undefined;
-  onChange(apiId: string): void;
+  onChange(api: PickItem | undefined): void;
 }
 
-function RestApiField({ value, error, onChange }: RestApiFieldProps) {
-  const list = useOperation('GET /api/apis', { query: { sort: 'name', format: 'oas' } });
-  const apis = (list.data?.value.apis ?? []).map(toApiOutline);
-  return (
-    <SelectField
-      label={own.restApiField}
-      required
-      error={error ?? list.error?.message}
-      value={value}
-      onChange={event => onChange(event.target.value)}
-      options={[
-        { value: '', label: own.restApiNone },
-        ...apis.map(({ id, name }) => ({ value: id, label: name || id })),
-      ]}
+const RestApiField = ({ value, error, onChange }: RestApiFieldProps) => (
+  <div className="flex flex-col gap-1">
+    <ApiPicker
+      title={own.restApiField}
+      format="oas"
+      chosen={value ? [value] : []}
+      onChange={chosen => onChange(chosen.at(-1))}
     />
-  );
-}
+    <ErrorText error={error === undefined ? null : new Error(error)} />
+  </div>
+);

@@ -9,13 +9,15 @@ type Choice = Pick<PickListProps, 'chosen' | 'onChange' | 'isDisabled'>;
 
 export interface ApiPickerProps extends Choice {
   readonly title?: string;
+  /** Absent: APIs of both formats. */
+  readonly format?: 'oas';
   /** Why an API cannot be chosen. */
   reasonOf?(api: ApiOutline): string | undefined;
 }
 
-export function ApiPicker({ title = own.apis, reasonOf, ...rest }: ApiPickerProps) {
+export function ApiPicker({ title = own.apis, format, reasonOf, ...rest }: ApiPickerProps) {
   const useItems = (q: string) => {
-    const query = { q, sort: 'name' } as ArgumentsOf<'GET /api/apis'>['query'];
+    const query = { q, sort: 'name', format } as ArgumentsOf<'GET /api/apis'>['query'];
     const { data, error } = useOperation('GET /api/apis', { query }, { keepPrevious: true });
     const items = data?.value.apis
       .map(toApiOutline)

@@ -94,7 +94,7 @@ function RightCard({ name, right, isPerApi, isDisabled, change, onFault }: Right
       summary={
         <>
           <span className="font-medium">{name}</span>
-          <Badge>{(versions ?? []).join(', ') || own.everyVersion}</Badge>
+          <Badge>{(versions ?? []).join(', ') || own.noVersions}</Badge>
           {paths.length > 0 && <Badge tone="info">{own.pathCount(paths.length)}</Badge>}
           {isPerApi && <Badge>{describeRate(limit ?? {})}</Badge>}
         </>

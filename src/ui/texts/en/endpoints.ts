@@ -17,7 +17,7 @@ export const endpointTexts = {
   taken: (method: string, path: string) => `${method} ${path} exists already`,
   remove: (method: string, path: string) => `Remove ${method} ${path}`,
   countMiddleware: (count: number) => `${count} ${count === 1 ? 'rule' : 'rules'}`,
-  try: 'Try',
+  try: 'Try endpoint',
   addMiddleware: 'Add middleware',
   removeMiddleware: (name: string) => `Remove ${name}`,
   phases: { request: 'Request', upstream: 'Upstream', response: 'Response' },

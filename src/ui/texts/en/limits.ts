@@ -5,7 +5,7 @@ export const limitTexts = {
   requests: 'Requests',
   within: 'Within',
   seconds: 's',
-  limitQuota: 'Limit the quota',
+  limitQuota: 'Set a quota',
   limitQuotaHelp: 'Requests in a long period; further ones get 403 until it renews.',
   quotaRequests: 'Requests in a period',
   period: 'Renews',

@@ -33,10 +33,11 @@ export const policyTexts = {
   expiryMissing: 'Choose when keys expire.',
   needsNoKey: 'It is open: it needs no key.',
   otherAuthentication: (name: string) => `The other APIs of this policy authenticate with: ${name}.`,
-  everyVersion: 'no version',
+  noVersions: 'unversioned only',
   pathCount: (count: number) => (count === 1 ? '1 path' : `${count} paths`),
   versions: 'Versions',
-  versionsHelp: 'Names of versions of a classic API, one on each line. "Default" for an API without versions.',
+  versionsHelp:
+    'Names of versions of a classic API, one on each line. "Default" for an API without versions. Empty: no version of a versioned API.',
   allowedPaths: 'Allowed paths',
   allowedPathsHelp: 'Methods and a pattern on each line, such as GET,POST /orders. Empty: every path.',
   advanced: 'Other rights (JSON)',

@@ -15,7 +15,7 @@ export const tryApiTexts = {
   headersHelp: 'One “Name: value” in each line.',
   headerInvalid: (line: string) => `This line is no header: ${line}`,
   body: 'Body',
-  send: 'Send',
+  send: 'Send request',
   sendHelp: 'Ctrl + Enter',
   nothingSent: 'The request goes through the gateway like that of any client, and every step reports its decision.',
   status: (code: number) => `Status ${code}`,
@@ -25,7 +25,7 @@ export const tryApiTexts = {
   notExplained: 'The gateway at this address did not explain the request.',
   responseHeaders: 'Headers',
   snippets: 'Snippets',
-  incomplete: 'Some steps are not shown: they belong to APIs of others, or there are too many.',
+  incomplete: 'Some steps are not shown: they belong to APIs of other organisations, or there are too many.',
   phases: { request: 'request', response: 'response' },
   changeSetting: 'Change this setting',
 } as const;

@@ -21,7 +21,7 @@ export const versionTexts = {
   setDefault: 'Default of requests without a version',
   promote: 'Promote to base',
   promoteTitle: (name: string) => `Promote ${name} to base?`,
-  promoteAbout: 'It gets the list of versions, and this API becomes one of them. Each keeps its listen path.',
+  promoteAbout: 'Requests are then routed from it; this API becomes a version. Each keeps its listen path.',
   promoteAction: (name: string) => `Promote version ${name}`,
   promoted: (name: string) => `Version ${name} is the base`,
 } as const;

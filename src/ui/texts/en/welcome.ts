@@ -19,7 +19,7 @@ export const welcomeTexts = {
   policyName: (api: string) => `Starter: ${api}`,
   keyAlias: (api: string) => `First key of ${api}`,
   createKey: 'Create key',
-  kept: 'I have kept the key',
+  kept: 'I have saved the key',
   keyDone: 'The key is created; the requests below are sent with it.',
   withoutKey: 'Continue without a key',
   keyless: 'This API needs no key.',
@@ -45,5 +45,5 @@ export const welcomeTexts = {
   analytics: 'See its traffic',
   newUser: 'Add a colleague',
   templates: 'Look at templates',
-  finish: 'Finish',
+  finish: 'Finish introduction',
 } as const;

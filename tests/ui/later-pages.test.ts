@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { Person } from '../support/browser.ts';
+import { testDashboard } from '../support/dashboard-app.ts';
+
+const upstream = 'http://127.0.0.1:9';
+
+describe('Objects beyond the first page in the dashboard', () => {
+  const dashboard = testDashboard({ settings: { 'management.page_size': '2' } });
+  let admin: Person;
+  const toDocument = (id: string, name: string, path = id) => ({
+    openapi: '3.0.3',
+    info: { title: name, version: '1.0.0' },
+    paths: { '/x': { get: { operationId: 'readX', summary: 'Reads x', responses: { 200: { description: 'X' } } } } },
+    'x-gw-api-gateway': {
+      info: { id, name, state: { active: true } },
+      server: { listenPath: { value: `/${path}/`, strip: true } },
+      upstream: { url: upstream },
+    },
+  });
+  before(async () => {
+    admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
+    for (const name of ['Alpha', 'Beta', 'Gamma', 'Omega']) {
+      const body = toDocument(name.toLowerCase(), name);
+      const { status } = await dashboard.app().ask('POST', '/api/apis/oas?wait=applied', { body });
+      assert.equal(status, 200);
+    }
+  });
+
+  test('a revision of a later page is compared with the newest revision', async () => {
+    for (const path of ['second', 'third', 'fourth'])
+      await dashboard.app().ask('PUT', '/api/apis/oas/alpha', { body: toDocument('alpha', 'Alpha', path) });
+    const page = await dashboard.openAs(admin, '/apis/alpha/history?p=2');
+    await page.getByRole('button', { name: 'Actions for revision 2' }).click();
+    await page.getByRole('menuitem', { name: 'Compare with the newest' }).click();
+    await page.waitForURL(/from=2&to=4/);
+  });
+
+  test('a template begins from an API that the search finds', async () => {
+    const page = await dashboard.openAs(admin, '/templates/new');
+    await page.getByRole('searchbox', { name: 'Find APIs by name' }).fill('omega');
+    await page.getByRole('checkbox', { name: 'Omega' }).check();
+    await page.getByText('"readX"').waitFor();
+    await page.getByRole('textbox', { name: 'Name (required)' }).fill('From Omega');
+    await page.getByText('"readX"').waitFor();
+  });
+
+  test('an MCP proxy of an API that the search finds is announced by the name of the API', async () => {
+    const page = await dashboard.openAs(admin, '/mcp-proxies/new');
+    await page.getByRole('radio', { name: /In an API of this gateway/ }).check();
+    await page.getByRole('searchbox', { name: 'Find APIs by name' }).fill('omega');
+    await page.getByRole('checkbox', { name: 'Omega' }).check();
+    await page.getByRole('button', { name: 'Create MCP proxy' }).click();
+    await page.getByText('MCP proxy Omega created').waitFor();
+  });
+});
