@@ -88,15 +88,7 @@ function GroupForm({ group, etag, canWrite }: GroupFormProps) {
       <ErrorText error={isConflict(error) ? null : error} />
       <GroupFields value={draft.value} change={draft.change} faults={faults} isDisabled={!canWrite} />
       {canWrite && <SaveBar isDirty={draft.isDirty} isBusy={isPending} action={own.save} onDiscard={draft.discard} />}
-      <ConflictDialog
-        error={error}
-        onClose={reset}
-        onTakeStored={() => {
-          draft.discard();
-          reset();
-        }}
-        onOverwrite={() => save(true)}
-      />
+      <ConflictDialog error={error} draft={draft} reads={refreshed} onClose={reset} onOverwrite={() => save(true)} />
     </form>
   );
 }

@@ -61,15 +61,7 @@ export function ProfileForm({ stored, etag, profileId, canWrite }: ProfileFormPr
           {own.createAction}
         </Button>
       )}
-      <ConflictDialog
-        error={error}
-        onClose={reset}
-        onTakeStored={() => {
-          draft.discard();
-          reset();
-        }}
-        onOverwrite={() => save(true)}
-      />
+      <ConflictDialog error={error} draft={draft} reads={refreshed} onClose={reset} onOverwrite={() => save(true)} />
     </form>
   );
 }

@@ -63,15 +63,7 @@ export function UserForm({ user, etag, canWrite }: UserFormProps) {
       <DetailsCard value={value} change={change} isDisabled={!canWrite} />
       <RightsCard value={value} change={change} isDisabled={!canWrite} />
       {canWrite && <SaveBar isDirty={draft.isDirty} isBusy={isPending} action={own.save} onDiscard={draft.discard} />}
-      <ConflictDialog
-        error={error}
-        onClose={reset}
-        onTakeStored={() => {
-          draft.discard();
-          reset();
-        }}
-        onOverwrite={() => save(true)}
-      />
+      <ConflictDialog error={error} draft={draft} reads={refreshed} onClose={reset} onOverwrite={() => save(true)} />
     </form>
   );
 }
