@@ -33,8 +33,13 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
     query.where(sql<boolean>`${sql.ref(column)} in (${sql.join(values)})`);
 
   async function findAmong(column: string, values: readonly (number | string)[]): Promise<Doc[]> {
-    if (values.length === 0) return [];
-    return rows.all({ filter: anyOf(column, [...new Set(values)]), order: oldestFirst });
+    const unique = [...new Set(values)];
+    const found: Doc[] = [];
+    for (let start = 0; start < unique.length; start += maxBatchSize) {
+      const filter = anyOf(column, unique.slice(start, start + maxBatchSize));
+      found.push(...(await rows.all({ filter, order: oldestFirst })));
+    }
+    return unique.length > maxBatchSize ? found.sort((a, b) => a.ID - b.ID) : found;
   }
 
   const buildPage = ({ page, per_page, limit = per_page }: PortalPageQuery, where: Match<T>) =>

@@ -26,6 +26,7 @@ import { providerOperations } from './providers/operations.ts';
 import { tagOperations } from './tags/operations.ts';
 import { productTagOperations } from './tags/product-operations.ts';
 import { portalUserOperations } from './users/operations.ts';
+import { visibilityOperations } from './visibility/operations.ts';
 
 /** Operations of publishing and access. */
 export const portalOperations = [
@@ -57,4 +58,5 @@ export const portalOperations = [
   ...pageOperations,
   ...blockOperations,
   ...portalConfigOperations,
+  ...visibilityOperations,
 ];

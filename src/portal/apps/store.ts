@@ -13,6 +13,13 @@ export function createAppStore(records: Records) {
         sql<boolean>`user_id in (select id from portal_users where organisation_id = ${organisationId})`,
         it => ({ ...it, Visibility: 'personal' }),
       ),
+    /** Apps of all users of an organisation, oldest first. */
+    ofOrganisation: (organisationId: number) =>
+      apps.rows.all({
+        filter: query =>
+          query.where(sql<boolean>`user_id in (select id from portal_users where organisation_id = ${organisationId})`),
+        order: ['id'],
+      }),
     ofUser: (userId: number) => apps.all({ user_id: userId }),
   };
 }

@@ -7,28 +7,24 @@ import {
   nonEmptyText,
   optionalMember,
   replaceableReferences,
-  storedForPages,
 } from '../shapes.ts';
 
-/**
- * Catalogue of products and plans. Visibility and audiences are stored for the pages of the portal; no operation limits
- * access by them.
- */
+/** Catalogue of products and plans. Visibility and audience decide who sees them on the live portal. */
 const visibility = z.enum(['Private', 'Public']);
 
 const writable = z.object({
   CID: optionalMember(chosenCid),
   Name: nonEmptyText(),
   NameWithSlug: optionalMember(nonEmptyText()),
-  VisibilityStatus: optionalMember(visibility).describe(storedForPages),
+  VisibilityStatus: optionalMember(visibility),
   Plans: replaceableReferences,
   Products: replaceableReferences,
 });
 /** A team, or all users of an organisation: its default team. */
 export const AudienceWrite = z
   .object({
-    OrganisationID: optionalMember(lenientInt).describe(storedForPages),
-    TeamID: optionalMember(lenientInt).describe(storedForPages),
+    OrganisationID: optionalMember(lenientInt),
+    TeamID: optionalMember(lenientInt),
   })
   .refine(it => it.OrganisationID !== undefined || it.TeamID !== undefined, 'TeamID or OrganisationID is required');
 export type AudienceWrite = z.output<typeof AudienceWrite>;

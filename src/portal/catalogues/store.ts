@@ -34,6 +34,14 @@ export function createCatalogueStore(records: Records) {
     audiences: {
       ...audiences,
       ofCatalogue: (catalogueId: number) => audiences.all({ catalogue_id: catalogueId }),
+      /** Ids of the teams in the audience of each catalogue that has one. */
+      async readTeamIds(): Promise<Map<number, number[]>> {
+        const teamIds = new Map<number, number[]>();
+        const rows = await records.db.selectFrom('portal_audiences').select(['catalogue_id', 'team_id']).execute();
+        for (const { catalogue_id, team_id } of rows)
+          teamIds.set(Number(catalogue_id), [...(teamIds.get(Number(catalogue_id)) ?? []), Number(team_id)]);
+        return teamIds;
+      },
       removeTeams: (teams: TeamSet) => records.db.deleteFrom('portal_audiences').where(isOneOf(teams)).execute(),
       /** Ids of the catalogues with one of the teams in their audience. */
       async findCatalogues(teams: TeamSet): Promise<number[]> {

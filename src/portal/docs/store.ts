@@ -18,6 +18,8 @@ export function createDocStore(records: Records) {
     insert,
     change,
     remove,
+    find: (id: number) => rows.find({ id }),
+    ofProduct: (productId: number) => rows.all({ where: { product_id: productId }, order: ['position', 'id'] }),
     get: (productId: number, id: number) => rows.find({ product_id: productId, id }),
 
     async page(productId: number, { page, per_page, limit = per_page }: PortalPageQuery): Promise<StoredDoc[]> {

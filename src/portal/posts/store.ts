@@ -8,7 +8,7 @@ import type { PostLabels, StoredLabel, StoredPost } from './schema.ts';
 export type PostStore = ReturnType<typeof createPostStore>;
 
 export function createPostStore(records: Records) {
-  const { page, get, byIds, ...writes } = createNumberedStore<'portal_posts', StoredPost>(
+  const { page, get, byIds, all, ...writes } = createNumberedStore<'portal_posts', StoredPost>(
     records,
     'portal_posts',
     it => ({ path: it.Path, status: it.Status }),
@@ -41,6 +41,7 @@ export function createPostStore(records: Records) {
     page,
     get,
     byIds,
+    all,
     insert: (post: Omit<StoredPost, 'ID'>) => records.write(async () => indexTags(await writes.insert(post))),
     change: (id: number, change: (post: StoredPost) => StoredPost) =>
       records.write(async () => indexTags(await writes.change(id, change))),
