@@ -32,15 +32,8 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
   const anyOf = (column: string, values: readonly (number | string)[]) => (query: Query) =>
     query.where(sql<boolean>`${sql.ref(column)} in (${sql.join(values)})`);
 
-  async function findAmong(column: string, values: readonly (number | string)[]): Promise<Doc[]> {
-    const unique = [...new Set(values)];
-    const found: Doc[] = [];
-    for (let start = 0; start < unique.length; start += maxBatchSize) {
-      const filter = anyOf(column, unique.slice(start, start + maxBatchSize));
-      found.push(...(await rows.all({ filter, order: oldestFirst })));
-    }
-    return unique.length > maxBatchSize ? found.sort((a, b) => a.ID - b.ID) : found;
-  }
+  const findAmong = (column: string, values: readonly (number | string)[]) =>
+    readInBatches(values, batch => rows.all({ filter: anyOf(column, batch), order: oldestFirst }));
 
   const buildPage = ({ page, per_page, limit = per_page }: PortalPageQuery, where: Match<T>) =>
     rows
@@ -82,6 +75,18 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
     resolveReferences: (references: readonly Reference[], path: string, what: string): Promise<Doc[]> =>
       findReferences(references, findAmong, path, what),
   };
+}
+
+/** Reads the documents of many values, ordered by id. */
+async function readInBatches<Value, Doc extends { ID: number }>(
+  values: readonly Value[],
+  read: (batch: readonly Value[]) => Promise<Doc[]>,
+): Promise<Doc[]> {
+  const unique = [...new Set(values)];
+  const found: Doc[] = [];
+  for (let start = 0; start < unique.length; start += maxBatchSize)
+    found.push(...(await read(unique.slice(start, start + maxBatchSize))));
+  return unique.length > maxBatchSize ? found.sort((a, b) => a.ID - b.ID) : found;
 }
 
 async function sumLengths(records: Records, query: Query): Promise<number> {
