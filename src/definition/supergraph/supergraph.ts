@@ -73,17 +73,23 @@ const checkHeaders = (path: string, headers: Readonly<Record<string, string>>): 
 
 /** The schema that clients see may leave out parts of the supergraph, but has nothing that no subgraph answers. */
 function compileSupergraph(block: Block, composed: ComposedSupergraph): ReturnType<typeof composeDefinition> {
-  const { compileGraphqlSchema, InvalidGraphqlSchema } = loadGraphqlLanguage();
-  const whole = compileGraphqlSchema(composed.apiSdl);
+  const whole = compileAt(listPlace, composed.apiSdl);
+  if ('errors' in whole) return whole;
   const [path, sdl] =
     block.mergedSdl.trim() === ''
       ? (['graphql.schema', block.schema] as const)
       : (['graphql.supergraph.merged_sdl', block.mergedSdl] as const);
   if (sdl.trim() === '') return { composed, compiled: whole };
+  const compiled = compileAt(path, sdl);
+  if ('errors' in compiled) return compiled;
+  const foreign = loadFederation().findForeignPart(compiled, whole);
+  return foreign === undefined ? { composed, compiled } : { errors: [{ path, message: foreign }] };
+}
+
+function compileAt(path: string, sdl: string): CompiledSchema | { readonly errors: readonly ValidationError[] } {
+  const { compileGraphqlSchema, InvalidGraphqlSchema } = loadGraphqlLanguage();
   try {
-    const compiled = compileGraphqlSchema(sdl);
-    const foreign = loadFederation().findForeignPart(compiled, whole);
-    return foreign === undefined ? { composed, compiled } : { errors: [{ path, message: foreign }] };
+    return compileGraphqlSchema(sdl);
   } catch (error) {
     if (error instanceof InvalidGraphqlSchema)
       return { errors: [{ path, message: `is invalid: ${error.message.slice(0, maxErrorLength)}` }] };
