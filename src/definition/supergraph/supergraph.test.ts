@@ -10,7 +10,15 @@ test('subgraphs whose public schema is invalid are an error of the list', () => 
     type Shown { id: ID }
     type Hidden @inaccessible { id: ID }
   `;
-  const subgraph = { name: 'one', url: 'http://127.0.0.1:1/', apiId: '', sdl, headers: {} };
+  const subgraph = {
+    name: 'one',
+    url: 'http://127.0.0.1:1/',
+    apiId: '',
+    sdl,
+    headers: {},
+    subscriptionType: '',
+    sseUsePost: false,
+  };
   const result = composeDefinition({ subgraphs: [subgraph], mergedSdl: '', schema: '', supergraphHeaders: {} });
   assert.ok('errors' in result);
   assert.equal(result.errors[0]?.path, 'graphql.supergraph.subgraphs');
