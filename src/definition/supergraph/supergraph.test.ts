@@ -16,7 +16,7 @@ test('subgraphs whose public schema is invalid are an error of the list', () => 
     apiId: '',
     sdl,
     headers: {},
-    subscriptionType: '',
+    subscriptionType: '' as const,
     sseUsePost: false,
   };
   const result = composeDefinition({ subgraphs: [subgraph], mergedSdl: '', schema: '', supergraphHeaders: {} });
