@@ -93,7 +93,8 @@ function needsWrite(
   const there = row[to];
   if (!there || !resolvePath(there.paths[0]!, anchors[to])) return false;
   const here = row[from];
-  if (!here && (!lensFields.includes(row.name) || isZeroValue(values[row.name]))) return false;
+  if (!here && !lensFields.includes(row.name)) return false;
+  if (!here && isZeroValue(values[row.name]) && isZeroValue(current)) return false;
   if (isNoop(row, values) && !(here && firstSetPath(here, source, anchors[from]))) return false;
   return !isDeepStrictEqual(values[row.name], current);
 }
@@ -141,7 +142,9 @@ export function convertItem(
 
 function encodeItem(rows: readonly Row[], format: DefinitionFormat, values: JsonObject): JsonObject {
   const item: JsonObject = {};
-  for (const row of rows) if (row[format]) setAt(item, row[format].paths[0]!, row[format].encode(values[row.name]));
+  for (const row of rows)
+    if (row[format] && values[row.name] !== '')
+      setAt(item, row[format].paths[0]!, row[format].encode(values[row.name]));
   return item;
 }
 

@@ -4,7 +4,9 @@ import { createApp, deleteApp, provisionApp } from '#portal/apps/operations.ts';
 import { createCatalogue, deleteCatalogue } from '#portal/catalogues/operations.ts';
 import { createPlan, deletePlan } from '#portal/plans/operations.ts';
 import type { PortalServices } from '#portal/portal-stores.ts';
+import type { PostStore } from '#portal/posts/store.ts';
 import { createProduct, deleteProduct } from '#portal/products/operations.ts';
+import { deleteTag } from '#portal/tags/operations.ts';
 import { createPortalUser } from '#portal/users/operations.ts';
 import { apiIds } from './apis/demo-apis.ts';
 import { callHandler } from './handlers.ts';
@@ -12,7 +14,7 @@ import type { DemoPortal } from './state.ts';
 
 /** Objects of the demo in the portal: products, plans, a catalogue, a developer with two apps. */
 
-type Services = PortalServices & DecisionServices & { keys: KeyStore };
+type Services = PortalServices & DecisionServices & { keys: KeyStore; posts: PostStore };
 
 const productTable = [
   { name: 'Order API', apis: [apiIds.orders], about: 'Read and create orders.' },
@@ -110,6 +112,12 @@ export async function listPortalDependents({ portal }: Services, demo: DemoPorta
   ];
 }
 
+async function removeUnusedTag(services: Services, tag_id: number): Promise<void> {
+  const { portal, posts } = services;
+  const uses = [await portal.productTags.rightOf([tag_id]), await posts.tagged.rightOf([tag_id])];
+  if (uses.every(ids => ids.size === 0)) await callHandler(deleteTag, services, { params: { tag_id } });
+}
+
 /** Deletes what is still there. */
 export async function removePortalObjects(services: Services, demo: DemoPortal): Promise<void> {
   const { portal } = services;
@@ -122,8 +130,10 @@ export async function removePortalObjects(services: Services, demo: DemoPortal):
     await callHandler(deleteCatalogue, services, { params: { catalogue_id: demo.catalogue } });
   for (const plan_id of demo.plans)
     if (await portal.plans.get(plan_id)) await callHandler(deletePlan, services, { params: { plan_id } });
+  const tags = [...(await portal.productTags.leftOf(demo.products)).values()].flat();
   for (const product_id of demo.products)
     if (await portal.products.get(product_id)) await callHandler(deleteProduct, services, { params: { product_id } });
+  for (const tag of new Set(tags)) await removeUnusedTag(services, tag);
   if (await portal.users.get(demo.developer)) {
     await portal.teams.members.setLeftOf(demo.developer, []);
     await portal.users.remove(demo.developer);

@@ -7,7 +7,6 @@ import { createdResponse, toCreated, toWarningsMember } from '#operations/shapes
 import { problem as people } from '#people/problems.ts';
 import { type ApiServices, addApi, checkDefinition } from '../api/changes.ts';
 import { problem as convertProblem } from '../convert/problems.ts';
-import { convertSwagger } from '../convert/swagger.ts';
 import { fetchProblems, readDocument } from '../oas/plain-document.ts';
 import { problem as apisProblem } from '../problems.ts';
 import { problem } from './problems.ts';
@@ -72,9 +71,11 @@ async function buildDefinition(document: JsonObject, listenPath: string) {
   const isSwagger = document.swagger !== undefined;
   if (!isSwagger && textOrEmpty(document.openapi) === '')
     throw problem.document_unsupported({ detail: { reason: 'is no OpenAPI 3 or Swagger 2.0 document' } });
-  const converted = isSwagger ? convertSwagger(document) : { document, warnings: [] };
   // Loaded on first use: few processes ever import.
   const { convertToGraph } = await import('./openapi-graph.ts');
+  const converted = isSwagger
+    ? (await import('../convert/swagger.ts')).convertSwagger(document)
+    : { document, warnings: [] };
   const { title, schema, dataSources, fieldConfigs, warnings } = convertToGraph(converted.document);
   const words = title
     .toLowerCase()

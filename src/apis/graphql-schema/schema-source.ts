@@ -1,7 +1,7 @@
 import type { OutboundClient } from '#base/http-client/client.ts';
 import { isObject, type JsonObject, objectOrEmpty, textOrEmpty } from '#base/json-tree.ts';
 import type { Settings } from '#base/settings.ts';
-import { parseStrictJson } from '#languages/json-schema/json-body.ts';
+import { parseStrictJson } from '#base/strict-json.ts';
 import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
 import { problem } from './problems.ts';
 

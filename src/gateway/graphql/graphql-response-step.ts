@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '#base/json-tree.ts';
-import { parseStrictJson } from '#languages/json-schema/json-body.ts';
+import { parseStrictJson } from '#base/strict-json.ts';
 import { noBytes, problem } from '../http/body.ts';
 import { type GatewayResponse, isStreaming } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';

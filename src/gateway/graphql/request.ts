@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '#base/json-tree.ts';
 import { isUtf8ContentType, parseMediaType } from '#base/media-type.ts';
-import { parseStrictJson } from '#languages/json-schema/json-body.ts';
+import { parseStrictJson } from '#base/strict-json.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import { readDocumentHash, type TrustedDocuments } from './trusted-documents.ts';

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '#base/json-tree.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Settings } from '#base/settings.ts';
-import { parseStrictJson } from '#languages/json-schema/json-body.ts';
+import { parseStrictJson } from '#base/strict-json.ts';
 import type { KeyWatch } from '../auth/key-watch.ts';
 import type { Exchange, MessageCheck, MessageDecision, StepResult } from '../pipeline/exchange.ts';
 import { type MessageRefusal, takeMessageLimits } from '../pipeline/message-limits.ts';

@@ -24,7 +24,7 @@ import {
   UpstreamBusy,
 } from './upstream-errors.ts';
 
-const createCall = (body = noBody()) => ({ isClientDisconnected: false, body }) as Exchange;
+const createCall = (body = noBody()) => ({ isClientDisconnected: false, sessionEndCode: '', body }) as Exchange;
 const call = createCall();
 
 test('errors of the HTTP/1.1 engine are refused by their kind', () => {

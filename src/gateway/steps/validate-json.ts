@@ -1,9 +1,9 @@
 import type { Json } from '#base/json.ts';
 import { isZeroValue } from '#base/json-tree.ts';
 import { isUtf8ContentType } from '#base/media-type.ts';
+import { parseStrictJson } from '#base/strict-json.ts';
 import { formatViolations } from '#languages/json-schema/error-text.ts';
 import { InvalidSchema } from '#languages/json-schema/invalid-schema.ts';
-import { parseStrictJson } from '#languages/json-schema/json-body.ts';
 import { compileJsonSchema, type Validate } from '#languages/json-schema/schema.ts';
 import { noBytes } from '../http/body.ts';
 import type { GatewayResponse } from '../http/response.ts';

@@ -1,6 +1,6 @@
 import { type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { isJsonType, isUtf8ContentType, parseMediaType } from '#base/media-type.ts';
-import { parseStrictJson } from '#languages/json-schema/json-body.ts';
+import { parseStrictJson } from '#base/strict-json.ts';
 import type { SchemaCheck, ValidationRun } from '#languages/json-schema/run.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type Coercion, compileCoercion } from './coercion.ts';

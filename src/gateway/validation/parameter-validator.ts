@@ -1,6 +1,6 @@
 import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { isJsonType, parseMediaType } from '#base/media-type.ts';
-import { parseStrictJson } from '#languages/json-schema/json-body.ts';
+import { parseStrictJson } from '#base/strict-json.ts';
 import type { SchemaCheck, ValidationRun } from '#languages/json-schema/run.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type Coercion, compileCoercion, type SerializedValue } from './coercion.ts';

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '#base/json-tree.ts';
+import { parseStrictJson } from '#base/strict-json.ts';
 import type { DataSource } from '#definition/data-graph/data-source.ts';
-import { parseStrictJson } from '#languages/json-schema/json-body.ts';
 import { problem } from '../../http/body.ts';
 import {
   ContentCodingError,

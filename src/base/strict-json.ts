@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
-import { type Json, parseJson } from '#base/json.ts';
-import { Problem } from '#base/problems.ts';
+import { hasDuplicateKeys } from './duplicate-keys.ts';
+import { type Json, parseJson } from './json.ts';
+import { Problem } from './problems.ts';
 
 /** For schemas, and for bodies whose length is bounded elsewhere. */
 const defaultMaxValues = 200_000;
