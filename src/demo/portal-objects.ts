@@ -2,6 +2,7 @@ import type { KeyStore } from '#access/keys/store.ts';
 import type { DecisionServices } from '#portal/access-requests/decision.ts';
 import { createApp, deleteApp, provisionApp } from '#portal/apps/operations.ts';
 import { createCatalogue, deleteCatalogue } from '#portal/catalogues/operations.ts';
+import { partnersOf } from '#portal/join-table-store.ts';
 import { createPlan, deletePlan } from '#portal/plans/operations.ts';
 import type { PortalServices } from '#portal/portal-stores.ts';
 import type { PostStore } from '#portal/posts/store.ts';
@@ -115,7 +116,8 @@ export async function listPortalDependents({ portal }: Services, demo: DemoPorta
 async function removeUnusedTag(services: Services, tag_id: number): Promise<void> {
   const { portal, posts } = services;
   const uses = [await portal.productTags.rightOf([tag_id]), await posts.tagged.rightOf([tag_id])];
-  if (uses.every(ids => ids.size === 0)) await callHandler(deleteTag, services, { params: { tag_id } });
+  if (uses.every(ids => partnersOf(ids, tag_id).length === 0))
+    await callHandler(deleteTag, services, { params: { tag_id } });
 }
 
 /** Deletes what is still there. */
