@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict';
 import { before, describe } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { testDashboard } from '../support/dashboard-app.ts';
 import { type PageList, testPages } from '../support/page-walk.ts';
 
-/** Pages about the installation, templates and MCP proxies. */
+/** Pages about the installation, templates, GraphQL APIs and MCP proxies. */
 const pages: PageList = {
   '/system': /^System status$/,
   '/audit': /^Audit$/,
@@ -12,6 +13,9 @@ const pages: PageList = {
   '/templates/new': /^New template$/,
   '/templates/limits': /^Limits$/,
   '/examples': /^Examples$/,
+  '/settings': /^Settings$/,
+  '/data-graphs': /^GraphQL APIs$/,
+  '/apis/library/schema': /^Library$/,
   '/mcp-proxies': /^MCP proxies$/,
   '/mcp-proxies/new': /^New MCP proxy$/,
   '/mcp-proxies/tools': /^Tools$/,
@@ -29,6 +33,29 @@ const mcpProxy = {
   },
 };
 
+const graph = {
+  api_id: 'library',
+  name: 'Library',
+  use_keyless: true,
+  proxy: { listen_path: '/library/', target_url: 'http://127.0.0.1:9', strip_listen_path: true },
+  graphql: {
+    enabled: true,
+    execution_mode: 'executionEngine',
+    version: '2',
+    schema: 'type Query { books: [Book] }\ntype Book { title: String }',
+    engine: {
+      data_sources: [
+        {
+          kind: 'REST',
+          name: 'books',
+          root_fields: [{ type: 'Query', fields: ['books'] }],
+          config: { url: 'http://127.0.0.1:9/books', method: 'GET' },
+        },
+      ],
+    },
+  },
+};
+
 describe('System pages of the dashboard', () => {
   const dashboard = testDashboard();
   let admin: Person;
@@ -36,6 +63,8 @@ describe('System pages of the dashboard', () => {
     admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
     const { ask } = dashboard.app();
     await ask('POST', '/api/assets', { body: { id: 'limits', name: 'Limits', data: { 'x-gw-api-gateway': {} } } });
+    const { status, text } = await ask('POST', '/api/apis?wait=applied', { body: { api_definition: graph } });
+    assert.equal(status, 200, text);
     await ask('POST', '/api/mcps?wait=applied', { body: mcpProxy });
   });
 

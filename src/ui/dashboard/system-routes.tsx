@@ -88,6 +88,28 @@ const mcpProxy = createRoute({
   component: lazyRouteComponent(() => import('./mcp/mcp-page.tsx'), 'McpPage'),
 });
 
+const graphs = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/data-graphs',
+  staticData: { permission: 'apis' },
+  validateSearch: readListSearch(),
+  component: lazyRouteComponent(() => import('./graphql/graph-list-page.tsx'), 'GraphListPage'),
+});
+
+const graphSchema = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/apis/$apiId/schema',
+  staticData: { permission: 'apis' },
+  component: lazyRouteComponent(() => import('./graphql/graph-schema-page.tsx'), 'GraphSchemaPage'),
+});
+
+const settings = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/settings',
+  staticData: { permission: 'admin' },
+  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+});
+
 export const systemRoutes = [
   welcome,
   audit,
@@ -100,4 +122,7 @@ export const systemRoutes = [
   mcpProxies,
   newMcpProxy,
   mcpProxy,
+  graphs,
+  graphSchema,
+  settings,
 ] as const;

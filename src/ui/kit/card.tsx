@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from 'react';
 
 /** Facts of an object: label and value. */
 export const FactList = ({ rows }: { rows: readonly (readonly [label: string, value: ReactNode])[] }) => (
-  <dl className="grid grid-cols-[minmax(96px,max-content)_1fr] gap-x-6 gap-y-2">
+  <dl className="grid items-baseline grid-cols-[minmax(96px,max-content)_1fr] gap-x-6 gap-y-2">
     {rows.map(([label, value]) => (
       <Fragment key={label}>
         <dt className="text-dim">{label}</dt>

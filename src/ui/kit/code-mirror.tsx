@@ -7,7 +7,14 @@ import type { CodeEditorProps, CodeMark } from './code-types.ts';
 import { findPointerRange } from './json-pointer-range.ts';
 
 /** CodeMirror behind `CodeEditor`: one view for the life of the component; text and marks are set from outside. */
-export default function CodeMirrorEditor({ label, value, onChange, isReadOnly = false, marks = [] }: CodeEditorProps) {
+export default function CodeMirrorEditor({
+  label,
+  value,
+  onChange,
+  isReadOnly = false,
+  marks = [],
+  language = 'json',
+}: CodeEditorProps) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const change = useRef(onChange);
@@ -18,11 +25,11 @@ export default function CodeMirrorEditor({ label, value, onChange, isReadOnly = 
     const listener = EditorView.updateListener.of(update => {
       if (update.docChanged) change.current?.(update.state.doc.toString());
     });
-    const extensions = [createSetup(`${label}. ${texts.kit.editorHelp}`, isReadOnly), lintGutter(), listener];
+    const extensions = [createSetup(`${label}. ${texts.kit.editorHelp}`, isReadOnly, language), lintGutter(), listener];
     // Another label or mode creates another view, with the text of the one before.
     view.current = new EditorView({ doc: text.current, extensions, parent: parent.current! });
     return () => view.current?.destroy();
-  }, [label, isReadOnly]);
+  }, [label, isReadOnly, language]);
   useEffect(() => {
     const current = view.current?.state.doc.toString();
     if (current !== undefined && current !== value)

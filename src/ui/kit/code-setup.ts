@@ -48,14 +48,14 @@ const theme = EditorView.theme({
 });
 
 /** Extensions of every editor. Tab stays with the browser, so that the keyboard leaves the editor. */
-export const createSetup = (label: string, isReadOnly: boolean): Extension[] => [
+export const createSetup = (label: string, isReadOnly: boolean, language: 'json' | 'text' = 'json'): Extension[] => [
   EditorView.cspNonce.of(pageNonce()),
   EditorView.contentAttributes.of({ 'aria-label': label }),
   EditorView.lineWrapping,
   lineNumbers(),
   foldGutter(),
   drawSelection(),
-  json(),
+  language === 'json' ? json() : [],
   syntaxHighlighting(highlight),
   bracketMatching(),
   theme,

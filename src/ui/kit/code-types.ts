@@ -11,6 +11,8 @@ export interface CodeEditorProps {
   readonly value: string;
   onChange?(text: string): void;
   readonly isReadOnly?: boolean;
+  /** `text` has no syntax of its own: schemas, rules. */
+  readonly language?: 'json' | 'text';
   readonly marks?: readonly CodeMark[];
 }
 

@@ -5,6 +5,7 @@ import { certificateTexts, oauthClientTexts } from './en/certificates.ts';
 import { consumerTexts } from './en/consumers.ts';
 import { designerTexts } from './en/designer.ts';
 import { endpointTexts } from './en/endpoints.ts';
+import { graphqlTexts } from './en/graphql.ts';
 import { groupTexts } from './en/groups.ts';
 import { historyTexts } from './en/history.ts';
 import { homeTexts } from './en/home.ts';
@@ -18,6 +19,7 @@ import { mcpTexts } from './en/mcp.ts';
 import { pickerTexts } from './en/pickers.ts';
 import { policyTexts } from './en/policies.ts';
 import { profileTexts } from './en/profile.ts';
+import { settingsTexts } from './en/settings.ts';
 import { shellTexts } from './en/shell.ts';
 import { signInTexts } from './en/sign-in.ts';
 import { signOnTexts } from './en/sign-on.ts';
@@ -62,5 +64,7 @@ export const texts = {
   mcp: mcpTexts,
   system: systemTexts,
   uptime: uptimeTexts,
+  graphql: graphqlTexts,
+  settings: settingsTexts,
   welcome: welcomeTexts,
 } as const;

@@ -21,13 +21,16 @@ const tabs = [
   ['/apis/$apiId/history', own.tabs.history],
 ] as const;
 
+const schemaTab = ['/apis/$apiId/schema', own.tabs.schema] as const;
+
 /** Head of every page about one API: name, state, tabs. */
 export function ApiHead({ api, actions, children }: { api: ApiOutline; actions?: ReactNode; children: ReactNode }) {
   const params = { apiId: api.id };
+  const shown = api.isGraphql ? [...tabs.slice(0, 2), schemaTab, ...tabs.slice(2)] : tabs;
   return (
     <PageFrame title={api.name || api.id} status={<ServedPill api={api} />} actions={actions}>
       <nav aria-label={api.name} className="mb-4 flex gap-4 overflow-x-auto border-b border-line px-1">
-        {tabs.map(([to, label]) => (
+        {shown.map(([to, label]) => (
           <Link
             key={to}
             to={to}

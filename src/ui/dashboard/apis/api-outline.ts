@@ -8,6 +8,8 @@ export interface ApiOutline {
   readonly listenPath: string;
   readonly authentication: readonly string[];
   readonly isActive: boolean;
+  /** It has a GraphQL schema. */
+  readonly isGraphql: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -32,6 +34,7 @@ export function toApiOutline(item: ApiItem): ApiOutline {
     listenPath: String(listen.value ?? asObject(definition.proxy).listen_path ?? ''),
     authentication: listAuthentication(definition),
     isActive: definition.active !== false,
+    isGraphql: asObject(definition.graphql).enabled === true,
     createdAt: item.created_at,
     updatedAt: item.updated_at,
   };

@@ -16,6 +16,8 @@ import {
   type LucideIcon,
   ScrollText,
   Send,
+  Settings,
+  Share2,
   TextSearch,
   UsersRound,
   Webhook,
@@ -47,6 +49,7 @@ export const navigation: readonly NavigationGroup[] = [
     label: groups.apis,
     entries: [
       { to: '/apis', label: pages.apis, icon: Boxes, permission: 'apis', key: 'a' },
+      { to: '/data-graphs', label: pages.graphql, icon: Share2, permission: 'apis' },
       { to: '/mcp-proxies', label: pages.mcp, icon: Bot, permission: 'mcp', key: 'm' },
       { to: '/templates', label: pages.templates, icon: LayoutTemplate, permission: 'api_assets' },
       { to: '/examples', label: pages.examples, icon: BookOpen, permission: 'apis' },
@@ -89,6 +92,7 @@ export const navigation: readonly NavigationGroup[] = [
     entries: [
       { to: '/system', label: pages.status, icon: Activity, permission: 'system', key: 's' },
       { to: '/audit', label: pages.audit, icon: History, permission: 'audit_logs' },
+      { to: '/settings', label: pages.settings, icon: Settings, permission: 'admin' },
     ],
   },
 ];

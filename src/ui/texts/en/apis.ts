@@ -63,6 +63,7 @@ export const apiTexts = {
   tabs: {
     overview: 'Overview',
     settings: 'Settings',
+    schema: 'Schema',
     endpoints: 'Endpoints',
     try: 'Try',
     versions: 'Versions',

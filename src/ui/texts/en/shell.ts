@@ -32,6 +32,8 @@ export const shellTexts = {
     system: 'System',
   },
   pages: {
+    graphql: 'GraphQL APIs',
+    settings: 'Settings',
     mcp: 'MCP proxies',
     templates: 'Templates',
     examples: 'Examples',

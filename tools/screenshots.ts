@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Browser, chromium } from 'playwright-core';
+import { chromiumProgram } from './services.ts';
+
+/** Pictures of the dashboard with the data of the demo: `npm run screenshots -- --page /apis --page /logs`. */
+const root = join(import.meta.dirname, '..');
+const { values } = parseArgs({
+  options: {
+    page: { type: 'string', multiple: true },
+    output: { type: 'string', default: join(root, 'screenshots') },
+    /** Data directory of a demo that runs already. */
+    'data-dir': { type: 'string' },
+  },
+});
+
+/** The API with endpoints, a key limit and traffic, of `gw start --demo`. */
+const sampleApi = '/apis/demo-orders';
+const defaultPages = [
+  '/',
+  '/welcome',
+  '/apis',
+  '/apis/new',
+  '/apis/import',
+  sampleApi,
+  ...['settings', 'endpoints', 'try', 'versions', 'consumers', 'code', 'history'].map(tab => `${sampleApi}/${tab}`),
+  '/data-graphs',
+  '/mcp-proxies',
+  '/templates',
+  '/examples',
+  '/policies',
+  '/policies/new',
+  '/keys',
+  '/keys/new',
+  '/oauth-clients',
+  '/certificates',
+  '/webhooks',
+  '/deliveries',
+  '/analytics',
+  '/logs',
+  '/uptime',
+  '/users',
+  '/user-groups',
+  '/sign-on',
+  '/system',
+  '/audit',
+  '/settings',
+  '/profile',
+];
+const widths = [360, 1280, 1920];
+const startTimeoutMs = 60_000;
+
+interface Demo {
+  readonly directory: string;
+  readonly process: ChildProcess;
+}
+
+/** Starts the demo on free ports, and waits for the line that names its credentials. */
+async function startDemo(): Promise<Demo> {
+  const directory = mkdtempSync(join(tmpdir(), 'gw-screenshots-'));
+  const ports = ['GATEWAY', 'DASHBOARD', 'PORTAL', 'GATEWAY_CONTROL'].map(name => [`GW_${name}_PORT`, '0']);
+  const env = { ...process.env, ...Object.fromEntries(ports), GW_THREADS: '1', GW_DATA_DIR: directory };
+  const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'start', '--demo'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const isReady = new Promise<void>((resolve, reject) => {
+    let out = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      if (out.includes('credentials.json')) resolve();
+    });
+    child.once('close', code => reject(new Error(`gw ended with ${code}`)));
+    setTimeout(() => reject(new Error('gw is not ready')), startTimeoutMs).unref();
+  });
+  await isReady;
+  return { directory, process: child };
+}
+
+const readJson = (directory: string, file: string) =>
+  JSON.parse(readFileSync(join(directory, file), 'utf8')) as Record<string, string>;
+
+/** Takes each page at each width in one theme, whole below the widest. */
+async function takeTheme(browser: Browser, directory: string, theme: 'light' | 'dark'): Promise<void> {
+  const { dashboard: address } = readJson(directory, 'listening.json');
+  const { admin_email: username, admin_password: password } = readJson(directory, 'credentials.json');
+  const context = await browser.newContext({ colorScheme: theme, reducedMotion: 'reduce' });
+  const signIn = await context.request.post(`${address}/api/session`, { data: { username, password } });
+  if (!signIn.ok()) throw new Error(`sign-in: ${signIn.status()} ${await signIn.text()}`);
+  const page = await context.newPage();
+  for (const path of values.page ?? defaultPages)
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(address + path);
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
+      await page.waitForLoadState('networkidle', { timeout: 5000 }).catch(() => undefined);
+      const name = path === '/' ? 'home' : path.slice(1).replaceAll(/[^a-z0-9-]+/gi, '_');
+      const file = join(values.output, `${name}-${theme}-${width}.png`);
+      await page.screenshot({ path: file, fullPage: width !== Math.max(...widths) });
+      console.log(file);
+    }
+  await context.close();
+}
+
+const running = values['data-dir'];
+const demo = running === undefined ? await startDemo() : undefined;
+const browser = await chromium.launch({ executablePath: chromiumProgram(), args: ['--no-sandbox'] });
+try {
+  mkdirSync(values.output, { recursive: true });
+  const directory = running ?? demo!.directory;
+  for (const theme of ['light', 'dark'] as const) await takeTheme(browser, directory, theme);
+} finally {
+  await browser.close();
+  if (demo) {
+    demo.process.kill('SIGTERM');
+    await once(demo.process, 'close');
+    rmSync(demo.directory, { recursive: true, force: true });
+  }
+}
