@@ -51,7 +51,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     <div className="flex flex-col gap-3">
       {hasSelection ? <SelectionBar selection={selection} /> : toolbar}
-      <div className={classNames('h-0.5', isRefreshing && 'animate-pulse bg-accent')} />
+      {isRefreshing !== undefined && <div className={classNames('h-0.5', isRefreshing && 'animate-pulse bg-accent')} />}
       <div className="overflow-x-auto rounded-card border border-line bg-surface">
         <table aria-label={props.label} className="w-full border-collapse max-[900px]:block">
           <Head {...props} />

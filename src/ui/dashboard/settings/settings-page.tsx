@@ -44,15 +44,15 @@ function SignInCard() {
       </Card>
     );
   const { password_rules: rules, password_reset_by_mail: hasMail, passkey } = query.data.value;
-  const counted = (count: number, toText: (count: string) => string) =>
+  const toLines = (count: number, toText: (count: string) => string) =>
     count > 0 ? [toText(formatNumber(count))] : [];
   const lines = [
-    ...counted(rules.min_length, own.minLength),
+    ...toLines(rules.min_length, own.minLength),
     ...(rules.multi_case ? [own.multiCase] : []),
-    ...counted(rules.min_numeric, own.minNumeric),
-    ...counted(rules.min_special, own.minSpecial),
+    ...toLines(rules.min_numeric, own.minNumeric),
+    ...toLines(rules.min_special, own.minSpecial),
     ...(rules.disable_sequential ? [own.disableSequential] : []),
-    ...counted(rules.history, own.history),
+    ...toLines(rules.history, own.history),
   ];
   return (
     <Card title={own.signIn}>
