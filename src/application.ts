@@ -53,6 +53,7 @@ import { createSessionAuthenticator } from '#people/sessions/authenticate-sessio
 import { resetPage } from '#people/sessions/reset-page.ts';
 import { addSignOnRoutes } from '#people/single-sign-on/routes.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
+import { createPortalSite } from '#portal/site/routes.ts';
 import { startChangeLogPruning } from '#storage/change-log.ts';
 import { type CounterPersistence, createCounterPersistence } from '#storage/counter-persistence.ts';
 import { type DataDirectory, openDataDirectory } from '#storage/data-directory.ts';
@@ -307,10 +308,13 @@ async function openListeners(
   for (const listener of selectManagementListeners(settings)) {
     const tls = createListenerTls(settings, listener.name === 'control', environment.log);
     const webApp = listener.name === 'dashboard' ? environment.webApp : undefined;
-    const app = createManagementListener({ ...shared, surfaces: listener.surfaces, tls, webApp });
+    const site = listener.name === 'portal' ? createPortalSite({ ...services, ...environment }) : undefined;
+    const { surfaces } = listener;
+    const app = createManagementListener({ ...shared, surfaces, tls, webApp, respondUnknown: site?.respondUnknown });
     addHealthRoutes(app, health);
     const listUrls = () => listPublicUrls(settings, urls);
-    addLandingRoutes(app, { surfaces: listener.surfaces, health, listUrls, webApp });
+    addLandingRoutes(app, { surfaces, health, listUrls, webApp, hasSite: site !== undefined });
+    site?.addRoutes(app);
     if (listener.name !== 'portal') addMetricsRoute(app, { ...shared, settings, ...metrics });
     if (listener.name === 'dashboard') addDashboardRoutes(app, { ...shared, settings, listUrls }, environment);
     stops.push(() => app.close());

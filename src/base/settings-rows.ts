@@ -24,6 +24,14 @@ export const text = (fallback: string, about: string): Setting<string> => ({
   read: value => (typeof value === 'string' ? value : refuse('must be text')),
 });
 
+/** A colour of six hexadecimal digits, or none. */
+export const hexColor = (about: string): Setting<string> => ({
+  ...text('', about),
+  rule: 'colour such as `#4f56d8`',
+  read: value =>
+    typeof value === 'string' && /^(#[0-9a-f]{6})?$/i.test(value) ? value : refuse('must be a colour such as #4f56d8'),
+});
+
 export const secret = (about: string): Setting<string> => ({ ...text('', about), secret: true });
 
 export function count(fallback: number, about: string, range: { min?: number; max?: number } = {}): Setting<number> {

@@ -6,6 +6,7 @@ import {
   count,
   flag,
   headerName,
+  hexColor,
   jsonObject,
   list,
   listWithCheck,
@@ -400,7 +401,28 @@ export const settingsTable = {
   ),
 
   'portal.host': text('127.0.0.1', 'Listen address of the developer portal; loopback by default.'),
-  'portal.port': port(3001, 'Port of `/portal-api/*` and `/docs`; 0 for any free port.'),
+  'portal.port': port(3001, 'Port of the developer portal, of `/portal-api/*` and `/docs`; 0 for any free port.'),
+  'portal.url': text(
+    '',
+    'URL of the developer portal in browsers, for links in mails, feeds and the sitemap. Session cookies are `Secure` if it begins with `https:`. Empty: `localhost` with the port of the portal.',
+  ),
+  'portal.name': text(
+    'Developer portal',
+    'Name of the developer portal, in its header and in the titles of its pages.',
+  ),
+  'portal.accent_color': hexColor(
+    'Accent colour of the developer portal; its lightness follows the theme, so that text stays readable. Empty: indigo.',
+  ),
+  'portal.registration': choice(
+    ['open', 'approval', 'off'],
+    'approval',
+    'Sign-up of developers: `open` activates accounts at once, `approval` leaves them to an administrator (`PUT /portal-api/users/{user_id}` with `Active`), `off` has no sign-up. With a mail server, an address has to be confirmed first.',
+  ),
+  'portal.indexing': flag(
+    false,
+    'Lets search engines index public pages of the developer portal: `robots.txt` allows them and names the sitemap.',
+  ),
+  'portal.llms_txt': flag(false, 'Serves `/llms.txt`: public products and their documents as Markdown, for agents.'),
   'portal.token': secret(
     'Token of the `/portal-api/*` interface, sent as `Authorization`. Generated at first start if unset.',
   ),

@@ -47,6 +47,8 @@ export interface ManagementListenerOptions extends RequestAuthentication, Operat
   readonly bulkBodies: BulkBodyLimit;
   /** Answers browsers at paths outside of the surfaces, where there is one. */
   readonly webApp?: WebApp | undefined;
+  /** Answers browsers at paths outside of the surfaces in place of a web app: a page, or that there is none. */
+  readonly respondUnknown?: ((request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) | undefined;
 }
 
 const maxParamLength = 1024;
@@ -309,6 +311,8 @@ async function sendUnknownPath(request: FastifyRequest, reply: FastifyReply, opt
   const sent = isServerPath(path) ? undefined : await sendWebApp(options.webApp, 'dashboard', request, reply);
   if (sent) return sent;
   reply.header('vary', 'Accept');
+  const isPage = ['GET', 'HEAD'].includes(request.method) && acceptsHtml(request) && !isServerPath(path);
+  if (options.respondUnknown && isPage) return options.respondUnknown(request, reply);
   if (acceptsHtml(request)) return sendNotFoundPage(reply, path);
   const surface = surfaces[options.surfaces[0]!];
   const unknown = problem.unknown_route({ detail: { method: request.method, path } });

@@ -3,6 +3,7 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { createDeliveryStore } from '#events/deliveries/store.ts';
+import { createSessionStore } from '#people/sessions/store.ts';
 import type { Records } from '#storage/records.ts';
 import { createAccessRequestStore } from './access-requests/store.ts';
 import { createAppStore } from './apps/store.ts';
@@ -54,6 +55,8 @@ export function createPortalStores({ records, vault, clock, settings }: StoreSer
     teams,
     organisations: createPortalOrganisationStore(records, teams, clock),
     users: createPortalUserStore(records),
+    /** Browser sessions of the site. */
+    sessions: createSessionStore(records, vault, settings, 'portal'),
     attributes: createAttributeStore(records),
     pages: createPageStore(records),
     apps: createAppStore(records),

@@ -21,7 +21,7 @@ const listenerTexts = {
   portal: {
     title: 'Developer portal',
     about:
-      'Products, plans, catalogues and access requests. The web app is not part of this release: this page lists what the listener serves.',
+      'Products, plans, catalogues and access requests. The site for developers is at /; this page lists what else the listener serves.',
   },
   control: { title: 'Gateway control', about: 'Control interface of one gateway: APIs, keys, policies and reloads.' },
 } as const;

@@ -16,6 +16,8 @@ export interface LandingOptions {
   listUrls(): ListenerUrls;
   /** Answers browsers at `/`, where there is one. */
   readonly webApp?: WebApp | undefined;
+  /** A site of its own answers at `/`. */
+  readonly hasSite?: boolean;
 }
 
 const assets = [
@@ -24,7 +26,8 @@ const assets = [
 ];
 
 /** Landing page of a management listener, its assets, and the guides as text. Files are read on first use. */
-export function addLandingRoutes(app: FastifyInstance, { surfaces, health, listUrls, webApp }: LandingOptions): void {
+export function addLandingRoutes(app: FastifyInstance, options: LandingOptions): void {
+  const { surfaces, health, listUrls, webApp } = options;
   let loaded: ReadonlyMap<string, Guide> | undefined;
   const guides = () => {
     loaded ??= readGuides();
@@ -36,10 +39,11 @@ export function addLandingRoutes(app: FastifyInstance, { surfaces, health, listU
     const page = renderLandingPage({ surfaces, urls: listUrls(), health: report, guides: guides() });
     return reply.headers(landingHeaders).send(page);
   };
-  app.get(
-    '/',
-    async (request, reply) => (await sendWebApp(webApp, 'dashboard', request, reply)) ?? sendLandingPage(reply),
-  );
+  if (!options.hasSite)
+    app.get(
+      '/',
+      async (request, reply) => (await sendWebApp(webApp, 'dashboard', request, reply)) ?? sendLandingPage(reply),
+    );
   if (webApp) addWebAppRoutes(app, webApp);
   app.get(landingPath, async (_request, reply) => sendLandingPage(reply));
   app.get<{ Params: { name: string } }>('/guides/:name', async ({ params: { name } }, reply) => {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createSecretText } from '#base/ids.ts';
+import { addImmutableReplies, markImmutable } from '../immutable-replies.ts';
 import { landingHeaders, renderLandingLayout } from '../landing/layout.ts';
 import { acceptsHtml } from '../landing/not-found.ts';
 import type { BuiltFile, ContentCoding } from './built-app.ts';
@@ -69,17 +70,11 @@ export function addWebAppRoutes(app: FastifyInstance, webApp: WebApp): void {
       vary: 'Accept-Encoding',
       ...(coding && { 'content-encoding': coding }),
     });
-    immutableReplies.add(reply);
+    markImmutable(reply);
     return reply.send(body);
   });
-  // After the hook of the listener, which forbids caches for everything else.
-  app.addHook('onSend', async (_request, reply) => {
-    if (!immutableReplies.has(reply)) return;
-    reply.header('cache-control', 'public, max-age=31536000, immutable').removeHeader('pragma');
-  });
+  addImmutableReplies(app);
 }
-
-const immutableReplies = new WeakSet<FastifyReply>();
 
 /** Content negotiation (RFC 9110, 12.5.3), of the codings that the build has. */
 function selectCoding({ encodings }: BuiltFile, header = ''): ContentCoding | undefined {

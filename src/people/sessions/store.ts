@@ -44,8 +44,12 @@ export interface NewSession {
   readonly providerSession?: ProviderSession | undefined;
 }
 
-const tokenPurpose = 'session token';
-const csrfPurpose = 'session csrf token';
+/** Site that a session is of: a token of one is none of the other. */
+export type SessionSite = 'dashboard' | 'portal';
+const sitePurposes = {
+  dashboard: { token: 'session token', csrf: 'session csrf token' },
+  portal: { token: 'portal session token', csrf: 'portal session csrf token' },
+} as const;
 const providerPurpose = 'session provider subject';
 /** Longer tokens are rejected without hashing. */
 const maxTokenLength = 256;
@@ -57,7 +61,13 @@ const maxSweptRows = 1000;
 /** A request renews `seen_at` at most this often: reads stay reads. */
 const seenIntervalMs = 30_000;
 
-export function createSessionStore(records: Records, vault: Vault, settings: Settings) {
+export function createSessionStore(
+  records: Records,
+  vault: Vault,
+  settings: Settings,
+  site: SessionSite = 'dashboard',
+) {
+  const { token: tokenPurpose, csrf: csrfPurpose } = sitePurposes[site];
   const idleMs = settings['sessions.idle_timeout_seconds'] * 1000;
   const maxAgeMs = settings['sessions.max_age_seconds'] * 1000;
   const digestSubject = (profileId: string, nameId: string) =>

@@ -6,7 +6,14 @@ import type { Tables } from '#storage/tables.ts';
 
 /** One-time tokens of sign-in, such as those in links to set a password. Only their keyed hash is stored. */
 export type SignInTokenStore = ReturnType<typeof createSignInTokenStore>;
-export type TokenPurpose = 'reset' | 'sso' | 'saml' | 'saml-logout' | 'saml-logout-request';
+export type TokenPurpose =
+  | 'reset'
+  | 'sso'
+  | 'saml'
+  | 'saml-logout'
+  | 'saml-logout-request'
+  | 'portal-reset'
+  | 'portal-sign-up';
 /** Replay protection: values that are accepted once. */
 export type UsedPurpose = 'sso-flow' | 'saml-assertion' | 'saml-logout' | 'passkey-challenge';
 
@@ -42,6 +49,8 @@ const maxTokens: Readonly<Record<TokenPurpose, number>> = {
   saml: 1000,
   'saml-logout': 1000,
   'saml-logout-request': 1000,
+  'portal-reset': 5,
+  'portal-sign-up': 5,
 };
 
 export function createSignInTokenStore(records: Records, vault: Vault) {

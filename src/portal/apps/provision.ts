@@ -9,7 +9,7 @@ import { portalMessages } from '../webhooks/notify.ts';
 import type { Provision, StoredApp } from './schema.ts';
 
 /** Auth methods without keys: basic auth and custom plugins. */
-const keylessAuthTypes = new Set(['ba', 'custom']);
+export const keylessAuthTypes = new Set(['ba', 'custom']);
 
 /** Creates an access request; approves it at once if plan or body enable it. */
 export async function provision(app: StoredApp, body: Provision, services: DecisionServices): Promise<number> {

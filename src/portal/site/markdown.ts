@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { createLoader } from '#base/lazy-packages.ts';
+import { Lru } from '#base/lru.ts';
+import { type Markup, trustMarkup } from './markup.ts';
+import { sanitizeHtml } from './sanitize-html.ts';
+
+const loadMarked = createLoader<typeof import('marked')>('marked');
+
+/** Rendered texts by the hash of their source; longer results are rendered for each request. */
+const rendered = new Lru<string, Markup>(200);
+const maxRememberedChars = 65_536;
+
+/** A text of an administrator: GitHub Flavored Markdown, or HTML where it begins with a tag. Sanitized either way. */
+export function renderContent(source: string): Markup {
+  return remember(source, () => (/^\s*</.test(source) ? source : toHtml(source)));
+}
+
+/** Markdown, also where it begins with a tag. */
+export const renderMarkdown = (source: string): Markup => remember(`md ${source}`, () => toHtml(source));
+
+const toHtml = (source: string) => loadMarked().parse(source, { gfm: true, async: false });
+
+function remember(key: string, convert: () => string): Markup {
+  const digest = createHash('sha256').update(key).digest('base64');
+  const known = rendered.get(digest);
+  if (known) return known;
+  const markup = trustMarkup(addHeadingIds(sanitizeHtml(convert())));
+  if (markup.toString().length <= maxRememberedChars) rendered.set(digest, markup);
+  return markup;
+}
+
+/** Anchors of headings, from their text: `#rate-limits`. */
+function addHeadingIds(text: string): string {
+  const used = new Map<string, number>();
+  return text.replaceAll(/<(h[2-4])>([^\n]{0,500}?)<\/\1>/g, (_whole, name: string, content: string) => {
+    const words = content.replaceAll(/<[^>]*>|&[#\w]+;/g, '').toLowerCase();
+    const slug = words.replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-|-$/g, '') || 'section';
+    const count = (used.get(slug) ?? 0) + 1;
+    used.set(slug, count);
+    return `<${name} id="t-${slug}${count > 1 ? `-${count}` : ''}">${content}</${name}>`;
+  });
+}

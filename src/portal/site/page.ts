@@ -1,0 +1,94 @@
+import type { OutboundClient } from '#base/http-client/client.ts';
+import type { Log } from '#base/log.ts';
+import type { Vault } from '#base/vault.ts';
+import type { SignInTokenStore } from '#people/sessions/token-store.ts';
+import type { PortalServices } from '../portal-stores.ts';
+import type { PostStore } from '../posts/store.ts';
+import type { StoredPortalUser } from '../users/schema.ts';
+import type { Markup } from './markup.ts';
+
+/** Services of the pages. */
+export interface SiteServices extends PortalServices {
+  posts: PostStore;
+  vault: Vault;
+  signInTokens: SignInTokenStore;
+  outbound: OutboundClient;
+  log: Log;
+}
+
+/** The browser behind a request. */
+export interface Visitor {
+  /** Undefined while signed out. */
+  readonly user: StoredPortalUser | undefined;
+  /** Ids of the user's teams. */
+  readonly teamIds: readonly number[];
+  /** Id of the session; empty while signed out. */
+  readonly sessionId: string;
+  /** Token that forms of this visitor send back. */
+  readonly csrfToken: string;
+  /** Theme that the visitor chose. */
+  readonly theme: 'light' | 'dark' | undefined;
+}
+
+/** Query or form fields. An absent or repeated field is empty. */
+export type SiteFields = (name: string) => string;
+
+export interface SiteRequest {
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: SiteFields;
+  readonly form: SiteFields;
+  readonly visitor: Visitor;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly isSecure: boolean;
+}
+
+/** A document of the site. */
+export interface SiteDocument {
+  readonly status?: number;
+  readonly title: string;
+  readonly main: Markup;
+  readonly description?: string;
+  /** Navigation entry that is current. */
+  readonly section?: SiteSection;
+  /** The reference uses the whole width. */
+  readonly isWide?: boolean;
+  readonly cookies?: readonly string[];
+  /** Search engines may index the page, where the setting allows it. */
+  readonly isIndexable?: boolean;
+}
+export type SiteSection = 'home' | 'catalogue' | 'blog' | 'apps' | 'profile' | 'sign-in';
+
+export interface SiteRedirect {
+  readonly redirect: string;
+  readonly cookies?: readonly string[];
+}
+
+export interface SiteFile {
+  readonly file: string | Buffer;
+  readonly type: string;
+  readonly isImmutable?: boolean;
+  /** Offered as a download of this name. */
+  readonly downloadName?: string;
+  readonly status?: number;
+}
+
+export type SiteReply = SiteDocument | SiteRedirect | SiteFile;
+
+/** One route of the site. */
+export interface SitePage {
+  readonly method: 'GET' | 'POST';
+  /** With `:parameters`, each one segment. */
+  readonly path: string;
+  /** `user`: signed-out visitors are sent to the sign-in page and come back. */
+  readonly access: 'all' | 'user';
+  /** The reply; undefined for what does not exist, or is not for the visitor. */
+  respond(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined>;
+}
+
+/** Path of the sign-in page, which leads back to `next`. */
+export const signInPath = '/auth/password/login';
+export const toSignInUrl = (next: string): string => `${signInPath}?next=${encodeURIComponent(next)}`;
+export const cataloguePath = '/portal/catalogue-products';
+export const toProductUrl = ({ Path }: { Path: string }): string => `${cataloguePath}/${encodeURIComponent(Path)}`;

@@ -1,0 +1,148 @@
+import { partnersOf } from '../../join-table-store.ts';
+import type { StoredProduct } from '../../products/schema.ts';
+import { html, type Markup } from '../markup.ts';
+import { createOffer, displayName, listVisibleCatalogues } from '../offer.ts';
+import { cataloguePath, type SiteDocument, type SitePage, type SiteRequest, type SiteServices } from '../page.ts';
+import { type ProductCard, renderProductCard } from '../product-card.ts';
+import { formatAuth, formatCount, listKinds } from '../words.ts';
+
+const pageSize = 24;
+/** Candidates of a search that are compared; those beyond are not found. */
+const maxCandidates = 2000;
+const maxTags = 40;
+
+export interface ProductFilter {
+  readonly text: string;
+  readonly catalogue: string;
+  readonly tag: string;
+  readonly kind: string;
+  readonly auth: string;
+}
+
+/** Texts of a product that a search sees. */
+const textOf = (product: StoredProduct, tags: readonly string[]) =>
+  [product.Name, product.DisplayName, product.Description, product.Content, ...tags]
+    .concat(product.APIDetails.flatMap(({ Name, ChosenName = '', Description }) => [ChosenName || Name, Description]))
+    .join('\n')
+    .toLowerCase();
+
+async function loadCards(products: readonly StoredProduct[], { portal }: SiteServices): Promise<ProductCard[]> {
+  const byProduct = await portal.productTags.leftOf(products.map(({ ID }) => ID));
+  const tags = await portal.tags.byIds([...byProduct.values()].flat());
+  return products.map(product => ({
+    product,
+    tags: partnersOf(byProduct, product.ID).flatMap(id => tags.get(id)?.Name ?? []),
+  }));
+}
+
+/** Products of a visitor that match a filter, a page of them. */
+export async function findProducts(
+  filter: ProductFilter,
+  { visitor }: Pick<SiteRequest, 'visitor'>,
+  services: SiteServices,
+  { page, size = pageSize }: { page: number; size?: number },
+) {
+  const catalogues = await listVisibleCatalogues(visitor, services);
+  const chosen = filter.catalogue ? catalogues.filter(it => it.NameWithSlug === filter.catalogue) : catalogues;
+  const query = { catalogueIds: chosen.map(({ ID }) => ID), tag: filter.tag || undefined };
+  const offer = createOffer(services);
+  const first = (page - 1) * size;
+  if (!filter.text && !filter.kind && !filter.auth) {
+    const cards = await loadCards(await offer.listProducts({ ...query, limit: size, offset: first }), services);
+    return { cards, total: await offer.countProducts(query), catalogues };
+  }
+  const found = await offer.listProducts({ ...query, text: filter.text, limit: maxCandidates });
+  const cards = (await loadCards(found, services)).filter(card => matches(card, filter));
+  return { cards: cards.slice(first, first + size), total: cards.length, catalogues };
+}
+
+const matches = ({ product, tags }: ProductCard, { text, kind, auth }: ProductFilter) =>
+  (!text || textOf(product, tags).includes(text.toLowerCase())) &&
+  (!kind || listKinds(product).includes(kind)) &&
+  (!auth || formatAuth(product) === auth);
+
+const filterNames = ['q', 'catalogue', 'tag', 'type', 'auth'] as const;
+
+async function respond(request: SiteRequest, services: SiteServices): Promise<SiteDocument> {
+  const { query } = request;
+  const page = Math.max(1, Number.parseInt(query('page'), 10) || 1);
+  const filter = {
+    text: query('q').trim().slice(0, 100),
+    catalogue: query('catalogue'),
+    tag: query('tag'),
+    kind: query('type'),
+    auth: query('auth'),
+  };
+  const { cards, total, catalogues } = await findProducts(filter, request, services, { page });
+  const tags = await createOffer(services).listTags(
+    catalogues.map(({ ID }) => ID),
+    maxTags,
+  );
+  const toUrl = (changed: Partial<Record<string, string>>) => {
+    const values = { ...Object.fromEntries(filterNames.map(name => [name, query(name)])), ...changed };
+    const text = new URLSearchParams(Object.entries(values).filter((it): it is [string, string] => Boolean(it[1])));
+    return `${cataloguePath}${text.size > 0 ? `?${text}` : ''}`;
+  };
+  const isFiltered = filterNames.some(name => query(name) !== '');
+  return {
+    title: 'Products',
+    section: 'catalogue',
+    isIndexable: !isFiltered,
+    description: 'APIs that you can use, with their documentation and plans.',
+    main: html`<div class="head"><h1>Products</h1><p class="dim">${describeTotal(total, isFiltered)}</p></div>
+<form class="filters" method="get" action="${cataloguePath}"><label class="grow">Search
+<input type="search" name="q" value="${filter.text}" maxlength="100"></label>
+${renderSelect('catalogue', 'Catalogue', query('catalogue'), catalogues.length > 1 ? catalogues.map(it => [it.NameWithSlug, it.Name]) : [])}
+${renderSelect(
+  'tag',
+  'Tag',
+  query('tag'),
+  tags.map(tag => [tag, tag]),
+)}
+${renderSelect('type', 'Kind', query('type'), [
+  ['REST', 'REST'],
+  ['GraphQL', 'GraphQL'],
+  ['Events', 'Events'],
+  ['MCP', 'MCP'],
+])}
+${renderSelect('auth', 'Access', query('auth'), [
+  ['API key', 'API key'],
+  ['OAuth 2.0', 'OAuth 2.0'],
+  ['JSON Web Token', 'JSON Web Token'],
+  ['No credential', 'No credential'],
+])}
+<button class="secondary">Filter</button>${isFiltered ? html`<a class="button quiet" href="${cataloguePath}">Clear</a>` : ''}</form>
+${cards.length > 0 ? html`<ul class="cards">${cards.map(renderProductCard)}</ul>` : renderEmpty(isFiltered, request)}
+${renderPaging(page, Math.ceil(total / pageSize), number => toUrl({ page: String(number) }))}`,
+  };
+}
+
+const describeTotal = (total: number, isFiltered: boolean) =>
+  `${formatCount(total)} ${total === 1 ? 'product' : 'products'}${isFiltered ? ' match' : ''}`;
+
+/** Nothing to choose from: no field. */
+const renderSelect = (name: string, label: string, value: string, options: readonly (readonly [string, string])[]) =>
+  options.length === 0
+    ? ''
+    : html`<label>${label} <select name="${name}"><option value="">All</option>${options.map(
+        ([option, text]) => html`<option value="${option}"${option === value ? html` selected` : ''}>${text}</option>`,
+      )}</select></label>`;
+
+function renderEmpty(isFiltered: boolean, { visitor }: SiteRequest): Markup {
+  if (isFiltered)
+    return html`<div class="notice"><p>No product matches.</p><p><a href="${cataloguePath}">Clear the filters</a></p></div>`;
+  return html`<div class="notice"><p>There are no products yet.</p>
+${visitor.user ? '' : html`<p><a href="/auth/password/login">Sign in</a> to see products that are not public.</p>`}</div>`;
+}
+
+export function renderPaging(page: number, pages: number, toUrl: (page: number) => string): Markup | '' {
+  if (pages < 2) return '';
+  return html`<nav class="paging" aria-label="Pages">${page > 1 ? html`<a href="${toUrl(page - 1)}" rel="prev">Previous</a>` : ''}
+<span>Page ${page} of ${pages}</span>${page < pages ? html`<a href="${toUrl(page + 1)}" rel="next">Next</a>` : ''}</nav>`;
+}
+
+/** Results of the search of the whole site. */
+export const toProductResults = (cards: readonly ProductCard[]): { title: string; product: StoredProduct }[] =>
+  cards.map(({ product }) => ({ title: displayName(product), product }));
+
+export const cataloguePages: readonly SitePage[] = [{ method: 'GET', path: cataloguePath, access: 'all', respond }];

@@ -1,0 +1,76 @@
+import { html, type Markup } from '../markup.ts';
+import { createOffer, listVisibleCatalogues } from '../offer.ts';
+import { cataloguePath, type SiteDocument, type SitePage, type SiteRequest, type SiteServices } from '../page.ts';
+import { renderProductCard } from '../product-card.ts';
+import { listPublishedPosts, renderPostCard } from './blog.ts';
+import { findPublishedPage, renderBlock } from './content-page.ts';
+
+const maxFeatured = 6;
+const maxPosts = 3;
+/** Blocks of the page `/` with a place of their own; further ones follow below. */
+const headlineBlock = 'Headline';
+const leadBlock = 'Lead';
+
+async function respond(request: SiteRequest, services: SiteServices): Promise<SiteDocument> {
+  const { settings } = services;
+  const blocks = (await findPublishedPage('/', services))?.blocks ?? [];
+  const textOf = (name: string) => {
+    const block = blocks.find(it => it.Name.toLowerCase() === name.toLowerCase());
+    return (block?.MarkdownEnabled ? block.MarkdownContent : block?.Content)?.trim();
+  };
+  const others = blocks.filter(
+    ({ Name }) => ![headlineBlock, leadBlock].some(it => it.toLowerCase() === Name.toLowerCase()),
+  );
+  const lead = textOf(leadBlock) || 'Find an API, request access, and make your first call in a minute.';
+  return {
+    title: settings['portal.name'],
+    section: 'home',
+    description: lead,
+    isIndexable: true,
+    main: html`<section class="hero"><h1>${textOf(headlineBlock) || `Build with ${settings['portal.name']}`}</h1>
+<p class="lead">${lead}</p><p class="actions"><a class="button" href="${cataloguePath}">Browse products</a>
+${renderSecondAction(request, services)}</p></section>
+${await renderFeatured(request, services)}${renderSteps(request)}
+${others.map(block => html`<section class="prose">${renderBlock(block)}</section>`)}${await renderPosts(services)}`,
+  };
+}
+
+function renderSecondAction({ visitor }: SiteRequest, { settings }: SiteServices): Markup | '' {
+  if (visitor.user) return html`<a class="button secondary" href="/portal/private/dashboard">My apps</a>`;
+  if (settings['portal.registration'] === 'off') return '';
+  return html`<a class="button secondary" href="/auth/password/register">Create an account</a>`;
+}
+
+async function renderFeatured({ visitor }: SiteRequest, services: SiteServices): Promise<Markup | ''> {
+  const catalogueIds = (await listVisibleCatalogues(visitor, services)).map(({ ID }) => ID);
+  const offer = createOffer(services);
+  const featured = await offer.listProducts({ catalogueIds, featuredOnly: true, limit: maxFeatured });
+  const products = featured.length > 0 ? featured : await offer.listProducts({ catalogueIds, limit: maxFeatured });
+  if (products.length === 0) return '';
+  return html`<section aria-labelledby="featured"><h2 id="featured">${featured.length > 0 ? 'Featured products' : 'Products'}</h2>
+<ul class="cards">${products.map(product => renderProductCard({ product, tags: [] }))}</ul></section>`;
+}
+
+const steps = [
+  ['Find a product', 'Read what it does, and try its reference.'],
+  ['Request access', 'Choose a plan and an app; many plans are granted at once.'],
+  ['Make a call', 'Copy the key of your app into your first request.'],
+] as const;
+
+const renderSteps = ({ visitor }: SiteRequest) =>
+  visitor.user
+    ? ''
+    : html`<section aria-labelledby="steps"><h2 id="steps">Get started in three steps</h2><ol class="steps">
+${steps.map(([title, text]) => html`<li><strong>${title}</strong><span>${text}</span></li>`)}</ol></section>`;
+
+async function renderPosts(services: SiteServices): Promise<Markup | ''> {
+  const posts = await listPublishedPosts(services, { page: 1, size: maxPosts });
+  if (posts.length === 0) return '';
+  return html`<section aria-labelledby="posts"><h2 id="posts">From the blog</h2>
+<ul class="cards">${posts.map(renderPostCard)}</ul></section>`;
+}
+
+export const homePages: readonly SitePage[] = [
+  { method: 'GET', path: '/', access: 'all', respond },
+  { method: 'GET', path: '/portal', access: 'all', respond: async () => ({ redirect: cataloguePath }) },
+];

@@ -1,0 +1,8 @@
+import type { SitePage } from '../page.ts';
+import { blogPages } from './blog.ts';
+import { cataloguePages } from './catalogue.ts';
+import { homePages } from './home.ts';
+import { productPages } from './product.ts';
+
+/** Every page of the site, except those of administrators. */
+export const sitePages: readonly SitePage[] = [...homePages, ...cataloguePages, ...productPages, ...blogPages];

@@ -1,0 +1,165 @@
+import { partnersOf } from '../../join-table-store.ts';
+import { toProductOwner } from '../../products/removal.ts';
+import { type StoredProduct, toApiDetailView } from '../../products/schema.ts';
+import { renderContent } from '../markdown.ts';
+import { html, type Markup } from '../markup.ts';
+import { displayName, findAccessObstacle, findVisibleProduct, type PlanOffer } from '../offer.ts';
+import {
+  cataloguePath,
+  type SiteDocument,
+  type SiteFile,
+  type SitePage,
+  type SiteRequest,
+  type SiteServices,
+  toProductUrl,
+  toSignInUrl,
+} from '../page.ts';
+import { renderBadges, renderProductImage } from '../product-card.ts';
+import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
+import { renderPostContent } from './blog.ts';
+
+const maxDocs = 100;
+
+export interface ProductTab {
+  readonly id: 'overview' | 'reference' | 'guides';
+  readonly main: Markup;
+  readonly title?: string;
+  readonly isWide?: boolean;
+}
+
+/** A product with its tabs: each is a path of its own. */
+export async function renderProduct(
+  product: StoredProduct,
+  offers: readonly PlanOffer[],
+  { id, main, title, isWide = false }: ProductTab,
+  services: SiteServices,
+): Promise<SiteDocument> {
+  const { portal } = services;
+  const url = toProductUrl(product);
+  const provider = product.ProviderID > 0 ? await portal.providers.get(product.ProviderID) : undefined;
+  const tagIds = partnersOf(await portal.productTags.leftOf([product.ID]), product.ID);
+  const tags = [...(await portal.tags.byIds(tagIds)).values()];
+  const hasDocs = (await portal.docs.page(product.ID, { page: 1, per_page: maxDocs })).some(isPublished);
+  const tabs: readonly (readonly [ProductTab['id'], string, string, boolean])[] = [
+    ['overview', 'Overview', url, true],
+    ['reference', 'Reference', `${url}/docs`, product.APIDetails.length + product.SpecDetails.length > 0],
+    ['guides', 'Get started', `${url}/guides`, hasDocs],
+  ];
+  const name = displayName(product);
+  const isRequestable = findAccessObstacle(product) === undefined && offers.length > 0;
+  return {
+    title: title ? `${title} · ${name}` : name,
+    section: 'catalogue',
+    description: product.Description,
+    isIndexable: true,
+    isWide,
+    main: html`<nav class="crumbs" aria-label="Breadcrumb"><a href="${cataloguePath}">Products</a></nav>
+<div class="product-head">${renderProductImage(product)}<div><h1>${name}</h1><p class="line">${product.Description}</p>
+${renderBadges(product)}${
+  tags.length > 0
+    ? html`<p class="tags">${tags.map(
+        ({ Name }) => html`<a
+ href="${cataloguePath}?tag=${encodeURIComponent(Name)}">#${Name}</a> `,
+      )}</p>`
+    : ''
+}
+${provider ? renderBaseUrl(provider.MetaData.Gateway || services.settings['gateway.url']) : ''}</div>
+${isRequestable ? html`<a class="button" href="${url}#plans">Get access</a>` : ''}</div>
+<nav class="tabs" aria-label="Product">${tabs
+      .filter(([, , , isShown]) => isShown)
+      .map(
+        ([tab, text, path]) => html`<a href="${path}"${tab === id ? html` aria-current="page"` : ''}>${text}</a>`,
+      )}</nav>
+${main}`,
+  };
+}
+
+const renderBaseUrl = (base: string) =>
+  base === ''
+    ? ''
+    : html`<p class="base"><span class="dim">Base URL</span> <code>${base}</code>
+<button class="copy quiet" type="button" data-copy="${base}" hidden>Copy</button></p>`;
+
+async function respondOverview(request: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {
+  const found = await findVisibleProduct(request.params.path!, request.visitor, services);
+  if (!found) return undefined;
+  const { product, offers } = found;
+  const main = html`<div class="prose">${renderContent(product.Content)}</div>${renderApis(product)}
+${renderPlans(product, offers, request)}`;
+  return renderProduct(product, offers, { id: 'overview', main }, services);
+}
+
+function renderApis({ APIDetails }: StoredProduct): Markup | '' {
+  if (APIDetails.length === 0) return '';
+  return html`<section aria-labelledby="apis"><h2 id="apis">APIs</h2><ul class="rows">${APIDetails.map(
+    toApiDetailView,
+  ).map(
+    api => html`<li><div><strong>${api.Name}</strong> <span class="badge">${api.APIType}</span>
+${api.Status ? '' : html` <span class="badge warning">Not active</span>`}<p class="dim">${api.Description}</p></div>
+<code>${api.ListenPath}</code></li>`,
+  )}</ul></section>`;
+}
+
+function renderPlans(product: StoredProduct, offers: readonly PlanOffer[], { visitor }: SiteRequest): Markup | '' {
+  const obstacle = findAccessObstacle(product);
+  if (obstacle) return html`<section id="plans"><h2>Access</h2><p>${obstacle}</p></section>`;
+  if (offers.length === 0)
+    return html`<section id="plans"><h2>Plans</h2><p class="dim">No plan is offered at the moment.</p></section>`;
+  const names = new Set(offers.map(({ catalogueId }) => catalogueId));
+  return html`<section id="plans" aria-labelledby="plans-title"><h2 id="plans-title">Plans</h2><ul class="cards plans">
+${offers.map(offer => renderPlan(offer, toRequestUrl(product, offer), visitor.user !== undefined, names.size > 1))}</ul></section>`;
+}
+
+const toRequestUrl = (product: StoredProduct, { plan, catalogueId }: PlanOffer) =>
+  `/portal/private/request?product=${product.ID}&plan=${plan.ID}&catalogue=${catalogueId}`;
+
+function renderPlan(
+  { plan, catalogueName }: PlanOffer,
+  url: string,
+  isSignedIn: boolean,
+  namesCatalogue: boolean,
+): Markup {
+  const name = displayName(plan);
+  return html`<li class="card plan"><h3>${name}</h3>${namesCatalogue ? html`<p class="dim">In ${catalogueName}</p>` : ''}
+${plan.Description ? html`<p class="line">${plan.Description}</p>` : ''}<ul class="facts"><li>${formatRate(plan)}</li>
+<li>${formatQuota(plan)}</li><li>${formatKeyLifetime(plan)}</li>
+<li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul>
+<a class="button secondary" href="${isSignedIn ? url : toSignInUrl(url)}">Access with ${name}</a></li>`;
+}
+
+const isPublished = ({ Status }: { Status: string }) => Status === 'published';
+
+async function respondGuides(request: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {
+  const { params, visitor } = request;
+  const found = await findVisibleProduct(params.path!, visitor, services);
+  if (!found) return undefined;
+  const { product, offers } = found;
+  const docs = (await services.portal.docs.page(product.ID, { page: 1, per_page: maxDocs })).filter(isPublished);
+  const index = params.guide === undefined ? 0 : docs.findIndex(it => it.Path === params.guide);
+  const doc = docs[index];
+  if (!doc) return undefined;
+  const toUrl = (it: { Path: string }) => `${toProductUrl(product)}/guides/${encodeURIComponent(it.Path)}`;
+  const main = html`<div class="with-side"><nav class="side" aria-label="Guides"><ol>${docs.map(
+    it => html`<li><a href="${toUrl(it)}"${it === doc ? html` aria-current="page"` : ''}>${it.Title}</a></li>`,
+  )}</ol></nav><article class="prose"><h2>${doc.Title}</h2>${renderPostContent(doc)}
+<nav class="paging" aria-label="Other guides">${docs[index - 1] ? html`<a href="${toUrl(docs[index - 1]!)}">← ${docs[index - 1]!.Title}</a>` : ''}
+${docs[index + 1] ? html`<a href="${toUrl(docs[index + 1]!)}">${docs[index + 1]!.Title} →</a>` : ''}</nav></article></div>`;
+  return renderProduct(product, offers, { id: 'guides', main, title: doc.Title }, services);
+}
+
+/** Preview, or else the logo. Uploads have the type that their bytes show. */
+async function respondImage(request: SiteRequest, services: SiteServices): Promise<SiteFile | undefined> {
+  const found = await findVisibleProduct(request.params.path!, request.visitor, services);
+  if (!found) return undefined;
+  const owner = toProductOwner(found.product.ID);
+  const image =
+    (await services.portal.files.find(owner, 'logo')) ?? (await services.portal.files.find(owner, 'preview'));
+  return image && { file: image.bytes, type: image.mediaType };
+}
+
+export const productPages: readonly SitePage[] = [
+  { method: 'GET', path: `${cataloguePath}/:path`, access: 'all', respond: respondOverview },
+  { method: 'GET', path: `${cataloguePath}/:path/guides`, access: 'all', respond: respondGuides },
+  { method: 'GET', path: `${cataloguePath}/:path/guides/:guide`, access: 'all', respond: respondGuides },
+  { method: 'GET', path: `${cataloguePath}/:path/image`, access: 'all', respond: respondImage },
+];

@@ -1,0 +1,36 @@
+import { createRequire } from 'node:module';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { addImmutableReplies } from '#operations/immutable-replies.ts';
+import type { SiteServices } from './page.ts';
+import type { Site } from './site.ts';
+
+const require = createRequire(import.meta.url);
+const loadSite = (): typeof import('./site.ts') => require('./site.ts');
+
+/** Paths of the site; pages of administrators may have any other path that no route of the listener has. */
+const pagePaths = ['/', '/portal', '/portal/*', '/auth/*', '/blog', '/blog/*', '/search', '/site/*'];
+const filePaths = ['/robots.txt', '/sitemap.xml', '/feed.xml', '/llms.txt', '/favicon.ico'];
+const formPaths = ['/portal/*', '/auth/*'];
+const maxFormBytes = 262_144;
+
+/** The live portal; its code is loaded with the first request. */
+export function createPortalSite(services: SiteServices) {
+  let loaded: Site | undefined;
+  const site = () => {
+    loaded ??= loadSite().createSite(services);
+    return loaded;
+  };
+  const respond = (request: FastifyRequest, reply: FastifyReply) => site().respond(request, reply);
+
+  return {
+    addRoutes(app: FastifyInstance): void {
+      addImmutableReplies(app);
+      const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+        site().respondError(error, request, reply);
+      for (const url of [...pagePaths, ...filePaths]) app.get(url, { errorHandler }, respond);
+      for (const url of formPaths) app.post(url, { errorHandler, bodyLimit: maxFormBytes }, respond);
+    },
+    /** Pages at other paths, and the page of those that do not exist. */
+    respondUnknown: respond,
+  };
+}

@@ -1,0 +1,151 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parseMediaType } from '#base/media-type.ts';
+import { markImmutable } from '#operations/immutable-replies.ts';
+import { problem } from '#operations/problems.ts';
+import { renderProblem } from '#operations/render.ts';
+import { surfaces } from '#operations/surfaces.ts';
+import { loadSiteAssets } from './assets.ts';
+import { renderDocument, type SiteLink } from './layout.ts';
+import {
+  type SiteDocument,
+  type SiteFields,
+  type SiteFile,
+  type SitePage,
+  type SiteReply,
+  type SiteRequest,
+  type SiteServices,
+  toSignInUrl,
+  type Visitor,
+} from './page.ts';
+import { findContentPage, listNavigationPages } from './pages/content-page.ts';
+import { renderFailure, renderNotFound } from './pages/failure.ts';
+import { sitePages } from './pages/list.ts';
+import { problem as siteProblem } from './problems.ts';
+import { isOwnForm, readVisitor, usesSecureCookies } from './visitor.ts';
+
+export type Site = ReturnType<typeof createSite>;
+
+/** Everything comes from this listener; no inline script or style, no frame (Content Security Policy Level 3). */
+const contentPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const documentHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': contentPolicy,
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+};
+const formType = 'application/x-www-form-urlencoded';
+
+/** Documents of the site: finds the page of a path, checks who may see it, and renders it. */
+export function createSite(services: SiteServices) {
+  const { settings } = services;
+  const assets = loadSiteAssets(settings['portal.accent_color']);
+  const routes = sitePages.map(page => ({ page, pattern: toPattern(page.path) }));
+
+  function findRoute(method: string, path: string) {
+    for (const { page, pattern } of routes) {
+      const match = page.method === method ? pattern.exec(path) : null;
+      if (match) return { page, params: decodeParams(match.groups ?? {}) };
+    }
+    return undefined;
+  }
+
+  async function sendDocument(reply: FastifyReply, document: SiteDocument, visitor: Visitor, path: string) {
+    const links: readonly SiteLink[] = await listNavigationPages(services);
+    const text = renderDocument(document, {
+      ...{ assets, visitor, path, links },
+      name: settings['portal.name'],
+      offersSignUp: settings['portal.registration'] !== 'off',
+      isIndexable: settings['portal.indexing'],
+    });
+    return reply
+      .code(document.status ?? 200)
+      .headers(documentHeaders)
+      .send(text);
+  }
+
+  async function send(reply: FastifyReply, sent: SiteReply, visitor: Visitor, path: string) {
+    if ('file' in sent) return sendFile(reply, sent);
+    for (const cookie of sent.cookies ?? []) reply.header('set-cookie', cookie);
+    return 'redirect' in sent ? reply.redirect(sent.redirect, 303) : sendDocument(reply, sent, visitor, path);
+  }
+
+  async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const path = trimSlash(pathOfUrl(request.url));
+    const asset = assets.find(path);
+    if (asset) return sendFile(reply, asset);
+    const isSecure = usesSecureCookies(settings, request.protocol === 'https');
+    const { visitor, cookies } = await readVisitor(request.headers.cookie, isSecure, services);
+    visitors.set(request, visitor);
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const route = findRoute(method, path);
+    if (path.startsWith('/auth/')) for (const cookie of cookies) reply.header('set-cookie', cookie);
+    if (route?.page.access === 'user' && !visitor.user)
+      return reply.redirect(toSignInUrl(method === 'GET' ? request.url : '/'), 303);
+    const site: SiteRequest = {
+      path,
+      params: route?.params ?? {},
+      query: createFields(new URLSearchParams(request.url.split('?')[1] ?? '')),
+      form: method === 'POST' ? readForm(request, visitor) : () => '',
+      visitor,
+      address: request.ip,
+      userAgent: String(request.headers['user-agent'] ?? ''),
+      isSecure,
+    };
+    const sent = route ? await route.page.respond(site, services) : undefined;
+    const page = sent ?? (method === 'GET' ? await findContentPage(site, services) : undefined);
+    return send(reply, page ?? renderNotFound(path), visitor, path);
+  }
+
+  async function respondError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { status, body, headers } = renderProblem(error, surfaces.portal, services.log);
+    const { errors } = body as { errors: readonly string[] };
+    const visitor = visitors.get(request) ?? signedOut;
+    reply.headers(headers);
+    return sendDocument(reply, renderFailure(status, errors), visitor, pathOfUrl(request.url));
+  }
+
+  return {
+    respond: (request: FastifyRequest, reply: FastifyReply) =>
+      respond(request, reply).catch((error: unknown) => respondError(error, request, reply)),
+    respondError,
+  };
+}
+
+const visitors = new WeakMap<FastifyRequest, Visitor>();
+const signedOut: Visitor = { user: undefined, teamIds: [], sessionId: '', csrfToken: '', theme: undefined };
+
+function sendFile(reply: FastifyReply, { file, type, isImmutable, downloadName, status = 200 }: SiteFile) {
+  if (isImmutable) markImmutable(reply);
+  if (downloadName)
+    reply.header('content-disposition', `attachment; filename="${downloadName.replaceAll(/[^\w.-]/g, '_')}"`);
+  return reply.code(status).type(type).send(file);
+}
+
+const pathOfUrl = (url: string) => url.split('?')[0]!;
+const trimSlash = (path: string) => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
+
+const toPattern = (path: SitePage['path']) =>
+  new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
+
+/** The listener has refused paths that cannot be decoded. */
+const decodeParams = (groups: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]));
+
+const createFields =
+  (values: URLSearchParams): SiteFields =>
+  name => {
+    const found = values.getAll(name);
+    return found.length === 1 && !found[0]!.includes('\0') ? found[0]! : '';
+  };
+
+/** Fields of a form that this site sent to the visitor. */
+function readForm(request: FastifyRequest, visitor: Visitor): SiteFields {
+  if (parseMediaType(request.headers['content-type']) !== formType)
+    throw problem.wrong_type({ detail: { accepted: formType } });
+  const fields = createFields(new URLSearchParams(((request.body as Buffer | undefined) ?? '').toString()));
+  const fetchSite = request.headers['sec-fetch-site'];
+  if (!isOwnForm(fields('csrf_token'), fetchSite as string | undefined, visitor)) throw siteProblem.form_expired();
+  return fields;
+}

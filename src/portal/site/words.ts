@@ -1,0 +1,65 @@
+import type { StoredPlan } from '../plans/schema.ts';
+import type { StoredProduct } from '../products/schema.ts';
+
+/** Values as pages show them. */
+
+const count = new Intl.NumberFormat('en');
+const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
+
+export const formatCount = (value: number): string => count.format(value);
+export const formatDay = (ms: number): string => day.format(ms);
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** `90` is `90 seconds`, `3600` is `hour`, `7200` is `2 hours`. */
+export function formatPeriod(seconds: number): string {
+  const [name, size] = units.find(([, it]) => seconds >= it && seconds % it === 0) ?? units[3];
+  const number = seconds / size;
+  return number === 1 ? name : `${formatCount(number)} ${name}s`;
+}
+
+const article = (period: string) =>
+  /^\d/.test(period) ? `per ${period}` : `${/^hour/.test(period) ? 'an' : 'a'} ${period}`;
+
+export const formatRate = ({ UnlimitedRateLimit, RateLimit, Per }: StoredPlan): string =>
+  UnlimitedRateLimit ? 'No rate limit' : `${formatCount(RateLimit)} calls ${article(formatPeriod(Per))}`;
+
+export function formatQuota({ UnlimitedQuota, Quota, QuotaRenewalRate }: StoredPlan): string {
+  if (UnlimitedQuota) return 'No quota';
+  if (QuotaRenewalRate <= 0) return `${formatCount(Quota)} calls in all`;
+  return `${formatCount(Quota)} calls ${article(formatPeriod(QuotaRenewalRate))}`;
+}
+
+export const formatKeyLifetime = ({ KeyExpiresIn }: StoredPlan): string =>
+  KeyExpiresIn > 0 ? `Keys last ${formatPeriod(KeyExpiresIn).replace(/^([a-z])/, '1 $1')}` : 'Keys do not expire';
+
+const authNames: Readonly<Record<string, string>> = {
+  authToken: 'API key',
+  ba: 'Basic authentication',
+  basic: 'Basic authentication',
+  jwt: 'JSON Web Token',
+  oauth: 'OAuth 2.0',
+  hmac: 'HMAC signature',
+  keyless: 'No credential',
+  custom: 'Custom authentication',
+  multiAuth: 'Several methods',
+  mutualTLS: 'Client certificate',
+  oidc: 'OpenID Connect',
+  externalOAuth: 'OAuth 2.0',
+};
+
+/** Authentication of a product in words; empty where it has none. */
+export const formatAuth = ({ AuthType, DCREnabled }: StoredProduct): string =>
+  DCREnabled ? 'OAuth 2.0' : AuthType === '' ? '' : (authNames[AuthType] ?? AuthType);
+
+const kindNames: Readonly<Record<string, string>> = { graphql: 'GraphQL', streams: 'Events', tcp: 'TCP', mcp: 'MCP' };
+
+/** Kinds of the APIs of a product: REST, GraphQL, … */
+export const listKinds = ({ APIDetails }: StoredProduct): string[] => [
+  ...new Set(APIDetails.map(({ APIType }) => kindNames[APIType.toLowerCase()] ?? (APIType.toUpperCase() || 'REST'))),
+];

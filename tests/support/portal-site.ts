@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { type BrowserContext, type Browser as Chromium, chromium, type Page } from 'playwright-core';
+import { chromiumProgram } from '../../tools/services.ts';
+import { type AppOptions, startApp, type TestApp } from './app.ts';
+import { aDeveloper } from './portal.ts';
+
+/**
+ * The site of the portal in Chromium, against the whole product. Every page that a test opens fails it for an error of
+ * the console or of a script, a violation of the content policy, or a request to another host.
+ */
+export interface PortalSiteTest {
+  app(): TestApp;
+  open(path: string, options?: PageOptions): Promise<Page>;
+  /** A page of a new context in which the developer has signed in by the form. */
+  openAs(developer: Developer, path: string, options?: PageOptions): Promise<Page>;
+}
+
+export interface Developer {
+  readonly ID: number;
+  readonly Email: string;
+  readonly Password: string;
+}
+
+interface PageOptions {
+  readonly width?: number;
+  readonly dark?: boolean;
+  readonly withoutScript?: boolean;
+}
+
+/** Statuses that Chromium reports by itself: what the page does about them is tested. */
+const isStatusNotice = (text: string) =>
+  /^Failed to load resource: the server responded with a status of 4\d\d/.test(text);
+
+export const sitePassword = 'correct horse battery staple';
+
+/** An active developer with a password. */
+export async function aSiteDeveloper(app: TestApp, more: Record<string, unknown> = {}): Promise<Developer> {
+  const created = await aDeveloper(app, { Password: sitePassword, ...more });
+  return { ID: created.ID, Email: created.Email, Password: sitePassword };
+}
+
+export async function signInBySite(page: Page, { Email, Password }: Pick<Developer, 'Email' | 'Password'>) {
+  await page.getByLabel('E-mail address').fill(Email);
+  await page.getByLabel('Password', { exact: true }).fill(Password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+export function testPortalSite(options: AppOptions = {}): PortalSiteTest {
+  let app: TestApp;
+  let browser: Chromium;
+  const errors: string[] = [];
+  before(async () => {
+    [app, browser] = await Promise.all([
+      startApp('sqlite', options),
+      chromium.launch({ executablePath: chromiumProgram(), args: ['--no-sandbox'] }),
+    ]);
+  });
+  after(async () => {
+    await browser?.close();
+    await app?.close();
+    assert.deepEqual(errors, [], 'errors of pages');
+  });
+
+  async function openPage(context: BrowserContext, path: string): Promise<Page> {
+    const page = await context.newPage();
+    const report = (text: string) => void (isStatusNotice(text) || errors.push(`${page.url()}: ${text}`));
+    page.on('console', message => message.type() === 'error' && report(message.text()));
+    page.on('pageerror', error => report(error.message));
+    await context.route(
+      url => url.origin !== app.url.portal && url.protocol.startsWith('http'),
+      (route, request) => {
+        report(`request to another host: ${request.url()}`);
+        return route.abort();
+      },
+    );
+    await page.goto(app.url.portal + path);
+    return page;
+  }
+  const newContext = ({ width = 1280, dark = false, withoutScript = false }: PageOptions = {}) =>
+    browser.newContext({
+      viewport: { width, height: 900 },
+      colorScheme: dark ? 'dark' : 'light',
+      reducedMotion: 'reduce',
+      javaScriptEnabled: !withoutScript,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+
+  return {
+    app: () => app,
+    open: async (path, more) => openPage(await newContext(more), path),
+    async openAs(developer, path, more) {
+      const page = await openPage(await newContext(more), `/auth/password/login?next=${encodeURIComponent(path)}`);
+      await signInBySite(page, developer);
+      await page.waitForURL(url => !url.pathname.startsWith('/auth/'));
+      return page;
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { assertAccessible } from '../support/dashboard-app.ts';
+import { aPlan, aProduct, requestPortal } from '../support/portal.ts';
+import { testPortalSite } from '../support/portal-site.ts';
+
+const hostile = [
+  '# Orders',
+  '',
+  '| Field | Meaning |\n|---|---|\n| id | number |',
+  '',
+  '- [x] documented',
+  '',
+  '<script>window.injected = 1</script><img src=x onerror="window.injected = 1">',
+  '<a href="java&#115;cript:window.injected=1">evil link</a> [evil too](javascript:window.injected=1)',
+  '<svg><script>window.injected = 1</script></svg><iframe srcdoc="<script>parent.injected=1</script>"></iframe>',
+].join('\n');
+
+describe('Pages of the portal', () => {
+  const site = testPortalSite({ settings: { 'portal.name': 'Acme APIs', 'portal.accent_color': '#0a7d4f' } });
+  let product: { ID: number; Path: string };
+  let secret: { ID: number; Path: string };
+  before(async () => {
+    const app = site.app();
+    product = await aProduct(app, {
+      Name: 'orders product',
+      DisplayName: 'Orders',
+      Description: 'Read and create orders of the shop.',
+      Content: hostile,
+      Feature: true,
+      Tags: ['shop'],
+    });
+    secret = await aProduct(app, { Name: 'secret product', DisplayName: 'Hidden offer' });
+    const plan = await aPlan(app, {
+      Name: 'gold',
+      DisplayName: 'Gold',
+      RateLimit: 25,
+      Per: 3600,
+      Quota: 1000,
+      QuotaRenewalRate: 86_400,
+    });
+    await requestPortal(app, 'PUT', '/portal-api/catalogues/1', { Products: [product.ID], Plans: [plan.ID] });
+    await requestPortal(app, 'PUT', '/portal-api/catalogues/2', { Products: [secret.ID], Plans: [plan.ID] });
+    const post = {
+      Title: 'New orders',
+      Lede: 'They are fast',
+      Content: '<p>Yes</p>',
+      Status: 'published',
+      Path: 'new-orders',
+    };
+    await requestPortal(app, 'POST', '/portal-api/posts', post, 201);
+    await requestPortal(
+      app,
+      'POST',
+      '/portal-api/posts',
+      { ...post, Title: 'A draft', Status: 'draft', Path: 'draft' },
+      201,
+    );
+    const doc = {
+      Title: 'First call',
+      Content: 'x',
+      MarkdownEnabled: true,
+      MarkdownContent: '## Use a key\n\n`curl`',
+      Status: 'published',
+      Path: 'first-call',
+    };
+    await requestPortal(app, 'POST', `/portal-api/products/${product.ID}/docs`, doc, 201);
+  });
+
+  const productPath = () => `/portal/catalogue-products/${product.Path}`;
+  const pages = {
+    '/': /^Build with Acme APIs$/,
+    '/about-us': /^About us$/,
+    '/portal/catalogue-products': /^Products$/,
+    ':product': /^Orders$/,
+    ':product/guides': /^Orders$/,
+    '/blog': /^Blog$/,
+    '/no/such/page': /^Page not found$/,
+  };
+
+  for (const [path, heading] of Object.entries(pages))
+    test(`${path} is accessible in both themes, at 360 px too`, async () => {
+      const address = path.replace(':product', productPath());
+      for (const options of [{ width: 1280 }, { width: 360, dark: true }]) {
+        const page = await site.open(address, options);
+        await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+        assert.equal(await page.locator('h1').count(), 1);
+        await assertAccessible(page, `${address} ${JSON.stringify(options)}`);
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        assert.ok(Number(overflow) <= 0, `${address} is ${overflow} px wider than the screen`);
+        await page.context().close();
+      }
+    });
+
+  test('a visitor finds a public product by search without script, and reads its plans', async () => {
+    const page = await site.open('/portal/catalogue-products', { withoutScript: true });
+    await page.getByLabel('Search', { exact: true }).fill('create ORDERS');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('link', { name: 'Orders' }).click();
+    const plan = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Gold' }) });
+    assert.match(await plan.innerText(), /25 calls an hour\s+1,000 calls a day\s+Keys do not expire\s+Needs approval/);
+    const access = await plan.getByRole('link', { name: 'Access with Gold' }).getAttribute('href');
+    assert.match(access!, /^\/auth\/password\/login\?next=%2Fportal%2Fprivate%2Frequest/);
+  });
+
+  test('content of administrators runs no script, and keeps tables and lists', async () => {
+    const page = await site.open(productPath());
+    await page.getByRole('heading', { name: 'Orders', level: 2 }).waitFor();
+    assert.equal(await page.getByRole('cell', { name: 'number' }).count(), 1);
+    assert.equal(await page.evaluate('window.injected'), undefined);
+    const text = await page.locator('main').innerHTML();
+    assert.doesNotMatch(text, /<script|onerror|javascript:|srcdoc|<svg|<iframe/i);
+    assert.match(text, /evil link/);
+  });
+
+  test('a product of a private catalogue is absent for visitors: page, image, lists, search', async () => {
+    const { url } = site.app();
+    for (const path of ['', '/guides', '/image', '/docs']) {
+      const response = await fetch(`${url.portal}/portal/catalogue-products/${secret.Path}${path}`);
+      assert.equal(response.status, 404, path);
+    }
+    for (const path of ['/', '/portal/catalogue-products', '/portal/catalogue-products?q=hidden'])
+      assert.doesNotMatch(await (await fetch(url.portal + path)).text(), /Hidden offer/);
+    const draft = await fetch(`${url.portal}/blog`);
+    assert.doesNotMatch(await draft.text(), /A draft/);
+  });
+
+  test('documents have a strict policy and are not stored; assets are immutable', async () => {
+    const { url } = site.app();
+    const response = await fetch(url.portal);
+    const policy = response.headers.get('content-security-policy')!;
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+    assert.equal(response.headers.get('cache-control'), 'no-store');
+    const text = await response.text();
+    assert.doesNotMatch(text, /<style| style=| on[a-z]+=|<script>/);
+    for (const [, path] of text.matchAll(/(?:href|src)="(\/site\/[^"]+)"/g)) {
+      const asset = await fetch(url.portal + path);
+      assert.equal(asset.status, 200, path);
+      assert.equal(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    }
+    assert.match(text, /<meta name="robots" content="noindex">/);
+  });
+});
