@@ -413,11 +413,6 @@ export const settingsTable = {
   'portal.accent_color': hexColor(
     'Accent colour of the developer portal; its lightness follows the theme, so that text stays readable. Empty: indigo.',
   ),
-  'portal.registration': choice(
-    ['open', 'approval', 'off'],
-    'approval',
-    'Sign-up of developers: `open` activates accounts at once, `approval` leaves them to an administrator (`PUT /portal-api/users/{user_id}` with `Active`), `off` has no sign-up. With a mail server, an address has to be confirmed first.',
-  ),
   'portal.indexing': flag(
     false,
     'Lets search engines index public pages of the developer portal: `robots.txt` allows them and names the sitemap.',

@@ -81,15 +81,15 @@ export function createSessionStore(
   return {
     ...createSignOnReads(selectValid, digestSubject),
     ...createRemovals(records),
+    /** CSRF token of a session: a keyed hash of its id, which only this installation can compute. */
+    csrfToken: (sessionId: string): string => vault.digest(sessionId, csrfPurpose),
 
     /** Inserts a session with a new token, inside the transaction that locks the user; ends the oldest ones beyond the bound. */
     async insert(session: NewSession, nowMs: number): Promise<{ token: string; session: StoredSession }> {
       const token = createSecretText();
       const { profileId = '', providerSession } = session;
-      const row = {
-        ...toRow(session, vault.digest(token, tokenPurpose), nowMs, nowMs + maxAgeMs),
-        provider_subject: providerSession ? digestSubject(profileId, providerSession.nameId) : '',
-      };
+      const provider_subject = providerSession ? digestSubject(profileId, providerSession.nameId) : '';
+      const row = { ...toRow(session, vault.digest(token, tokenPurpose), nowMs, nowMs + maxAgeMs), provider_subject };
       await removeSurplus(records, session.userId, settings['sessions.max_per_user'] - 1);
       await sweep(records, nowMs, nowMs - idleMs);
       await records.db.insertInto('sessions').values(row).execute();
@@ -119,9 +119,6 @@ export function createSessionStore(
         .execute();
       return rows.map(toStoredSession);
     },
-
-    /** CSRF token of a session: a keyed hash of its id, which only this installation can compute. */
-    csrfToken: (sessionId: string): string => vault.digest(sessionId, csrfPurpose),
   };
 }
 

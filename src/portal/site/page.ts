@@ -5,6 +5,7 @@ import type { SignInTokenStore } from '#people/sessions/token-store.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import type { PostStore } from '../posts/store.ts';
 import type { StoredPortalUser } from '../users/schema.ts';
+import type { Visitor } from '../visibility/rules.ts';
 import type { Markup } from './markup.ts';
 
 /** Services of the pages. */
@@ -17,11 +18,11 @@ export interface SiteServices extends PortalServices {
 }
 
 /** The browser behind a request. */
-export interface Visitor {
+export interface SiteVisitor {
   /** Undefined while signed out. */
   readonly user: StoredPortalUser | undefined;
-  /** Ids of the user's teams. */
-  readonly teamIds: readonly number[];
+  /** Rights: what the visitor may see. */
+  readonly rights: Visitor;
   /** Id of the session; empty while signed out. */
   readonly sessionId: string;
   /** Token that forms of this visitor send back. */
@@ -38,7 +39,7 @@ export interface SiteRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: SiteFields;
   readonly form: SiteFields;
-  readonly visitor: Visitor;
+  readonly visitor: SiteVisitor;
   readonly address: string;
   readonly userAgent: string;
   readonly isSecure: boolean;

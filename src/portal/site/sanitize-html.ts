@@ -174,7 +174,7 @@ const isLocalImage = (value: string) =>
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Those that editors write in attributes; others stay text, which is escaped. */
+/** Character references of attributes; unknown ones stay text, which is escaped. */
 const decodeReferences = (text: string) =>
   text.replaceAll(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi, (whole, decimal, hex, name) => {
     if (name) return named[String(name).toLowerCase()]!;

@@ -4,7 +4,8 @@ import { markImmutable } from '#operations/immutable-replies.ts';
 import { problem } from '#operations/problems.ts';
 import { renderProblem } from '#operations/render.ts';
 import { surfaces } from '#operations/surfaces.ts';
-import { loadSiteAssets } from './assets.ts';
+import { anonymousVisitor } from '../visibility/rules.ts';
+import { loadSiteAssets, type SiteAssets } from './assets.ts';
 import { renderDocument, type SiteLink } from './layout.ts';
 import {
   type SiteDocument,
@@ -14,8 +15,8 @@ import {
   type SiteReply,
   type SiteRequest,
   type SiteServices,
+  type SiteVisitor,
   toSignInUrl,
-  type Visitor,
 } from './page.ts';
 import { findContentPage, listNavigationPages } from './pages/content-page.ts';
 import { renderFailure, renderNotFound } from './pages/failure.ts';
@@ -41,6 +42,7 @@ const formType = 'application/x-www-form-urlencoded';
 export function createSite(services: SiteServices) {
   const { settings } = services;
   const assets = loadSiteAssets(settings['portal.accent_color']);
+  const { send, sendDocument } = createSender(services, assets);
   const routes = sitePages.map(page => ({ page, pattern: toPattern(page.path) }));
 
   function findRoute(method: string, path: string) {
@@ -49,26 +51,6 @@ export function createSite(services: SiteServices) {
       if (match) return { page, params: decodeParams(match.groups ?? {}) };
     }
     return undefined;
-  }
-
-  async function sendDocument(reply: FastifyReply, document: SiteDocument, visitor: Visitor, path: string) {
-    const links: readonly SiteLink[] = await listNavigationPages(services);
-    const text = renderDocument(document, {
-      ...{ assets, visitor, path, links },
-      name: settings['portal.name'],
-      offersSignUp: settings['portal.registration'] !== 'off',
-      isIndexable: settings['portal.indexing'],
-    });
-    return reply
-      .code(document.status ?? 200)
-      .headers(documentHeaders)
-      .send(text);
-  }
-
-  async function send(reply: FastifyReply, sent: SiteReply, visitor: Visitor, path: string) {
-    if ('file' in sent) return sendFile(reply, sent);
-    for (const cookie of sent.cookies ?? []) reply.header('set-cookie', cookie);
-    return 'redirect' in sent ? reply.redirect(sent.redirect, 303) : sendDocument(reply, sent, visitor, path);
   }
 
   async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -113,8 +95,37 @@ export function createSite(services: SiteServices) {
   };
 }
 
-const visitors = new WeakMap<FastifyRequest, Visitor>();
-const signedOut: Visitor = { user: undefined, teamIds: [], sessionId: '', csrfToken: '', theme: undefined };
+/** Sends replies of pages, documents inside of the frame of the site. */
+function createSender(services: SiteServices, assets: SiteAssets) {
+  const { settings } = services;
+  async function sendDocument(reply: FastifyReply, document: SiteDocument, visitor: SiteVisitor, path: string) {
+    const links: readonly SiteLink[] = await listNavigationPages(services);
+    const text = renderDocument(document, {
+      ...{ assets, visitor, path, links },
+      name: settings['portal.name'],
+      isIndexable: settings['portal.indexing'],
+    });
+    return reply
+      .code(document.status ?? 200)
+      .headers(documentHeaders)
+      .send(text);
+  }
+  async function send(reply: FastifyReply, sent: SiteReply, visitor: SiteVisitor, path: string) {
+    if ('file' in sent) return sendFile(reply, sent);
+    for (const cookie of sent.cookies ?? []) reply.header('set-cookie', cookie);
+    return 'redirect' in sent ? reply.redirect(sent.redirect, 303) : sendDocument(reply, sent, visitor, path);
+  }
+  return { send, sendDocument };
+}
+
+const visitors = new WeakMap<FastifyRequest, SiteVisitor>();
+const signedOut: SiteVisitor = {
+  user: undefined,
+  rights: anonymousVisitor,
+  sessionId: '',
+  csrfToken: '',
+  theme: undefined,
+};
 
 function sendFile(reply: FastifyReply, { file, type, isImmutable, downloadName, status = 200 }: SiteFile) {
   if (isImmutable) markImmutable(reply);
@@ -141,7 +152,7 @@ const createFields =
   };
 
 /** Fields of a form that this site sent to the visitor. */
-function readForm(request: FastifyRequest, visitor: Visitor): SiteFields {
+function readForm(request: FastifyRequest, visitor: SiteVisitor): SiteFields {
   if (parseMediaType(request.headers['content-type']) !== formType)
     throw problem.wrong_type({ detail: { accepted: formType } });
   const fields = createFields(new URLSearchParams(((request.body as Buffer | undefined) ?? '').toString()));

@@ -3,9 +3,10 @@ import { createSecretText } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { hasManagementTls } from '#operations/listener-tls.ts';
 import { readSessionCookie } from '#operations/session-cookie.ts';
-import { partnersOf } from '../join-table-store.ts';
 import { toSessionOwner } from '../users/session-owner.ts';
-import type { SiteServices, Visitor } from './page.ts';
+import { anonymousVisitor } from '../visibility/rules.ts';
+import { identifyVisitor } from '../visibility/visibility.ts';
+import type { SiteServices, SiteVisitor } from './page.ts';
 
 export const sessionCookieName = 'portal-session';
 /** Binds the forms of signed-out visitors to their browser. */
@@ -28,12 +29,12 @@ export async function readVisitor(cookies: string | undefined, isSecure: boolean
   const chosen = readSessionCookie(cookies, themeCookieName);
   const theme = chosen === 'light' || chosen === 'dark' ? chosen : undefined;
   const signedIn = await findSignedIn(readSessionCookie(cookies, sessionCookieName), services);
-  if (signedIn) return { visitor: { ...signedIn, theme } satisfies Visitor, cookies: [] };
+  if (signedIn) return { visitor: { ...signedIn, theme } satisfies SiteVisitor, cookies: [] };
   const sent = readSessionCookie(cookies, formCookieName) ?? '';
   const binding = formCookiePattern.test(sent) ? sent : createSecretText();
-  const visitor: Visitor = {
+  const visitor: SiteVisitor = {
     user: undefined,
-    teamIds: [],
+    rights: anonymousVisitor,
     sessionId: '',
     csrfToken: services.vault.digest(binding, formTokenPurpose),
     theme,
@@ -49,11 +50,11 @@ async function findSignedIn(token: string | undefined, { portal, clock }: SiteSe
   const user = await portal.users.get(Number(/^portal:(\d+)$/.exec(session.userId)?.[1] ?? 0));
   if (!user?.Active || toSessionOwner(user.ID) !== session.userId) return undefined;
   await portal.sessions.markSeen(session, clock.now());
-  const teamIds = partnersOf(await portal.teams.members.leftOf([user.ID]), user.ID);
-  return { user, teamIds, sessionId: session.id, csrfToken: portal.sessions.csrfToken(session.id) };
+  const rights = await identifyVisitor(user.ID, { portal });
+  return { user, rights, sessionId: session.id, csrfToken: portal.sessions.csrfToken(session.id) };
 }
 
 /** Cross-site request forgery: a form sends the token of its visitor, and comes from a page of this site. */
-export const isOwnForm = (token: string, fetchSite: string | undefined, { csrfToken }: Visitor): boolean =>
+export const isOwnForm = (token: string, fetchSite: string | undefined, { csrfToken }: SiteVisitor): boolean =>
   (fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none') &&
   constantTimeEqual(token, csrfToken);

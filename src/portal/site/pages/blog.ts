@@ -51,7 +51,8 @@ async function respondPost({ params, path }: SiteRequest, services: SiteServices
     section: 'blog',
     description: post.Lede,
     isIndexable: true,
-    main: html`<article class="prose"><p class="dim">${formatDay(post.CreatedAt)}${labels!.categories.map(it => html` · ${it.Name}`)}</p>
+    main: html`<article class="prose"><p class="dim">${formatDay(post.CreatedAt)}
+${labels!.categories.map(it => html` · ${it.Name}`)}</p>
 <h1>${post.Title}</h1>${post.Lede ? html`<p class="lead">${post.Lede}</p>` : ''}${renderPostContent(post)}</article>
 ${
   latest.length > 0

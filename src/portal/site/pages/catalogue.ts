@@ -1,7 +1,8 @@
 import { partnersOf } from '../../join-table-store.ts';
 import type { StoredProduct } from '../../products/schema.ts';
+import { findVisibleCatalogues } from '../../visibility/visibility.ts';
 import { html, type Markup } from '../markup.ts';
-import { createOffer, displayName, listVisibleCatalogues } from '../offer.ts';
+import { createOffer } from '../offer.ts';
 import { cataloguePath, type SiteDocument, type SitePage, type SiteRequest, type SiteServices } from '../page.ts';
 import { type ProductCard, renderProductCard } from '../product-card.ts';
 import { formatAuth, formatCount, listKinds } from '../words.ts';
@@ -42,7 +43,7 @@ export async function findProducts(
   services: SiteServices,
   { page, size = pageSize }: { page: number; size?: number },
 ) {
-  const catalogues = await listVisibleCatalogues(visitor, services);
+  const catalogues = await findVisibleCatalogues(visitor.rights, services);
   const chosen = filter.catalogue ? catalogues.filter(it => it.NameWithSlug === filter.catalogue) : catalogues;
   const query = { catalogueIds: chosen.map(({ ID }) => ID), tag: filter.tag || undefined };
   const offer = createOffer(services);
@@ -112,7 +113,7 @@ ${renderSelect('auth', 'Access', query('auth'), [
   ['No credential', 'No credential'],
 ])}
 <button class="secondary">Filter</button>${isFiltered ? html`<a class="button quiet" href="${cataloguePath}">Clear</a>` : ''}</form>
-${cards.length > 0 ? html`<ul class="cards">${cards.map(renderProductCard)}</ul>` : renderEmpty(isFiltered, request)}
+${cards.length > 0 ? html`<ul class="cards">${cards.map(renderProductCard)}</ul>` : renderEmpty(isFiltered)}
 ${renderPaging(page, Math.ceil(total / pageSize), number => toUrl({ page: String(number) }))}`,
   };
 }
@@ -120,7 +121,7 @@ ${renderPaging(page, Math.ceil(total / pageSize), number => toUrl({ page: String
 const describeTotal = (total: number, isFiltered: boolean) =>
   `${formatCount(total)} ${total === 1 ? 'product' : 'products'}${isFiltered ? ' match' : ''}`;
 
-/** Nothing to choose from: no field. */
+/** Select field; absent without options. */
 const renderSelect = (name: string, label: string, value: string, options: readonly (readonly [string, string])[]) =>
   options.length === 0
     ? ''
@@ -128,11 +129,10 @@ const renderSelect = (name: string, label: string, value: string, options: reado
         ([option, text]) => html`<option value="${option}"${option === value ? html` selected` : ''}>${text}</option>`,
       )}</select></label>`;
 
-function renderEmpty(isFiltered: boolean, { visitor }: SiteRequest): Markup {
+function renderEmpty(isFiltered: boolean): Markup {
   if (isFiltered)
     return html`<div class="notice"><p>No product matches.</p><p><a href="${cataloguePath}">Clear the filters</a></p></div>`;
-  return html`<div class="notice"><p>There are no products yet.</p>
-${visitor.user ? '' : html`<p><a href="/auth/password/login">Sign in</a> to see products that are not public.</p>`}</div>`;
+  return html`<div class="notice"><p>There are no products yet.</p></div>`;
 }
 
 export function renderPaging(page: number, pages: number, toUrl: (page: number) => string): Markup | '' {
@@ -140,9 +140,5 @@ export function renderPaging(page: number, pages: number, toUrl: (page: number) 
   return html`<nav class="paging" aria-label="Pages">${page > 1 ? html`<a href="${toUrl(page - 1)}" rel="prev">Previous</a>` : ''}
 <span>Page ${page} of ${pages}</span>${page < pages ? html`<a href="${toUrl(page + 1)}" rel="next">Next</a>` : ''}</nav>`;
 }
-
-/** Results of the search of the whole site. */
-export const toProductResults = (cards: readonly ProductCard[]): { title: string; product: StoredProduct }[] =>
-  cards.map(({ product }) => ({ title: displayName(product), product }));
 
 export const cataloguePages: readonly SitePage[] = [{ method: 'GET', path: cataloguePath, access: 'all', respond }];

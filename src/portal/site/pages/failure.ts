@@ -4,7 +4,7 @@ import { cataloguePath, type SiteDocument } from '../page.ts';
 /** A path is shown up to this length. */
 const maxShownChars = 200;
 
-/** What does not exist, and what is not for the visitor, look the same. */
+/** 404 page, the same for what does not exist and for what is not visible. */
 export function renderNotFound(path: string): SiteDocument {
   const shown = path.length > maxShownChars ? `${path.slice(0, maxShownChars)}…` : path;
   return {

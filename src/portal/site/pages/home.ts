@@ -1,5 +1,6 @@
+import { findVisibleCatalogues } from '../../visibility/visibility.ts';
 import { html, type Markup } from '../markup.ts';
-import { createOffer, listVisibleCatalogues } from '../offer.ts';
+import { createOffer } from '../offer.ts';
 import { cataloguePath, type SiteDocument, type SitePage, type SiteRequest, type SiteServices } from '../page.ts';
 import { renderProductCard } from '../product-card.ts';
 import { listPublishedPosts, renderPostCard } from './blog.ts';
@@ -28,21 +29,14 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
     description: lead,
     isIndexable: true,
     main: html`<section class="hero"><h1>${textOf(headlineBlock) || `Build with ${settings['portal.name']}`}</h1>
-<p class="lead">${lead}</p><p class="actions"><a class="button" href="${cataloguePath}">Browse products</a>
-${renderSecondAction(request, services)}</p></section>
+<p class="lead">${lead}</p><p class="actions"><a class="button" href="${cataloguePath}">Browse products</a></p></section>
 ${await renderFeatured(request, services)}${renderSteps(request)}
 ${others.map(block => html`<section class="prose">${renderBlock(block)}</section>`)}${await renderPosts(services)}`,
   };
 }
 
-function renderSecondAction({ visitor }: SiteRequest, { settings }: SiteServices): Markup | '' {
-  if (visitor.user) return html`<a class="button secondary" href="/portal/private/dashboard">My apps</a>`;
-  if (settings['portal.registration'] === 'off') return '';
-  return html`<a class="button secondary" href="/auth/password/register">Create an account</a>`;
-}
-
 async function renderFeatured({ visitor }: SiteRequest, services: SiteServices): Promise<Markup | ''> {
-  const catalogueIds = (await listVisibleCatalogues(visitor, services)).map(({ ID }) => ID);
+  const catalogueIds = (await findVisibleCatalogues(visitor.rights, services)).map(({ ID }) => ID);
   const offer = createOffer(services);
   const featured = await offer.listProducts({ catalogueIds, featuredOnly: true, limit: maxFeatured });
   const products = featured.length > 0 ? featured : await offer.listProducts({ catalogueIds, limit: maxFeatured });
@@ -53,8 +47,8 @@ async function renderFeatured({ visitor }: SiteRequest, services: SiteServices):
 
 const steps = [
   ['Find a product', 'Read what it does, and try its reference.'],
-  ['Request access', 'Choose a plan and an app; many plans are granted at once.'],
-  ['Make a call', 'Copy the key of your app into your first request.'],
+  ['Choose a plan', 'Its limits are on the page of the product.'],
+  ['Make a call', 'Send the key of your app with your first request.'],
 ] as const;
 
 const renderSteps = ({ visitor }: SiteRequest) =>

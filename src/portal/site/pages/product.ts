@@ -3,7 +3,7 @@ import { toProductOwner } from '../../products/removal.ts';
 import { type StoredProduct, toApiDetailView } from '../../products/schema.ts';
 import { renderContent } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
-import { displayName, findAccessObstacle, findVisibleProduct, type PlanOffer } from '../offer.ts';
+import { displayName, findAccessObstacle, findProductOffer, type PlanOffer, type ProductOffer } from '../offer.ts';
 import {
   cataloguePath,
   type SiteDocument,
@@ -12,7 +12,6 @@ import {
   type SiteRequest,
   type SiteServices,
   toProductUrl,
-  toSignInUrl,
 } from '../page.ts';
 import { renderBadges, renderProductImage } from '../product-card.ts';
 import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
@@ -29,8 +28,7 @@ export interface ProductTab {
 
 /** A product with its tabs: each is a path of its own. */
 export async function renderProduct(
-  product: StoredProduct,
-  offers: readonly PlanOffer[],
+  { product, offers, isOffered }: ProductOffer,
   { id, main, title, isWide = false }: ProductTab,
   services: SiteServices,
 ): Promise<SiteDocument> {
@@ -64,12 +62,13 @@ ${renderBadges(product)}${
     : ''
 }
 ${provider ? renderBaseUrl(provider.MetaData.Gateway || services.settings['gateway.url']) : ''}</div>
-${isRequestable ? html`<a class="button" href="${url}#plans">Get access</a>` : ''}</div>
+${isRequestable ? html`<a class="button" href="${url}#plans">See plans</a>` : ''}</div>
 <nav class="tabs" aria-label="Product">${tabs
       .filter(([, , , isShown]) => isShown)
       .map(
         ([tab, text, path]) => html`<a href="${path}"${tab === id ? html` aria-current="page"` : ''}>${text}</a>`,
       )}</nav>
+${isOffered ? '' : html`<p class="message errors">This product is no longer offered. Your credentials go on working.</p>`}
 ${main}`,
   };
 }
@@ -81,12 +80,12 @@ const renderBaseUrl = (base: string) =>
 <button class="copy quiet" type="button" data-copy="${base}" hidden>Copy</button></p>`;
 
 async function respondOverview(request: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {
-  const found = await findVisibleProduct(request.params.path!, request.visitor, services);
+  const found = await findProductOffer(request.params.path!, request.visitor, services);
   if (!found) return undefined;
   const { product, offers } = found;
   const main = html`<div class="prose">${renderContent(product.Content)}</div>${renderApis(product)}
-${renderPlans(product, offers, request)}`;
-  return renderProduct(product, offers, { id: 'overview', main }, services);
+${renderPlans(product, offers)}`;
+  return renderProduct(found, { id: 'overview', main }, services);
 }
 
 function renderApis({ APIDetails }: StoredProduct): Markup | '' {
@@ -100,40 +99,31 @@ ${api.Status ? '' : html` <span class="badge warning">Not active</span>`}<p clas
   )}</ul></section>`;
 }
 
-function renderPlans(product: StoredProduct, offers: readonly PlanOffer[], { visitor }: SiteRequest): Markup | '' {
+function renderPlans(product: StoredProduct, offers: readonly PlanOffer[]): Markup | '' {
   const obstacle = findAccessObstacle(product);
   if (obstacle) return html`<section id="plans"><h2>Access</h2><p>${obstacle}</p></section>`;
   if (offers.length === 0)
     return html`<section id="plans"><h2>Plans</h2><p class="dim">No plan is offered at the moment.</p></section>`;
   const names = new Set(offers.map(({ catalogueId }) => catalogueId));
   return html`<section id="plans" aria-labelledby="plans-title"><h2 id="plans-title">Plans</h2><ul class="cards plans">
-${offers.map(offer => renderPlan(offer, toRequestUrl(product, offer), visitor.user !== undefined, names.size > 1))}</ul></section>`;
+${offers.map(offer => renderPlan(offer, names.size > 1))}</ul></section>`;
 }
 
-const toRequestUrl = (product: StoredProduct, { plan, catalogueId }: PlanOffer) =>
-  `/portal/private/request?product=${product.ID}&plan=${plan.ID}&catalogue=${catalogueId}`;
-
-function renderPlan(
-  { plan, catalogueName }: PlanOffer,
-  url: string,
-  isSignedIn: boolean,
-  namesCatalogue: boolean,
-): Markup {
+function renderPlan({ plan, catalogueName }: PlanOffer, namesCatalogue: boolean): Markup {
   const name = displayName(plan);
   return html`<li class="card plan"><h3>${name}</h3>${namesCatalogue ? html`<p class="dim">In ${catalogueName}</p>` : ''}
 ${plan.Description ? html`<p class="line">${plan.Description}</p>` : ''}<ul class="facts"><li>${formatRate(plan)}</li>
 <li>${formatQuota(plan)}</li><li>${formatKeyLifetime(plan)}</li>
-<li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul>
-<a class="button secondary" href="${isSignedIn ? url : toSignInUrl(url)}">Access with ${name}</a></li>`;
+<li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul></li>`;
 }
 
 const isPublished = ({ Status }: { Status: string }) => Status === 'published';
 
 async function respondGuides(request: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {
   const { params, visitor } = request;
-  const found = await findVisibleProduct(params.path!, visitor, services);
+  const found = await findProductOffer(params.path!, visitor, services);
   if (!found) return undefined;
-  const { product, offers } = found;
+  const { product } = found;
   const docs = (await services.portal.docs.page(product.ID, { page: 1, per_page: maxDocs })).filter(isPublished);
   const index = params.guide === undefined ? 0 : docs.findIndex(it => it.Path === params.guide);
   const doc = docs[index];
@@ -144,12 +134,12 @@ async function respondGuides(request: SiteRequest, services: SiteServices): Prom
   )}</ol></nav><article class="prose"><h2>${doc.Title}</h2>${renderPostContent(doc)}
 <nav class="paging" aria-label="Other guides">${docs[index - 1] ? html`<a href="${toUrl(docs[index - 1]!)}">← ${docs[index - 1]!.Title}</a>` : ''}
 ${docs[index + 1] ? html`<a href="${toUrl(docs[index + 1]!)}">${docs[index + 1]!.Title} →</a>` : ''}</nav></article></div>`;
-  return renderProduct(product, offers, { id: 'guides', main, title: doc.Title }, services);
+  return renderProduct(found, { id: 'guides', main, title: doc.Title }, services);
 }
 
 /** Preview, or else the logo. Uploads have the type that their bytes show. */
 async function respondImage(request: SiteRequest, services: SiteServices): Promise<SiteFile | undefined> {
-  const found = await findVisibleProduct(request.params.path!, request.visitor, services);
+  const found = await findProductOffer(request.params.path!, request.visitor, services);
   if (!found) return undefined;
   const owner = toProductOwner(found.product.ID);
   const image =

@@ -1,0 +1,101 @@
+import { escapeMarkup } from '#base/escape-markup.ts';
+import { anonymousVisitor } from '../../visibility/rules.ts';
+import { findVisibleCatalogues } from '../../visibility/visibility.ts';
+import { createOffer, displayName } from '../offer.ts';
+import { cataloguePath, type SiteFile, type SitePage, type SiteServices, toProductUrl } from '../page.ts';
+import { readPortalUrl } from '../portal-url.ts';
+import { listPublishedPosts, toPostUrl } from './blog.ts';
+import { listNavigationPages } from './content-page.ts';
+
+/** Files for crawlers, feed readers and agents: public content only, whoever requests them. */
+
+/** Bound of the sitemap protocol. */
+const maxUrls = 50_000;
+const maxPosts = 100;
+const maxFeedPosts = 20;
+
+async function listPublicProducts(services: SiteServices) {
+  const catalogueIds = (await findVisibleCatalogues(anonymousVisitor, services)).map(({ ID }) => ID);
+  return createOffer(services).listProducts({ catalogueIds, limit: maxUrls - 1000 });
+}
+
+async function respondRobots(services: SiteServices): Promise<SiteFile> {
+  const lines = services.settings['portal.indexing']
+    ? [
+        'Disallow: /portal/private/',
+        'Disallow: /auth/',
+        'Disallow: /search',
+        '',
+        `Sitemap: ${readPortalUrl(services.settings)}/sitemap.xml`,
+      ]
+    : ['Disallow: /'];
+  return { file: ['User-agent: *', ...lines, ''].join('\n'), type: 'text/plain; charset=utf-8' };
+}
+
+async function respondSitemap(services: SiteServices): Promise<SiteFile | undefined> {
+  if (!services.settings['portal.indexing']) return undefined;
+  const base = readPortalUrl(services.settings);
+  const paths = [
+    '/',
+    cataloguePath,
+    '/blog',
+    ...(await listNavigationPages(services)).map(({ path }) => path),
+    ...(await listPublicProducts(services)).map(toProductUrl),
+    ...(await listPublishedPosts(services, { page: 1, size: maxPosts })).map(toPostUrl),
+  ];
+  const urls = paths.map(path => `<url><loc>${escapeMarkup(base + path)}</loc></url>`);
+  const file = `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('')}</urlset>\n`;
+  return { file, type: 'application/xml; charset=utf-8' };
+}
+
+/** Atom feed of the blog (RFC 4287). */
+async function respondFeed(services: SiteServices): Promise<SiteFile> {
+  const base = readPortalUrl(services.settings);
+  const posts = await listPublishedPosts(services, { page: 1, size: maxFeedPosts });
+  const toTime = (ms: number) => new Date(ms).toISOString();
+  const entries = posts.map(post => {
+    const url = escapeMarkup(base + toPostUrl(post));
+    return (
+      `<entry><id>${url}</id><title>${escapeMarkup(post.Title)}</title><link href="${url}"/>` +
+      `<published>${toTime(post.CreatedAt)}</published><updated>${toTime(post.UpdatedAt)}</updated>` +
+      `<summary>${escapeMarkup(post.Lede)}</summary></entry>`
+    );
+  });
+  const name = escapeMarkup(services.settings['portal.name']);
+  const updated = toTime(Math.max(0, ...posts.map(({ UpdatedAt }) => UpdatedAt)));
+  const file = `<?xml version="1.0" encoding="UTF-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom"><id>${escapeMarkup(base)}/blog</id><title>${name}</title>
+<author><name>${name}</name></author><link href="${escapeMarkup(base)}/feed.xml" rel="self"/>
+<updated>${updated}</updated>${entries.join('')}</feed>\n`;
+  return { file, type: 'application/atom+xml; charset=utf-8' };
+}
+
+/** Links in Markdown: what a name contains must not end it. */
+const toLinkText = (text: string) => text.replaceAll(/[[\]\\]/g, it => `\\${it}`).replaceAll(/\s+/g, ' ');
+
+async function respondAgents(services: SiteServices): Promise<SiteFile | undefined> {
+  const { settings } = services;
+  if (!settings['portal.llms_txt']) return undefined;
+  const base = readPortalUrl(settings);
+  const products = (await listPublicProducts(services)).map(
+    product =>
+      `- [${toLinkText(displayName(product))}](${base}${toProductUrl(product)}): ${toLinkText(product.Description)}`,
+  );
+  const text = [`# ${toLinkText(settings['portal.name'])}`, '', '## Products', '', ...products, ''];
+  return { file: text.join('\n'), type: 'text/plain; charset=utf-8' };
+}
+
+const toPage = (path: string, respond: (services: SiteServices) => Promise<SiteFile | undefined>): SitePage => ({
+  method: 'GET',
+  path,
+  access: 'all',
+  respond: (_request, services) => respond(services),
+});
+
+export const filePages: readonly SitePage[] = [
+  toPage('/robots.txt', respondRobots),
+  toPage('/sitemap.xml', respondSitemap),
+  toPage('/feed.xml', respondFeed),
+  toPage('/llms.txt', respondAgents),
+];
