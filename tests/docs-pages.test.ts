@@ -87,7 +87,7 @@ withSettings('reference pages of the listener', {}, app => {
 
     test('it links to pages of its own listener that exist, and loads nothing from elsewhere', async () => {
       for (const listener of [app().url.dashboard, app().url.portal]) {
-        const { response, text } = await page(`${listener}/`);
+        const { response, text } = await page(`${listener}/pages/start`);
         assert.equal(response.status, 200);
         assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
         const policy = response.headers.get('content-security-policy')!;
@@ -107,7 +107,7 @@ withSettings('reference pages of the listener', {}, app => {
       const { text } = await page(url('/'));
       for (const address of [app().url.portal, app().url.gateway])
         assert.ok(text.includes(`href="${address}"`), address);
-      const { text: portal } = await page(`${app().url.portal}/`);
+      const { text: portal } = await page(`${app().url.portal}/pages/start`);
       assert.ok(portal.includes(`href="${app().url.gateway}"`) && !portal.includes(new URL(app().url.dashboard).port));
       for (const secret of Object.values(app().credentials)) assert.ok(!(text + portal).includes(secret));
     });
@@ -115,7 +115,7 @@ withSettings('reference pages of the listener', {}, app => {
     test('its first steps run as they are displayed', async () => {
       const { admin_access_key: ACCESS_KEY, portal_token: PORTAL_TOKEN } = app().credentials;
       const run = async (address: string) => {
-        const { text } = await page(`${address}/`);
+        const { text } = await page(`${address}/pages/start`);
         const commands = [...text.matchAll(/<pre[^>]*><code>(.*?)<\/code>/gs)].map(([, code]) => unescapeMarkup(code!));
         assert.ok(commands.length > 0);
         const { stdout, status, stderr } = await runShell(`set -e\n${commands.join('\n')}`, {
