@@ -62,6 +62,8 @@ const matches = ({ product, tags }: ProductCard, { text, kind, auth }: ProductFi
   (!kind || listKinds(product).includes(kind)) &&
   (!auth || formatAuth(product) === auth);
 
+const offeredKinds = ['REST', 'GraphQL', 'Events', 'MCP'];
+const offeredAuth = ['API key', 'OAuth 2.0', 'JSON Web Token', 'No credential'];
 const filterNames = ['q', 'catalogue', 'tag', 'type', 'auth'] as const;
 
 async function respond(request: SiteRequest, services: SiteServices): Promise<SiteDocument> {
@@ -84,6 +86,14 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
     const text = new URLSearchParams(Object.entries(values).filter((it): it is [string, string] => Boolean(it[1])));
     return `${cataloguePath}${text.size > 0 ? `?${text}` : ''}`;
   };
+  const choices = catalogues.length > 1 ? catalogues.map(it => [it.NameWithSlug, it.Name] as const) : [];
+  const toChoice = (value: string) => [value, value] as const;
+  const selects = [
+    renderSelect('catalogue', 'Catalogue', query('catalogue'), choices),
+    renderSelect('tag', 'Tag', query('tag'), tags.map(toChoice)),
+    renderSelect('type', 'Kind', query('type'), offeredKinds.map(toChoice)),
+    renderSelect('auth', 'Access', query('auth'), offeredAuth.map(toChoice)),
+  ];
   const isFiltered = filterNames.some(name => query(name) !== '');
   return {
     title: 'Products',
@@ -93,26 +103,9 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
     main: html`<div class="head"><h1>Products</h1><p class="dim">${describeTotal(total, isFiltered)}</p></div>
 <form class="filters" method="get" action="${cataloguePath}"><label class="grow">Search
 <input type="search" name="q" value="${filter.text}" maxlength="100"></label>
-${renderSelect('catalogue', 'Catalogue', query('catalogue'), catalogues.length > 1 ? catalogues.map(it => [it.NameWithSlug, it.Name]) : [])}
-${renderSelect(
-  'tag',
-  'Tag',
-  query('tag'),
-  tags.map(tag => [tag, tag]),
-)}
-${renderSelect('type', 'Kind', query('type'), [
-  ['REST', 'REST'],
-  ['GraphQL', 'GraphQL'],
-  ['Events', 'Events'],
-  ['MCP', 'MCP'],
-])}
-${renderSelect('auth', 'Access', query('auth'), [
-  ['API key', 'API key'],
-  ['OAuth 2.0', 'OAuth 2.0'],
-  ['JSON Web Token', 'JSON Web Token'],
-  ['No credential', 'No credential'],
-])}
-<button class="secondary">Filter</button>${isFiltered ? html`<a class="button quiet" href="${cataloguePath}">Clear</a>` : ''}</form>
+${selects}
+<button class="secondary">Filter</button>
+${isFiltered ? html`<a class="button quiet" href="${cataloguePath}">Clear</a>` : ''}</form>
 ${cards.length > 0 ? html`<ul class="cards">${cards.map(renderProductCard)}</ul>` : renderEmpty(isFiltered)}
 ${renderPaging(page, Math.ceil(total / pageSize), number => toUrl({ page: String(number) }))}`,
   };
@@ -131,13 +124,15 @@ const renderSelect = (name: string, label: string, value: string, options: reado
 
 function renderEmpty(isFiltered: boolean): Markup {
   if (isFiltered)
-    return html`<div class="notice"><p>No product matches.</p><p><a href="${cataloguePath}">Clear the filters</a></p></div>`;
+    return html`<div class="notice"><p>No product matches.</p>
+<p><a href="${cataloguePath}">Clear the filters</a></p></div>`;
   return html`<div class="notice"><p>There are no products yet.</p></div>`;
 }
 
 export function renderPaging(page: number, pages: number, toUrl: (page: number) => string): Markup | '' {
   if (pages < 2) return '';
-  return html`<nav class="paging" aria-label="Pages">${page > 1 ? html`<a href="${toUrl(page - 1)}" rel="prev">Previous</a>` : ''}
+  return html`<nav class="paging" aria-label="Pages">
+${page > 1 ? html`<a href="${toUrl(page - 1)}" rel="prev">Previous</a>` : ''}
 <span>Page ${page} of ${pages}</span>${page < pages ? html`<a href="${toUrl(page + 1)}" rel="next">Next</a>` : ''}</nav>`;
 }
 

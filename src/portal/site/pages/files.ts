@@ -7,7 +7,7 @@ import { readPortalUrl } from '../portal-url.ts';
 import { listPublishedPosts, toPostUrl } from './blog.ts';
 import { listNavigationPages } from './content-page.ts';
 
-/** Files for crawlers, feed readers and agents: public content only, whoever requests them. */
+/** Files for crawlers, feed readers and agents: public content only, also for signed-in visitors. */
 
 /** Bound of the sitemap protocol. */
 const maxUrls = 50_000;

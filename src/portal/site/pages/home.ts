@@ -41,7 +41,8 @@ async function renderFeatured({ visitor }: SiteRequest, services: SiteServices):
   const featured = await offer.listProducts({ catalogueIds, featuredOnly: true, limit: maxFeatured });
   const products = featured.length > 0 ? featured : await offer.listProducts({ catalogueIds, limit: maxFeatured });
   if (products.length === 0) return '';
-  return html`<section aria-labelledby="featured"><h2 id="featured">${featured.length > 0 ? 'Featured products' : 'Products'}</h2>
+  return html`<section aria-labelledby="featured"><h2 id="featured">
+${featured.length > 0 ? 'Featured products' : 'Products'}</h2>
 <ul class="cards">${products.map(product => renderProductCard({ product, tags: [] }))}</ul></section>`;
 }
 

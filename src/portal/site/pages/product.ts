@@ -128,12 +128,14 @@ async function respondGuides(request: SiteRequest, services: SiteServices): Prom
   const index = params.guide === undefined ? 0 : docs.findIndex(it => it.Path === params.guide);
   const doc = docs[index];
   if (!doc) return undefined;
+  const [previous, next] = [docs[index - 1], docs[index + 1]];
   const toUrl = (it: { Path: string }) => `${toProductUrl(product)}/guides/${encodeURIComponent(it.Path)}`;
   const main = html`<div class="with-side"><nav class="side" aria-label="Guides"><ol>${docs.map(
     it => html`<li><a href="${toUrl(it)}"${it === doc ? html` aria-current="page"` : ''}>${it.Title}</a></li>`,
   )}</ol></nav><article class="prose"><h2>${doc.Title}</h2>${renderPostContent(doc)}
-<nav class="paging" aria-label="Other guides">${docs[index - 1] ? html`<a href="${toUrl(docs[index - 1]!)}">← ${docs[index - 1]!.Title}</a>` : ''}
-${docs[index + 1] ? html`<a href="${toUrl(docs[index + 1]!)}">${docs[index + 1]!.Title} →</a>` : ''}</nav></article></div>`;
+<nav class="paging" aria-label="Other guides">
+${previous ? html`<a href="${toUrl(previous)}">← ${previous.Title}</a>` : ''}
+${next ? html`<a href="${toUrl(next)}">${next.Title} →</a>` : ''}</nav></article></div>`;
   return renderProduct(found, { id: 'guides', main, title: doc.Title }, services);
 }
 

@@ -22,7 +22,8 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
   return {
     title: text ? `Search for ${text}` : 'Search',
     main: html`<div class="head"><h1>Search</h1></div><form class="inline" role="search" action="/search" method="get">
-<input type="search" name="q" value="${text}" aria-label="Search products and posts" maxlength="100"><button>Search</button></form>
+<input type="search" name="q" value="${text}" aria-label="Search products and posts" maxlength="100">
+<button>Search</button></form>
 ${text && isEmpty ? html`<div class="notice"><p>Nothing matches “${text}”.</p></div>` : ''}
 ${
   products && products.total > 0
