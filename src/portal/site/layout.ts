@@ -23,7 +23,7 @@ const sections: readonly (SiteLink & { readonly section: SiteSection })[] = [
   { section: 'blog', title: 'Blog', path: '/blog' },
 ];
 
-export function renderDocument(document: SiteDocument, frame: SiteFrame): string {
+export function renderSiteDocument(document: SiteDocument, frame: SiteFrame): string {
   const { name, assets, visitor, isIndexable } = frame;
   const title = document.section === 'home' ? name : `${document.title} · ${name}`;
   const markup = html`<!doctype html>

@@ -6,7 +6,7 @@ import { renderProblem } from '#operations/render.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { anonymousVisitor } from '../visibility/rules.ts';
 import { loadSiteAssets, type SiteAssets } from './assets.ts';
-import { renderDocument, type SiteLink } from './layout.ts';
+import { renderSiteDocument, type SiteLink } from './layout.ts';
 import {
   type SiteDocument,
   type SiteFields,
@@ -100,7 +100,7 @@ function createSender(services: SiteServices, assets: SiteAssets) {
   const { settings } = services;
   async function sendDocument(reply: FastifyReply, document: SiteDocument, visitor: SiteVisitor, path: string) {
     const links: readonly SiteLink[] = await listNavigationPages(services);
-    const text = renderDocument(document, {
+    const text = renderSiteDocument(document, {
       ...{ assets, visitor, path, links },
       name: settings['portal.name'],
       isIndexable: settings['portal.indexing'],
