@@ -33,6 +33,7 @@ const nodeEngine = { GW_GATEWAY_HTTP1_ENGINE: 'node' };
 interface Contender {
   readonly gateway: BenchGateway;
   readonly load: Load;
+  stop(): Promise<void>;
 }
 
 const nameParts = process.argv.slice(2);
@@ -53,7 +54,7 @@ try {
     await (comparesLatency ? compareLatency(scenario) : compare(scenario));
   }
 } finally {
-  await Promise.all([upstream.stop(), proxy.stop(), ...[...baselines.values()].map(({ gateway }) => gateway.stop())]);
+  await Promise.all([upstream.stop(), proxy.stop(), ...[...baselines.values()].map(it => it.stop())]);
   rmSync(directory, { recursive: true, force: true });
 }
 
@@ -82,19 +83,22 @@ async function compare(scenario: Scenario): Promise<void> {
     median(results.map(({ nginx }) => nginx.cpuMicrosPerRequest)).toFixed(1),
     formatSpread(results.map(({ it, nginx }) => it.cpuMicrosPerRequest / nginx.cpuMicrosPerRequest)),
     base ? formatSpread(results.map(({ it, base: other }) => it.cpuMicrosPerRequest / other!.cpuMicrosPerRequest)) : '',
+    base
+      ? median(results.map(({ it, base: other }) => it.cpuMicrosPerRequest - other!.cpuMicrosPerRequest)).toFixed(1)
+      : '',
     results.reduce((sum, { it }) => sum + it.failed, 0),
   ];
   console.log(`| ${cells.join(' | ')} |`);
   console.error(`  memory ${readMebibytes(contender)} MiB`);
   if (scenario.memoryRequests) await measureMemory(scenario.memoryRequests, contender);
-  if (!isBaseline) await contender.gateway.stop();
-  if (comparesEngines) await base!.gateway.stop();
+  if (!isBaseline) await contender.stop();
+  if (comparesEngines) await base!.stop();
 }
 
 function printHeader(): void {
   const columns = comparesLatency
     ? 'scenario | requests/s | direct p50 ms | p99 | nginx p50 | p99 | native p50 | p99 | node p50 | p99 | failed'
-    : 'scenario | µs CPU per request | requests/s | p50 ms | p99 ms | nginx µs | ratio to nginx | cost | failed';
+    : 'scenario | µs CPU per request | requests/s | p50 ms | p99 ms | nginx µs | ratio to nginx | cost | µs more | failed';
   console.log(`| ${columns} |`);
   console.log(`|${'---|'.repeat(columns.split('|').length)}`);
 }
@@ -123,7 +127,7 @@ async function compareLatency(scenario: Scenario): Promise<void> {
     latencies.flat().reduce((sum, { failed }) => sum + failed, 0),
   ];
   console.log(`| ${cells.join(' | ')} |`);
-  await Promise.all([node.gateway.stop(), native.gateway.stop()]);
+  await Promise.all([node.stop(), native.stop()]);
 }
 
 async function findBaseline({ baseline }: Scenario): Promise<Contender | undefined> {
@@ -149,6 +153,7 @@ async function startContender(scenario: Scenario, settings: Readonly<Record<stri
   };
   const allSettings = { ...settings, ...(scenario.isTls ? tlsSettings : {}), ...scenario.settings };
   const data = join(directory, `data-${startedGateways}`);
+  const peer = await scenario.startPeer?.(otherCores);
   const gateway = await startGateway(data, ports, cores, scenario.threads ?? 1, allSettings);
   const target = scenario.isTls ? `https://127.0.0.1:${upstreamPorts.tls}` : `http://127.0.0.1:${upstreamPorts.plain}`;
   const load = {
@@ -157,7 +162,11 @@ async function startContender(scenario: Scenario, settings: Readonly<Record<stri
   };
   await gateway.waitUntilServed();
   await measureThroughput(gateway, load, scenario.warmUpSeconds ?? warmUpSeconds, otherCores);
-  return { gateway, load };
+  async function stop(): Promise<void> {
+    await gateway.stop();
+    await peer?.stop();
+  }
+  return { gateway, load, stop };
 }
 
 /** Prints the memory after each tenth of the requests; in the first one the heap reaches its size. */

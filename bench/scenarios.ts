@@ -5,6 +5,7 @@ import { benchGraph, confirmGraph } from './data-graph.ts';
 import type { BenchGateway } from './gateway.ts';
 import type { Load } from './load.ts';
 import { createMcpScenarios } from './mcp.ts';
+import { type MeasuredProcess, startPinned, waitForPort } from './processes.ts';
 
 /** Creates the objects of a scenario in a gateway, and returns its load. */
 type Prepare = (gateway: BenchGateway, upstream: string, directory: string) => Promise<Omit<Load, 'connections'>>;
@@ -26,6 +27,8 @@ export interface Scenario {
   readonly nginxScript?: string;
   /** Settings of the gateway, as environment variables. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Starts a server that the gateway calls beside the upstream, on the cores of the upstream. */
+  readonly startPeer?: (cores: string) => Promise<MeasuredProcess>;
   readonly prepare: Prepare;
 }
 
@@ -80,6 +83,21 @@ pre.NewProcessRequest(function (request) {
 async function prepareScript(gateway: BenchGateway, upstream: string) {
   const custom_middleware = { driver: 'javascript', pre: [{ name: 'pre', path: '', code: encode(preScript) }] };
   return { url: `${await createApi(gateway, upstream, { id: 'script', ...open, custom_middleware })}/small` };
+}
+
+/** Port of the server of gRPC plugins. */
+const grpcPort = 18_095;
+
+async function startGrpcServer(cores: string): Promise<MeasuredProcess> {
+  const program = join(import.meta.dirname, 'grpc-plugin-server.ts');
+  const server = startPinned(cores, process.execPath, [program, String(grpcPort)]);
+  await waitForPort(grpcPort, server);
+  return server;
+}
+
+async function prepareGrpc(gateway: BenchGateway, upstream: string) {
+  const custom_middleware = { driver: 'grpc', pre: [{ name: 'pre', path: '' }] };
+  return { url: `${await createApi(gateway, upstream, { id: 'grpc', ...open, custom_middleware })}/small` };
 }
 
 async function prepareVirtual(gateway: BenchGateway, upstream: string) {
@@ -391,6 +409,14 @@ export const createScenarios = (directory: string): readonly Scenario[] => [
     prepare: prepareScript,
   },
   { name: 'JavaScript pre hook, worker', baseline: 'keyless', nginxPath: '/small', prepare: prepareScript },
+  {
+    name: 'gRPC pre hook',
+    baseline: 'keyless',
+    nginxPath: '/small',
+    settings: { GW_PLUGINS_GRPC_ADDRESS: `tcp://127.0.0.1:${grpcPort}` },
+    startPeer: startGrpcServer,
+    prepare: prepareGrpc,
+  },
   {
     name: 'virtual endpoint',
     baseline: 'keyless',
