@@ -12,7 +12,6 @@ export interface NotEnforced {
 
 const describeUnsupported = (what: string) => `Not supported: ${what}. Requests to an API that enables it get 503.`;
 const namesMethod = 'Names an auth method in the OpenAPI format; has no effect in the gateway.';
-const onlyGrpc = 'No effect with JavaScript and TypeScript.';
 const informs = 'Describes the API; has no effect in the gateway.';
 
 export const notEnforced: readonly NotEnforced[] = [
@@ -34,7 +33,6 @@ export const notEnforced: readonly NotEnforced[] = [
   })),
   { facet: 'olderAuth', fields: ['name'], why: namesMethod },
   { facet: 'custom', fields: ['label'], why: namesMethod },
-  { facet: 'custom', fields: ['rawBodyOnly'], why: onlyGrpc },
   { facet: 'authProvider', why: describeUnsupported('keys in other stores') },
   { facet: 'sessionProvider', why: describeUnsupported('sessions in other stores') },
   {
@@ -46,11 +44,6 @@ export const notEnforced: readonly NotEnforced[] = [
     facet: 'upstreamClientCredentials',
     fields: ['username', 'password'],
     why: 'The client credentials grant has no user; only the password grant has one.',
-  },
-  {
-    facet: 'plugins',
-    fields: ['pre', 'postAuth', 'post', 'response'].map(list => `${list}[].rawBodyOnly`),
-    why: onlyGrpc,
   },
   {
     facet: 'graphql',

@@ -3,6 +3,7 @@ import type { Model } from '#definition/model.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext, StepReads } from '../pipeline/step.ts';
+import { PluginError } from './plugin-runner.ts';
 import type { PluginServices } from './services.ts';
 
 /** Parts of a definition that its plugins come from. */
@@ -84,13 +85,28 @@ export function describeApi({
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Result of a request hook that returned its changes and the other members in one object. */
-export function toRequestReturn(given: Members, logs: readonly string[]): HookReturn {
-  const { SessionMeta, Session, AuthValue } = given;
-  return { members: { Request: given, SessionMeta, Session, AuthValue }, logs };
+type BodyHook = Pick<PluginHook, 'rawBodyOnly'>;
+
+/** Body as a script gets it: UTF-8, or with `rawBodyOnly` a binary string, one character for each byte. */
+export const decodeHookBody = ({ rawBodyOnly }: BodyHook, body: Buffer): string =>
+  body.toString(rawBodyOnly ? 'latin1' : 'utf8');
+
+/** Changes of a hook with its `Body` as bytes where it got them. */
+function encodeHookBody({ rawBodyOnly }: BodyHook, given: Members, logs: readonly string[]): Members {
+  const { Body } = given;
+  if (!rawBodyOnly || typeof Body !== 'string') return given;
+  if (/[^\0-\xff]/.test(Body))
+    throw new PluginError('runtime', 'Body has a character above U+00FF: with raw_body_only each is a byte', logs);
+  return { ...given, Body: Buffer.from(Body, 'latin1') };
 }
 
-export const toResponseReturn = (given: Members, logs: readonly string[]): HookReturn => ({
-  members: { Response: given },
+/** Result of a request hook that returned its changes and the other members in one object. */
+export function toRequestReturn(hook: BodyHook, given: Members, logs: readonly string[]): HookReturn {
+  const { SessionMeta, Session, AuthValue } = given;
+  return { members: { Request: encodeHookBody(hook, given, logs), SessionMeta, Session, AuthValue }, logs };
+}
+
+export const toResponseReturn = (hook: BodyHook, given: Members, logs: readonly string[]): HookReturn => ({
+  members: { Response: encodeHookBody(hook, given, logs) },
   logs,
 });

@@ -3,6 +3,7 @@ import type { Model } from '#definition/model.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import {
   type DriverContext,
+  decodeHookBody,
   describeApi,
   findHookDirectory,
   type HookDriver,
@@ -39,14 +40,16 @@ export function createJavascriptDriver(context: DriverContext): HookDriver & { r
     runRequestHook(hook, list, call, body) {
       const session = needsSession(hook, list) ? encodeSession(call) : '';
       const head = encodeRequestCall('request', hook.functionName, call, session);
-      const result = set.run({ head, body: body.toString() }, host);
-      return result instanceof Promise ? result.then(toChangedRequest) : toChangedRequest(result);
+      const result = set.run({ head, body: decodeHookBody(hook, body) }, host);
+      const convert = ({ text, logs }: HookResult) => toRequestReturn(hook, parseResult(text), logs);
+      return result instanceof Promise ? result.then(convert) : convert(result);
     },
     runResponseHook(hook, call, response, body) {
       const session = needsSession(hook, 'response') ? encodeSession(call) : '';
       const head = encodeResponseCall(hook.functionName, call, response, session);
-      const result = set.run({ head, body: body.toString() }, host);
-      return result instanceof Promise ? result.then(toChangedResponse) : toChangedResponse(result);
+      const result = set.run({ head, body: decodeHookBody(hook, body) }, host);
+      const convert = ({ text, logs }: HookResult) => toResponseReturn(hook, parseResult(text), logs);
+      return result instanceof Promise ? result.then(convert) : convert(result);
     },
   };
 }
@@ -65,9 +68,6 @@ export function loadRecordScript(
   const script = code === '' ? readPluginFile(directory, path) : decodePluginCode(code, functionName);
   return loadScripts(context, [{ hook: functionName, ...script }]);
 }
-
-const toChangedRequest = ({ text, logs }: HookResult) => toRequestReturn(parseResult(text), logs);
-const toChangedResponse = ({ text, logs }: HookResult) => toResponseReturn(parseResult(text), logs);
 
 function readScript({ functionName: hook, code, path }: PluginHook, directory: string): Script {
   if (!identifier.test(hook)) throw new ApiCompileError(`${JSON.stringify(hook)} is not the name of a plugin object`);

@@ -9,6 +9,7 @@ import { dataGraphEffects } from './graphql-data-graph.ts';
 import { supergraphEffects } from './graphql-supergraph.ts';
 import { listeners } from './listeners.ts';
 import { pages } from './pages.ts';
+import { pluginBodyEffects } from './plugin-bodies.ts';
 import { pluginEffects } from './plugins.ts';
 import { resilience } from './resilience.ts';
 import { scopes } from './scopes.ts';
@@ -26,6 +27,7 @@ export const effects: readonly Effect[] = [
   ...listeners,
   ...pages,
   ...pluginEffects,
+  ...pluginBodyEffects,
   ...caches,
   ...bodies,
   ...filters,

@@ -13,23 +13,23 @@ import type { Effect, Served } from '../effect.ts';
 
 /** Plugins in JavaScript, and virtual endpoints. */
 
-interface HookPlace {
+export interface HookPlace {
   readonly name: 'pre' | 'postAuth' | 'post' | 'response';
   readonly classic: string;
   readonly oas: string;
 }
 
-const places: readonly HookPlace[] = [
+export const places: readonly HookPlace[] = [
   { name: 'pre', classic: 'pre', oas: 'prePlugins' },
   { name: 'postAuth', classic: 'post_key_auth', oas: 'postAuthenticationPlugins' },
   { name: 'post', classic: 'post', oas: 'postPlugins' },
   { name: 'response', classic: 'response', oas: 'responsePlugins' },
 ];
 
-const encode = (code: string) => Buffer.from(code).toString('base64');
+export const encode = (code: string) => Buffer.from(code).toString('base64');
 
 /** Script whose hook sets the header `X-Plugin`. */
-const script = ({ name }: HookPlace, value: string) => {
+export const script = ({ name }: HookPlace, value: string) => {
   const [call, subject, result] =
     name === 'response'
       ? [
@@ -52,6 +52,7 @@ async function observeHeader({ name }: HookPlace, { call, key, upstream }: Serve
 interface Hook {
   readonly code: string;
   readonly requireSession?: boolean;
+  readonly rawBodyOnly?: boolean;
   readonly isFile?: boolean;
 }
 
@@ -64,24 +65,39 @@ function writeScript(name: string, code: string): string {
 }
 
 const source = ({ code, isFile }: Hook) => (isFile ? { path: code } : { path: '', code: encode(code) });
+const listRaw = ({ rawBodyOnly }: Hook, name: string) => (rawBodyOnly ? { [name]: true } : {});
 
-const classic = (place: HookPlace, hook: Hook, more: JsonObject = {}, driver = 'otto'): JsonObject => ({
+export const classic = (place: HookPlace, hook: Hook, more: JsonObject = {}, driver = 'otto'): JsonObject => ({
   ...requireKeyClassic(),
   custom_middleware: {
     driver,
-    [place.classic]: [{ name: 'mw', ...source(hook), require_session: hook.requireSession ?? false, disabled: false }],
+    [place.classic]: [
+      {
+        name: 'mw',
+        ...source(hook),
+        ...listRaw(hook, 'raw_body_only'),
+        require_session: hook.requireSession ?? false,
+        disabled: false,
+      },
+    ],
   },
   ...more,
 });
 
-const oas = (place: HookPlace, hook: Hook, pluginConfig: JsonObject = {}, driver = 'otto') =>
+export const oas = (place: HookPlace, hook: Hook, pluginConfig: JsonObject = {}, driver = 'otto') =>
   requireKeyOas({
     x: {
       middleware: {
         global: {
           pluginConfig: { driver, ...pluginConfig },
           [place.oas]: [
-            { enabled: true, functionName: 'mw', ...source(hook), requireSession: hook.requireSession ?? false },
+            {
+              enabled: true,
+              functionName: 'mw',
+              ...source(hook),
+              ...listRaw(hook, 'rawBodyOnly'),
+              requireSession: hook.requireSession ?? false,
+            },
           ],
         },
       },
@@ -350,7 +366,7 @@ interface AuthSource {
   readonly oas: JsonObject;
 }
 
-const authClassic = (plugin: JsonObject, source: JsonObject): JsonObject => ({
+export const authClassic = (plugin: JsonObject, source: JsonObject): JsonObject => ({
   use_keyless: false,
   custom_plugin_auth_enabled: true,
   strip_auth_data: true,
@@ -358,7 +374,7 @@ const authClassic = (plugin: JsonObject, source: JsonObject): JsonObject => ({
   custom_middleware: { driver: 'otto', auth_check: { name: 'auth', disabled: false, ...plugin } },
 });
 
-const authOas = (plugin: JsonObject, source: JsonObject) => ({
+export const authOas = (plugin: JsonObject, source: JsonObject) => ({
   x: {
     server: {
       authentication: {
@@ -371,7 +387,7 @@ const authOas = (plugin: JsonObject, source: JsonObject) => ({
   },
 });
 
-const inHeader: AuthSource = {
+export const inHeader: AuthSource = {
   classic: { disable_header: false, auth_header_name: 'X-Pass' },
   oas: { header: { enabled: true, name: 'X-Pass' } },
 };

@@ -3,6 +3,7 @@ import type { Exchange } from '../../pipeline/exchange.ts';
 import { ApiCompileError } from '../../pipeline/step.ts';
 import {
   type DriverContext,
+  decodeHookBody,
   describeApi,
   type HookList,
   type HookReturn,
@@ -94,25 +95,25 @@ export function createTrustedHook(hook: PluginHook, context: DriverContext): Typ
   return {
     runRequest(list, call, body) {
       const host = new TrustedHost(hostCall, timeoutMs);
-      const request = new TypedRequest(new CallSource(call, () => body.toString()));
+      const request = new TypedRequest(new CallSource(call, () => decodeHookBody(hook, body)));
       const hookContext = createContext(list, call, host);
       return execute(
         timeoutMs,
         host,
         () => run(request, hookContext),
-        result => toRequestReturn(collectRequestChanges(request, hookContext, result), host.logs),
+        result => toRequestReturn(hook, collectRequestChanges(request, hookContext, result), host.logs),
       );
     },
     runResponse(call, received, body) {
       const host = new TrustedHost(hostCall, timeoutMs);
       const request = new TypedRequest(new CallSource(call, readNothing));
-      const response = new TypedResponse(received.status, received.headers.flat, () => body.toString());
+      const response = new TypedResponse(received.status, received.headers.flat, () => decodeHookBody(hook, body));
       const hookContext = createContext('response', call, host);
       return execute(
         timeoutMs,
         host,
         () => run(response, request, hookContext),
-        result => toResponseReturn(collectResponseChanges(response, result), host.logs),
+        result => toResponseReturn(hook, collectResponseChanges(response, result), host.logs),
       );
     },
   };

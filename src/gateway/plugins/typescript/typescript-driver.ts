@@ -1,6 +1,7 @@
 import { ApiCompileError } from '../../pipeline/step.ts';
 import {
   type DriverContext,
+  decodeHookBody,
   describeApi,
   findHookDirectory,
   type HookDriver,
@@ -81,18 +82,18 @@ function loadSandboxed(hooks: readonly PluginHook[], context: DriverContext): Ma
         {
           runRequest(list, call, body) {
             const head = encodeRequestCall('request', key, call, needsSession(hook, list) ? encodeSession(call) : '');
-            const result = set.run({ head, body: body.toString() }, host);
+            const result = set.run({ head, body: decodeHookBody(hook, body) }, host);
             return result instanceof Promise
-              ? result.then(({ text, logs }) => toRequestReturn(parseResult(text), logs))
-              : toRequestReturn(parseResult(result.text), result.logs);
+              ? result.then(({ text, logs }) => toRequestReturn(hook, parseResult(text), logs))
+              : toRequestReturn(hook, parseResult(result.text), result.logs);
           },
           runResponse(call, response, body) {
             const session = needsSession(hook, 'response') ? encodeSession(call) : '';
             const head = encodeResponseCall(key, call, response, session);
-            const result = set.run({ head, body: body.toString() }, host);
+            const result = set.run({ head, body: decodeHookBody(hook, body) }, host);
             return result instanceof Promise
-              ? result.then(({ text, logs }) => toResponseReturn(parseResult(text), logs))
-              : toResponseReturn(parseResult(result.text), result.logs);
+              ? result.then(({ text, logs }) => toResponseReturn(hook, parseResult(text), logs))
+              : toResponseReturn(hook, parseResult(result.text), result.logs);
           },
         },
       ];
