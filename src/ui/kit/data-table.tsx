@@ -4,6 +4,7 @@ import { texts } from '../texts/texts.ts';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { Menu, type MenuItem } from './menu.tsx';
+import { useRowWindow } from './row-window.ts';
 import { Notice } from './states.tsx';
 
 /** Column of a list. The server sorts, filters and pages: a column only names what it sorts by. */
@@ -53,13 +54,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       {hasSelection ? <SelectionBar selection={selection} /> : toolbar}
       {isRefreshing !== undefined && <div className={classNames('h-0.5', isRefreshing && 'animate-pulse bg-accent')} />}
       <div className="overflow-x-auto rounded-card border border-line bg-surface">
-        <table aria-label={props.label} className="w-full border-collapse max-[900px]:block">
+        <table
+          aria-label={props.label}
+          aria-rowcount={rows.length + 1}
+          className="w-full border-collapse max-[900px]:block"
+        >
           <Head {...props} />
-          <tbody className="max-[900px]:block">
-            {rows.map(row => (
-              <BodyRow key={props.idOf(row)} row={row} {...props} />
-            ))}
-          </tbody>
+          <Body {...props} />
         </table>
         {rows.length === 0 && (
           <Notice
@@ -72,6 +73,27 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       <Paging {...props} />
     </div>
   );
+}
+
+/** Rows; of a long list only those near the screen, between two rows of the height of the others. */
+function Body<Row>(props: DataTableProps<Row>) {
+  const { rows, idOf } = props;
+  const { body, first, end, abovePx, belowPx } = useRowWindow(rows.length);
+  return (
+    <tbody ref={body} className="max-[900px]:block">
+      {abovePx > 0 && <tr aria-hidden className="block" style={{ height: abovePx }} />}
+      {rows.slice(first, end).map((row, place) => (
+        // The head is row 1.
+        <BodyRow key={idOf(row)} row={row} index={first + place + 2} {...props} />
+      ))}
+      {belowPx > 0 && <tr aria-hidden className="block" style={{ height: belowPx }} />}
+    </tbody>
+  );
+}
+
+interface BodyRowProps<Row> extends DataTableProps<Row> {
+  readonly row: Row;
+  readonly index: number;
 }
 
 const SelectionBar = ({ selection: { ids, onChange, actions } }: { selection: Selection }) => (
@@ -146,7 +168,7 @@ function HeadCell<Row>({ column: { title, sort: own, align }, sort, onSort }: He
 }
 
 /** A row of the table; a card of labels and values on narrow screens. */
-function BodyRow<Row>({ row, columns, idOf, nameOf, selection, actions }: DataTableProps<Row> & { readonly row: Row }) {
+function BodyRow<Row>({ row, index, columns, idOf, nameOf, selection, actions }: BodyRowProps<Row>) {
   const id = idOf(row);
   const toggle = () => {
     const ids = new Set(selection?.ids);
@@ -157,7 +179,10 @@ function BodyRow<Row>({ row, columns, idOf, nameOf, selection, actions }: DataTa
     'h-(--row) border-b border-line px-3 py-1 align-middle max-[900px]:flex max-[900px]:h-auto max-[900px]:gap-3 ' +
     'max-[900px]:border-0';
   return (
-    <tr className="hover:bg-hover max-[900px]:block max-[900px]:border-b max-[900px]:border-line max-[900px]:py-2">
+    <tr
+      aria-rowindex={index}
+      className="hover:bg-hover max-[900px]:block max-[900px]:border-b max-[900px]:border-line max-[900px]:py-2"
+    >
       {selection && (
         <td className={cell}>
           <input

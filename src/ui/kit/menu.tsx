@@ -10,6 +10,8 @@ export interface MenuItem {
   readonly isDisabled?: boolean;
   /** Marks the chosen one of a group. */
   readonly isChecked?: boolean;
+  /** For several choices in a row. */
+  readonly staysOpen?: boolean;
   onSelect(): void;
 }
 
@@ -48,7 +50,12 @@ export function Menu({ trigger, items, heading }: MenuProps) {
   );
 }
 
-function Item({ item: { label, icon: Icon, isDanger, isDisabled, isChecked, onSelect } }: { item: MenuItem }) {
+function Item({ item }: { item: MenuItem }) {
+  const { label, icon: Icon, isDanger, isDisabled, isChecked, staysOpen, onSelect } = item;
+  const select = (event: Event) => {
+    if (staysOpen) event.preventDefault();
+    onSelect();
+  };
   const content = (
     <>
       {Icon && <Icon size={16} strokeWidth={1.5} aria-hidden />}
@@ -58,12 +65,12 @@ function Item({ item: { label, icon: Icon, isDanger, isDisabled, isChecked, onSe
   const className = classNames(itemClass, isDanger && 'text-danger');
   if (isChecked === undefined)
     return (
-      <DropdownMenu.Item className={className} disabled={isDisabled === true} onSelect={onSelect}>
+      <DropdownMenu.Item className={className} disabled={isDisabled === true} onSelect={select}>
         {content}
       </DropdownMenu.Item>
     );
   return (
-    <DropdownMenu.CheckboxItem className={className} checked={isChecked} onSelect={onSelect}>
+    <DropdownMenu.CheckboxItem className={className} checked={isChecked} onSelect={select}>
       {content}
       <DropdownMenu.ItemIndicator aria-hidden>✓</DropdownMenu.ItemIndicator>
     </DropdownMenu.CheckboxItem>

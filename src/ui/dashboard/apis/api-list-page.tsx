@@ -12,6 +12,7 @@ import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
 import { useListChange } from '../list-search.ts';
 import { ListToolbar } from '../list-toolbar.tsx';
+import { useListView } from '../list-view.tsx';
 import { usePermission } from '../session/session.ts';
 import { ApiConfirmation, useApiActions } from './api-actions.tsx';
 import { type ApiOutline, toApiOutline } from './api-outline.ts';
@@ -89,6 +90,7 @@ function ApiList() {
   const { change, onSearch, clear } = useListChange();
   const canWrite = usePermission('apis:write');
   const actions = useApiActions();
+  const view = useListView('apis', columns);
   const { sort = newestFirst, p = 1, ...filters } = search;
   const query = { ...filters, sort, p } as ListQuery;
   const list = useOperation('GET /api/apis', { query }, { keepPrevious: true });
@@ -101,7 +103,7 @@ function ApiList() {
       <DataTable
         label={own.list}
         rows={rows}
-        columns={columns}
+        columns={view.columns}
         idOf={({ id }) => id}
         nameOf={({ name, id }) => name || id}
         sort={sort}
@@ -115,6 +117,7 @@ function ApiList() {
         toolbar={
           <ListToolbar label={own.searchLabel} placeholder={own.search} value={search.q ?? ''} onSearch={onSearch}>
             <Filters search={search} onChange={change} />
+            {view.menus}
           </ListToolbar>
         }
       />

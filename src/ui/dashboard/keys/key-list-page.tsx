@@ -11,6 +11,7 @@ import { Notice, QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { useListChange } from '../list-search.ts';
 import { ListToolbar } from '../list-toolbar.tsx';
+import { useListView } from '../list-view.tsx';
 import { ApiSelect } from '../monitor/api-select.tsx';
 import { usePolicyNames } from '../pickers/policy-picker.tsx';
 import { usePermission } from '../session/session.ts';
@@ -55,6 +56,7 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
   const rows = (list.data?.value.keys ?? []).map(toKeyFacts);
   const nameOfPolicy = usePolicyNames(rows.flatMap(({ policies }) => policies));
   const deletion = useKeyDeletion();
+  const view = useListView('keys', createKeyColumns(nameOfPolicy));
   if (!list.data) return <QueryState query={list} />;
   const isFiltered = q !== '' || Object.keys(filters).length > 0;
   if (rows.length === 0 && !isFiltered && p === 1) return <EmptyKeys canWrite={canWrite} />;
@@ -63,7 +65,7 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
       <DataTable
         label={own.list}
         rows={rows}
-        columns={createKeyColumns(nameOfPolicy)}
+        columns={view.columns}
         idOf={({ hash }) => hash}
         nameOf={nameKey}
         page={p}
@@ -74,6 +76,7 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
         toolbar={
           <ListToolbar label={own.searchLabel} placeholder={own.search} value={q} onSearch={onSearch}>
             <KeyFilters filters={filters} nameOfPolicy={nameOfPolicy} onChange={change} />
+            {view.menus}
           </ListToolbar>
         }
         {...(canWrite ? { actions: deletion.actionsOf, selection: deletion.selection } : {})}

@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router';
 import { Download, Radio, RefreshCw, Square, TextSearch } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { Button, buttonClass } from '../../kit/button.tsx';
 import { DataTable } from '../../kit/data-table.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
@@ -8,6 +8,7 @@ import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { useListChange } from '../list-search.ts';
+import { useListView } from '../list-view.tsx';
 import { useTimeRange } from '../monitor/time-range.ts';
 import { LiveTail } from './live-tail.tsx';
 import { createLogColumns } from './log-columns.tsx';
@@ -24,7 +25,8 @@ export function LogPage() {
   const { change } = useListChange();
   const { range, refresh } = useTimeRange(search);
   const [opened, setOpened] = useState<LogRow>();
-  const columns = useMemo(() => createLogColumns(setOpened), []);
+  const all = useMemo(() => createLogColumns(setOpened), []);
+  const { columns, menus } = useListView('logs', all, 'path');
   const isLive = search.live !== undefined;
   return (
     <PageFrame
@@ -53,9 +55,13 @@ export function LogPage() {
       }
     >
       {isLive ? (
-        <LiveTail search={search} columns={columns} toolbar={<LogToolbar search={search} onChange={change} />} />
+        <LiveTail
+          search={search}
+          columns={columns}
+          toolbar={<LogToolbar search={search} onChange={change} menus={menus} />}
+        />
       ) : (
-        <LogList search={search} range={range} columns={columns} />
+        <LogList search={search} range={range} columns={columns} menus={menus} />
       )}
       {opened && <LogDetail call={opened.call} onClose={() => setOpened(undefined)} onFilter={change} />}
     </PageFrame>
@@ -66,9 +72,10 @@ interface LogListProps {
   readonly search: LogSearch;
   readonly range: ReturnType<typeof useTimeRange>['range'];
   readonly columns: ReturnType<typeof createLogColumns>;
+  readonly menus: ReactNode;
 }
 
-function LogList({ search, range, columns }: LogListProps) {
+function LogList({ search, range, columns, menus }: LogListProps) {
   const { change, clear } = useListChange();
   const { p = 1 } = search;
   const list = useOperation('GET /api/logs', { query: toLogQuery(search, range, p) }, { keepPrevious: true });
@@ -81,7 +88,7 @@ function LogList({ search, range, columns }: LogListProps) {
   // The toolbar stays in its place while lists load: typed text is not lost.
   return (
     <div className="flex flex-col gap-3">
-      <LogToolbar search={search} range={range} onChange={change} />
+      <LogToolbar search={search} range={range} onChange={change} menus={menus} />
       {!list.data || list.isError ? (
         <QueryState query={list} />
       ) : isEmpty ? (

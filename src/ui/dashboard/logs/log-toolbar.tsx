@@ -1,4 +1,4 @@
-import { useCallback } from 'react';
+import { type ReactNode, useCallback } from 'react';
 import { FilterSelect } from '../../kit/field.tsx';
 import { texts } from '../../texts/texts.ts';
 import { ApiSelect } from '../monitor/api-select.tsx';
@@ -14,11 +14,13 @@ interface LogToolbarProps {
   readonly search: LogSearch;
   /** Absent in the live tail. */
   readonly range?: TimeRange;
+  /** Columns and saved views. */
+  readonly menus?: ReactNode;
   onChange(change: Readonly<Record<string, string | undefined>>): void;
 }
 
 /** Filters of requests, in the address. */
-export function LogToolbar({ search, range, onChange }: LogToolbarProps) {
+export function LogToolbar({ search, range, menus, onChange }: LogToolbarProps) {
   const setStatus = useCallback((status: string) => onChange({ status: status.replace(/\D/g, '') }), [onChange]);
   const setKey = useCallback((key: string) => onChange({ key }), [onChange]);
   const setTags = useCallback((tags: string) => onChange({ tags }), [onChange]);
@@ -38,6 +40,7 @@ export function LogToolbar({ search, range, onChange }: LogToolbarProps) {
       <FilterText label={own.status} inputMode="numeric" value={search.status ?? ''} onChange={setStatus} />
       <FilterText label={own.key} value={search.key ?? ''} onChange={setKey} />
       <FilterText label={own.tags} value={search.tags ?? ''} onChange={setTags} />
+      {menus}
     </search>
   );
 }

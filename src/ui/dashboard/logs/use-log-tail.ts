@@ -4,7 +4,7 @@ import { type LogRow, type LogSearch, type TailedRequest, toLogFilters } from '.
 export type TailState = 'connecting' | 'open' | 'ended';
 
 /** Rows that the page has at most; older ones are dropped. */
-export const maxTailRows = 200;
+export const maxTailRows = 1000;
 
 interface Tail {
   readonly state: TailState;

@@ -14,6 +14,7 @@ import { texts } from '../../texts/texts.ts';
 import { describeQuota, describeRate } from '../limits/limit-text.ts';
 import { useListChange } from '../list-search.ts';
 import { ListToolbar } from '../list-toolbar.tsx';
+import { useListView } from '../list-view.tsx';
 import { ApiSelect } from '../monitor/api-select.tsx';
 import { usePermission } from '../session/session.ts';
 import { DeletePolicyDialog } from './delete-policy-dialog.tsx';
@@ -112,6 +113,7 @@ function PolicyList({ canWrite }: { canWrite: boolean }) {
   const rows = list.data?.value.Data ?? [];
   const counts = useKeyCounts(rows.map(idOf));
   const { actionsOf, dialog } = usePolicyActions();
+  const view = useListView('policies', createColumns(counts));
   if (!list.data) return <QueryState query={list} />;
   if (rows.length === 0 && Object.keys(filters).length === 0 && p === 1) return <EmptyPolicies canWrite={canWrite} />;
   return (
@@ -119,7 +121,7 @@ function PolicyList({ canWrite }: { canWrite: boolean }) {
       <DataTable
         label={own.list}
         rows={rows}
-        columns={createColumns(counts)}
+        columns={view.columns}
         {...(canWrite ? { actions: actionsOf } : {})}
         idOf={policy => idOf(policy)}
         nameOf={policy => policy.name || idOf(policy)}
@@ -142,6 +144,7 @@ function PolicyList({ canWrite }: { canWrite: boolean }) {
               ]}
             />
             <ApiSelect apiId={filters.api_id ?? ''} onChange={api_id => change({ api_id })} />
+            {view.menus}
           </ListToolbar>
         }
       />

@@ -18,10 +18,13 @@ export function usePreferences() {
   });
   const { mutate } = useMutation({
     mutationFn: (next: UserPreferences) => callServer('PUT /api/preferences', { body: next }),
+    // A refused change is not shown as if it were stored.
+    onError: () => client.invalidateQueries({ queryKey: preferencesKey }),
   });
   const change = (some: Partial<UserPreferences>) => {
-    if (!preferences) return;
-    const next = { ...preferences, ...some };
+    const latest = client.getQueryData<UserPreferences>(preferencesKey);
+    if (!latest) return;
+    const next = { ...latest, ...some };
     client.setQueryData(preferencesKey, next);
     mutate(next);
   };
