@@ -397,7 +397,7 @@ describe('GraphQL data graph', () => {
     assert.deepEqual(mixed.body.data, { first: { name: 'Ann' }, __type: { name: 'Dog' } });
     const subscription = await query('subscription { changed { id } }');
     assert.deepEqual([subscription.status, server.requests.length], [400, 0]);
-    assert.match(subscription.body.error, /subscriptions are not supported/);
+    assert.match(subscription.body.error, /a subscription needs Accept: text\/event-stream or a WebSocket/);
   });
 
   describe('hostile clients and sources', () => {
@@ -712,7 +712,7 @@ describe('GraphQL data graph', () => {
       [
         source({ url: ok }, { root_fields: [{ type: 'Subscription', fields: ['changed'] }] }),
         'root_fields[0].fields[0]',
-        /not supported/,
+        /needs a GraphQL source/,
       ],
       [{ field_configs: [whole('Member', 'nope')] }, 'field_configs', /did you mean name/],
       [{ global_headers: [{ key: 'a b', value: '' }] }, 'global_headers[0].key', /not a header name/],

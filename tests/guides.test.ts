@@ -106,7 +106,7 @@ describe('Guides to authentication and protocols', () => {
     const upstream = await startUpstream();
     upstream.answer = answerShop;
     try {
-      await runGuide('graphql-data-graph', 7, { UPSTREAM: upstream.url });
+      await runGuide('graphql-data-graph', 9, { UPSTREAM: upstream.url });
     } finally {
       await upstream.close();
     }
@@ -127,6 +127,10 @@ describe('Guides to authentication and protocols', () => {
 
 /** The two services behind the data graph of its guide. */
 function answerShop({ url = '' }: IncomingMessage, response: ServerResponse): void {
+  if (url.startsWith('/events')) {
+    const events = ['12', '13'].map(id => `event: next\ndata: {"data":{"placed":{"id":"${id}"}}}\n\n`);
+    return void response.setHeader('content-type', 'text/event-stream').end(`${events.join('')}event: complete\n\n`);
+  }
   const [, collection, id] = url.split('/');
   const reply = (value: unknown) => response.setHeader('content-type', 'application/json').end(JSON.stringify(value));
   if (collection === 'customers') reply({ customer: { id, name: 'Ann' } });

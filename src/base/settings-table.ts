@@ -273,6 +273,11 @@ export const settingsTable = {
     'Maximum number of requests to data sources that one operation of a GraphQL data graph has in progress; others wait.',
     { min: 1, max: 1000 },
   ),
+  'graphql.max_socket_operations': count(
+    100,
+    'Maximum number of operations that one WebSocket of a GraphQL API has in progress; a further one gets an error message.',
+    { min: 1, max: 100_000 },
+  ),
   'graphql.max_planned_selections': count(
     300,
     'Maximum number of selection sets of an operation of a GraphQL supergraph: one counts for each type that its value may have, and those below it for each of these again. The time of planning grows with its square.',

@@ -60,11 +60,6 @@ export const notEnforced: readonly NotEnforced[] = [
     fields: ['supergraphUpdatedAt'],
     why: 'Time at which the subgraphs were composed elsewhere; has no effect in the gateway.',
   },
-  {
-    facet: 'graphql',
-    fields: ['subgraphs[].subscriptionType', 'subgraphs[].sseUsePost'],
-    why: 'Protocol of subscriptions, which a supergraph does not offer: they are refused.',
-  },
   ...['transformRequestHeaders', 'transformResponseHeaders'].map(name => ({
     facet: `endpoints.${name}`,
     fields: ['actOn'],

@@ -57,6 +57,10 @@ export const shaping: Readonly<Record<string, Example>> = {
   'data-graph': {
     shows: 'One GraphQL schema over several APIs: fields have their values from data sources.',
     answer: ({ url = '' }, response) => {
+      if (url.startsWith('/events'))
+        return response
+          .writeHead(200, { 'content-type': 'text/event-stream' })
+          .end('event: next\ndata: {"data":{"placed":{"id":"12","gw__customer_id":"7"}}}\n\nevent: complete\n\n');
       const order = { id: url.split('/')[2], customer_id: '7' };
       const value = url.startsWith('/orders/') ? order : { customer: { name: 'Ann' } };
       response.writeHead(200, json).end(JSON.stringify(value));
@@ -78,6 +82,15 @@ export const shaping: Readonly<Record<string, Example>> = {
         status: 200,
         says: /an argument is no segment of a path/,
         reaches: null,
+      },
+      {
+        ask: 'POST /shop-graph/',
+        headers: { ...json, accept: 'text/event-stream' },
+        body: '{"query":"subscription { placed { id customer { name } } }"}',
+        status: 200,
+        reaches: 'GET /customers/7',
+        says: /^event: next\ndata: \{"data":\{"placed":\{"id":"12","customer":\{"name":"Ann"\}\}\}\}\n\nevent: complete\ndata: \n\n$/,
+        tells: { 'content-type': 'text/event-stream' },
       },
     ],
   },

@@ -24,8 +24,8 @@ export function checkDataGraph(graph: DataGraphDefinition, compiled: CompiledSch
       errors.push({ path: place, message: found.missing });
       continue;
     }
-    if (found.rootOf === 'subscription')
-      errors.push({ path: place, message: 'subscriptions of a data graph are not supported' });
+    if (found.rootOf === 'subscription' && source.kind !== 'GraphQL')
+      errors.push({ path: place, message: 'needs a GraphQL source: it is a field of the subscription type' });
     errors.push(...templates.get(source)!.flatMap(template => checkReferences(template, entry, found)));
     errors.push(...checkPlannedMapping(entry, graph));
   }

@@ -23,6 +23,9 @@ export interface DataSource {
   /** Object types of responses by status, for fields of abstract types. */
   readonly typeNames: ReadonlyMap<number, string>;
   readonly defaultTypeName: string;
+  /** Protocol of subscriptions at a GraphQL source; empty: the WebSocket protocol that the server chooses. */
+  readonly subscriptionType: '' | 'graphql-ws' | 'graphql-transport-ws' | 'sse';
+  readonly sseUsePost: boolean;
 }
 
 const textMap = z.record(z.string(), z.string()).default({});
@@ -70,6 +73,8 @@ const plainSource = {
   variables: undefined,
   typeNames: new Map<number, string>(),
   defaultTypeName: '',
+  subscriptionType: '',
+  sseUsePost: false,
 } as const;
 
 type Named = Pick<DataSource, 'name' | 'place'>;
@@ -90,8 +95,15 @@ const readGraphql: Read = (named, config, errors) => {
   const { url, method, headers, has_operation: isFixed, operation, variables } = read;
   if (isFixed && operation.trim() === '')
     errors.push({ path: `${named.place}.operation`, message: 'is required with has_operation' });
-  const fixed = isFixed ? { operation, variables } : {};
-  return { ...plainSource, ...named, kind: 'GraphQL', url, method, headers: Object.entries(headers), ...fixed };
+  return {
+    ...plainSource,
+    ...named,
+    ...{ kind: 'GraphQL', url, method },
+    headers: Object.entries(headers),
+    ...(isFixed && { operation, variables }),
+    subscriptionType: read.subscription_type,
+    sseUsePost: read.sse_use_post,
+  };
 };
 
 const readHttpJson: Read = (named, config, errors) => {

@@ -187,7 +187,7 @@ export const graphql = facet({
         subscriptionType: {
           rule: subscriptions,
           classic: 'subscription_type',
-          about: 'Protocol of its subscriptions.',
+          about: 'Protocol of its subscriptions; empty for the WebSocket protocol that the subgraph chooses.',
         },
         sseUsePost: { rule: flagRule, classic: 'sse_use_post', about: 'Requests server-sent events with POST.' },
       },

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '#base/json-tree.ts';
+import { isObject } from '#base/json-tree.ts';
 import { parseStrictJson } from '#base/strict-json.ts';
 import { noBytes, problem } from '../http/body.ts';
 import { type GatewayResponse, isStreaming } from '../http/response.ts';
@@ -13,12 +13,11 @@ import {
   isEncoded,
   supportedCodings,
 } from '../transform/content-coding.ts';
+import { maskErrors } from './mask-errors.ts';
 
 type Services = Pick<PipelineServices, 'log' | 'settings'>;
 
 const reads = { api: ['graphql'] } as const satisfies StepReads;
-
-const maskedMessage = 'Internal server error';
 
 /** Errors of GraphQL responses: error bodies of the upstream as extensions, and masked messages. */
 export const graphqlResponseStep: Step<Services, typeof reads> = {
@@ -54,6 +53,8 @@ export const graphqlResponseStep: Step<Services, typeof reads> = {
       buffersResponse: (_call, response) => isRead(response) && !isStreaming(response),
       response(call, response) {
         if (!isRead(response)) return;
+        // Events of a data graph are masked one by one.
+        if (isStreaming(response) && call.graphqlRequests) return undefined;
         if (isStreaming(response)) return graphql.maskErrors ? change(call, response, undefined) : undefined;
         const bytes = response.body.bytes ?? noBytes;
         const coding = response.headers.get('content-encoding');
@@ -70,27 +71,6 @@ export const graphqlResponseStep: Step<Services, typeof reads> = {
     };
   },
 };
-
-/**
- * The response with masked errors; undefined where it has none. A body that cannot be read, or an error page, is masked
- * as a whole.
- */
-function maskErrors(value: unknown, status: number): JsonObject | readonly unknown[] | undefined {
-  if (Array.isArray(value)) {
-    const masked = value.map(item => maskErrors(item, status));
-    return masked.some(item => item !== undefined) ? masked.map((item, at) => item ?? value[at]) : undefined;
-  }
-  if (!isObject(value)) return { errors: [{ message: maskedMessage }] };
-  if (Array.isArray(value.errors))
-    return { ...value, extensions: undefined, errors: value.errors.map(maskError) } as JsonObject;
-  return status >= 400 ? { errors: [{ message: maskedMessage }] } : undefined;
-}
-
-/** Path and locations are of the request; message and extensions may be of the inside of the upstream. */
-function maskError(error: unknown): JsonObject {
-  const { path, locations } = isObject(error) ? error : {};
-  return { message: maskedMessage, ...(path !== undefined && { path }), ...(locations !== undefined && { locations }) };
-}
 
 function replaceBody(response: GatewayResponse, value: unknown): void {
   response.body.replace(Buffer.from(JSON.stringify(value)));

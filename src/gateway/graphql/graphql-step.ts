@@ -11,8 +11,9 @@ import { removeStaleHeaders } from '../transform/body-transform.ts';
 import { ContentCodingError, decodeContent, decompressionBounds, isEncoded } from '../transform/content-coding.ts';
 import { compileApiSchema } from './api-schema.ts';
 import { type CheckOutcome, createOperationChecker, type OperationChecker, type Refused } from './checker.ts';
+import { acceptSocket } from './graph-socket.ts';
 import { refuseDocument, refuseGraphqlRequest } from './graphql-refusals.ts';
-import { contentTypeOf, negotiateResponse } from './media-types.ts';
+import { acceptsEvents, contentTypeOf, negotiateResponse } from './media-types.ts';
 import { summarizeOperation } from './operation-summary.ts';
 import { createPlanSize } from './plan-size.ts';
 import { findPlaygroundPath } from './playground.ts';
@@ -90,8 +91,7 @@ function buildGraphqlProxy(context: StepContext<Services, typeof reads>): StepHo
   return {
     ...createStreamWatch(socket),
     request(call) {
-      if (call.upgrade !== '')
-        return isExecuted ? refuseGraphqlRequest(call, 'graphql_websockets_disallowed') : openSocket(call, socket);
+      if (call.upgrade !== '') return isExecuted ? acceptSocket(call, socket) : openSocket(call, socket);
       const method = call.upstreamMethod ?? call.method;
       if (method === 'GET') {
         const read = readQueryRequest(call, bounds);
@@ -167,8 +167,8 @@ function checkRequests(
     if (isUnsafeGet(call, outcome)) return refuseMethod(call, 'POST');
     if (outcome.kind === 'respond') results.push(outcome.result);
     const { document, operation } = outcome;
-    if (isExecuted && operation.type === 'subscription')
-      return refuseGraphqlRequest(call, 'graphql_request_invalid', 'subscriptions are not supported by this API');
+    if (isExecuted && operation.type === 'subscription' && (read.isBatch || !acceptsEvents(call.headers.get('accept'))))
+      return refuseGraphqlRequest(call, 'graphql_request_invalid', subscriptionHint);
     checked.push({ document, operation, variables: request.variables });
   }
   if (results.length === read.requests.length) return respondLocally(call, results, read.isBatch);
@@ -176,6 +176,8 @@ function checkRequests(
   else dropPersistedHash(call, read);
   return undefined;
 }
+
+const subscriptionHint = 'a subscription needs Accept: text/event-stream or a WebSocket, and no batch';
 
 const isUnsafeGet = (call: Exchange, outcome: Exclude<CheckOutcome, Refused>) =>
   outcome.operation.type === 'mutation' && (call.upstreamMethod ?? call.method) === 'GET';

@@ -3,6 +3,7 @@ import { parseMediaType } from '#base/media-type.ts';
 /** Media types of GraphQL responses (GraphQL over HTTP, section 4). */
 export const graphqlResponseType = 'application/graphql-response+json';
 const jsonType = 'application/json';
+export const eventStreamType = 'text/event-stream';
 
 export type GraphqlResponseMode =
   /** The status tells whether the document could be executed. */
@@ -21,6 +22,10 @@ export function negotiateResponse(accept: string | undefined): GraphqlResponseMo
   if (graphql > 0 && graphql >= json) return 'graphql-response';
   return json > 0 && !qualities.has('*/*') && !qualities.has('application/*') ? 'json' : 'any';
 }
+
+/** True where server-sent events are accepted: of subscriptions alone, other operations prefer JSON. */
+export const acceptsEvents = (accept: string | undefined): boolean =>
+  (accept ?? '').split(',').some(range => parseMediaType(range) === eventStreamType && readQuality(range) > 0);
 
 export const contentTypeOf = (mode: GraphqlResponseMode): string =>
   mode === 'graphql-response' ? `${graphqlResponseType}; charset=utf-8` : jsonType;

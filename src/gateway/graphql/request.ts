@@ -174,6 +174,9 @@ export function readSocketRequest(payload: unknown, bounds: RequestBounds): Grap
   return request.isResolved || hasOthers(payload) ? createFault('the payload holds other members') : request;
 }
 
+/** Reads the payload of a message for an API whose operations the gateway executes: other members are not used. */
+export const readExecutedRequest = checkParameters;
+
 /** The body that is sent in place of the received one. */
 export function writeRequests({ requests, isBatch }: ReadRequests): Buffer {
   const bodies = requests.map(({ query, operationName, variables, extensions }) => {

@@ -9,10 +9,8 @@ import { refusals } from '../pipeline/refusals.ts';
 import type { OperationChecker, Refused } from './checker.ts';
 import { refuseGraphqlRequest } from './graphql-refusals.ts';
 import { isFault, type RequestBounds, type RequestFault, readSocketRequest } from './request.ts';
+import { socketProtocols } from './subscriptions/socket-protocols.ts';
 import { findGraphqlParameter } from './url-parameters.ts';
-
-/** Subprotocols of GraphQL over WebSocket: the current one, and the one of older clients. */
-const socketProtocols: readonly string[] = ['graphql-transport-ws', 'graphql-ws'];
 
 /** Messages without an operation. */
 const passedTypes: ReadonlySet<unknown> = new Set([
@@ -28,7 +26,7 @@ const passedTypes: ReadonlySet<unknown> = new Set([
  * Members of a message. Any other closes the socket: messages are forwarded unchanged, and parsers that ignore case
  * would read `Type` as `type`.
  */
-const messageMembers: readonly string[] = ['type', 'id', 'payload'];
+export const messageMembers: readonly string[] = ['type', 'id', 'payload'];
 
 /** Close code of graphql-transport-ws for a message that is none. */
 const invalidMessageCode = 4400;
@@ -59,7 +57,7 @@ export function openSocket(call: Exchange, options: SocketOptions): StepResult {
     const detail = `the URL of an upgrade has the parameter ${JSON.stringify(inUrl)}`;
     return refuseGraphqlRequest(call, 'graphql_request_invalid', detail);
   }
-  const accepted = subscriptionType === '' ? socketProtocols : [subscriptionType];
+  const accepted: readonly string[] = subscriptionType === '' ? socketProtocols : [subscriptionType];
   const offered = call.headers.all('sec-websocket-protocol').flatMap(list => list.split(',').map(it => it.trim()));
   const protocols = offered.filter(it => accepted.includes(it));
   if (protocols.length === 0) return refuseGraphqlRequest(call, 'graphql_websocket_protocol_invalid');
@@ -74,20 +72,10 @@ export function openSocket(call: Exchange, options: SocketOptions): StepResult {
  * against the limits as a request does, before its document is parsed.
  */
 function createSocketCheck(call: Exchange, options: SocketOptions): MessageCheck {
-  const { check, bounds, settings, keyWatch, apiId, orgId } = options;
-  const { session, skipsAuth, keyId, authMethod } = call;
+  const { check, bounds, settings } = options;
   return {
     maxMessageBytes: settings['gateway.max_buffered_body_bytes'],
-    onOpen(close) {
-      if (!session || skipsAuth) return () => undefined;
-      return keyWatch.watch({
-        ...{ orgId, keyId, session, authMethod, apiId },
-        onAccessEnded: reason => close(reason === 'revoked' ? unauthorizedCode : rightsChangedCode),
-        onSession(changed) {
-          call.session = changed;
-        },
-      });
-    },
+    onOpen: close => watchSocketKey(call, options, close),
     check(text, reply): MaybePromise<MessageDecision> {
       const read = parseStrictJson(Buffer.from(text), bounds.maxValues);
       if ('fault' in read || !isObject(read.value)) return { closeCode: invalidMessageCode };
@@ -105,6 +93,23 @@ function createSocketCheck(call: Exchange, options: SocketOptions): MessageCheck
       return limited instanceof Promise ? limited.then(decide) : decide(limited);
     },
   };
+}
+
+/** Key revocation: the socket ends with its key, or when its rights change. Returns the function that ends the watch. */
+export function watchSocketKey(
+  call: Exchange,
+  { keyWatch, apiId, orgId }: SocketOptions,
+  close: (code: number) => void,
+): () => void {
+  const { session, skipsAuth, keyId, authMethod } = call;
+  if (!session || skipsAuth) return () => undefined;
+  return keyWatch.watch({
+    ...{ orgId, keyId, session, authMethod, apiId },
+    onAccessEnded: reason => close(reason === 'revoked' ? unauthorizedCode : rightsChangedCode),
+    onSession(changed) {
+      call.session = changed;
+    },
+  });
 }
 
 function refuseOperation({ code, message }: MessageRefusal, type: string, send: (message: object) => void) {
@@ -135,6 +140,6 @@ function checkOperation(
   return 'drop';
 }
 
-const formatFault = ({ code, detail }: RequestFault): string =>
+export const formatFault = ({ code, detail }: RequestFault): string =>
   refusals[code].message.replace('{detail}', () => detail);
-const listErrors = ({ code, errors }: Refused) => errors ?? [{ message: refusals[code].message }];
+export const listErrors = ({ code, errors }: Refused) => errors ?? [{ message: refusals[code].message }];

@@ -5,7 +5,7 @@ import type { Body } from '../http/body.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { ApiInfo } from './api-info.ts';
-import type { CheckedGraphqlRequests } from './checked-graphql.ts';
+import type { CheckedGraphqlRequests, GraphqlSocket } from './checked-graphql.ts';
 import type { RefusalCode } from './refusals-table.ts';
 import type { RequestTrace } from './request-trace.ts';
 import type { RpcMessage } from './rpc-message.ts';
@@ -180,6 +180,9 @@ export class Exchange {
 
   /** Checked operations of a request to a data graph, which executes these and nothing else of the request. */
   graphqlRequests: CheckedGraphqlRequests | undefined = undefined;
+
+  /** Accepted WebSocket of a client to a data graph; undefined for any other request. */
+  graphqlSocket: GraphqlSocket | undefined = undefined;
 
   /** Requests to data sources so far, shared by the graphs that one request passes; undefined outside of one. */
   sourceRequests: { count: number } | undefined = undefined;

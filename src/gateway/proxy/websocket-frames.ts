@@ -46,10 +46,22 @@ export class FrameTracker {
   }
 }
 
-/** A Close frame with a status code; frames of clients are masked with an unpredictable key (RFC 6455, 5.3). */
-export function toCloseFrame(code: number, isClient: boolean): Buffer {
-  const payload = [code >> 8, code & 0xff];
-  const mask = isClient ? Buffer.from(createPublicId().slice(0, 8), 'hex') : Buffer.alloc(0);
-  const masked = payload.map((byte, offset) => (isClient ? byte ^ mask[offset]! : byte));
-  return Buffer.from([0x80 | closeOpcode, payload.length | (isClient ? 0x80 : 0), ...mask, ...masked]);
+/** A Close frame with a status code. */
+export const toCloseFrame = (code: number, isClient: boolean): Buffer =>
+  toFrame(closeOpcode, Buffer.from([code >> 8, code & 0xff]), isClient);
+
+/** A whole frame; those of clients are masked with an unpredictable key (RFC 6455, 5.3). */
+export function toFrame(opcode: number, payload: Buffer, isClient: boolean): Buffer {
+  const { length } = payload;
+  const lengthBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8;
+  const head = Buffer.alloc(2 + lengthBytes);
+  head[0] = 0x80 | opcode;
+  head[1] = (isClient ? 0x80 : 0) | (lengthBytes === 0 ? length : lengthBytes === 2 ? 126 : 127);
+  if (lengthBytes === 2) head.writeUInt16BE(length, 2);
+  if (lengthBytes === 8) head.writeBigUInt64BE(BigInt(length), 2);
+  if (!isClient) return Buffer.concat([head, payload]);
+  const mask = Buffer.from(createPublicId().slice(0, 8), 'hex');
+  const masked = Buffer.from(payload);
+  for (let at = 0; at < length; at++) masked[at]! ^= mask[at & 3]!;
+  return Buffer.concat([head, mask, masked]);
 }

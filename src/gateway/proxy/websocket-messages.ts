@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { MessageDecision } from '../pipeline/exchange.ts';
 import { ReceiveBuffer } from './receive-buffer.ts';
+import { toFrame } from './websocket-frames.ts';
 
 /** Opcodes (RFC 6455, 5.2). */
 const continuationOpcode = 0;
@@ -81,7 +82,7 @@ export class MessageGate {
     }
   }
 
-  #takeFrame(frame: Frame, whole: Buffer, forward: Buffer[]): number | 'waiting' | undefined {
+  #takeFrame(frame: WebSocketFrame, whole: Buffer, forward: Buffer[]): number | 'waiting' | undefined {
     if (frame.hasReservedBits || !frame.isMasked) return protocolErrorCode;
     if (frame.opcode >= closeOpcode) {
       forward.push(whole);
@@ -123,7 +124,7 @@ export class MessageGate {
   }
 }
 
-interface Frame {
+export interface WebSocketFrame {
   readonly opcode: number;
   readonly isFinal: boolean;
   readonly hasReservedBits: boolean;
@@ -133,7 +134,7 @@ interface Frame {
 }
 
 /** Undefined until the header is complete. */
-function readFrame(bytes: Buffer): Frame | undefined {
+export function readFrame(bytes: Buffer): WebSocketFrame | undefined {
   if (bytes.length < 2) return undefined;
   const [first, second] = [bytes[0]!, bytes[1]!];
   const short = second & 0x7f;
@@ -153,7 +154,7 @@ function readFrame(bytes: Buffer): Frame | undefined {
   };
 }
 
-function unmask({ headBytes }: Frame, whole: Buffer): Buffer {
+export function unmask({ headBytes }: WebSocketFrame, whole: Buffer): Buffer {
   const mask = whole.subarray(headBytes - 4, headBytes);
   const payload = Buffer.from(whole.subarray(headBytes));
   for (let at = 0; at < payload.length; at++) payload[at]! ^= mask[at & 3]!;
@@ -161,17 +162,4 @@ function unmask({ headBytes }: Frame, whole: Buffer): Buffer {
 }
 
 /** Text frame of a server, which is not masked. */
-export function toTextFrame(text: string): Buffer {
-  const payload = Buffer.from(text);
-  const head = payload.length < 126 ? Buffer.alloc(2) : payload.length < 65_536 ? Buffer.alloc(4) : Buffer.alloc(10);
-  head[0] = 0x80 | textOpcode;
-  if (head.length === 2) head[1] = payload.length;
-  else if (head.length === 4) {
-    head[1] = 126;
-    head.writeUInt16BE(payload.length, 2);
-  } else {
-    head[1] = 127;
-    head.writeBigUInt64BE(BigInt(payload.length), 2);
-  }
-  return Buffer.concat([head, payload]);
-}
+export const toTextFrame = (text: string): Buffer => toFrame(textOpcode, Buffer.from(text), false);

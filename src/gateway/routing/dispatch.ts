@@ -25,7 +25,7 @@ import type { StepServices } from '../steps/step-services.ts';
 import type { Api } from './api.ts';
 import { leaveApi, stripListenPath } from './api-change.ts';
 import { noBuiltInRoutes } from './built-in-routes.ts';
-import { respondWithGraph } from './data-graph/graph-response.ts';
+import { executeGraphCall } from './data-graph/graph-response.ts';
 import type { RespondWithTools } from './rest-tools/adapter.ts';
 import { loadToolAdapter } from './rest-tools/lazy-adapter.ts';
 import type { RouteMatch, Router } from './router.ts';
@@ -268,7 +268,7 @@ const forward = (forwarding: Forwarding): void =>
 
 /** Requests to other APIs of the gateway are recorded there; those to other servers are parts of this one. */
 function executeGraph({ context, call, api, writer, current }: Forwarding, graph: DataGraph): void {
-  const { responder, unrecorded = context } = context;
+  const { unrecorded = context } = context;
   const dispatchToSource = (own: Exchange, to: UpstreamAddress, into: ResponseWriter): void => {
     try {
       if (to.loop) return loopToApi(context, own, to, into, current);
@@ -279,10 +279,7 @@ function executeGraph({ context, call, api, writer, current }: Forwarding, graph
     }
   };
   const { maxBufferedBytes: maxSourceBytes } = context.proxyContext;
-  respondWithGraph({ whole: call, graph, maxSourceBytes, dispatch: dispatchToSource }).then(
-    response => respond(responder, call, writer, response),
-    error => handleError(responder, call, writer, error),
-  );
+  executeGraphCall({ whole: call, graph, maxSourceBytes, dispatch: dispatchToSource }, writer, context.proxyContext);
 }
 
 const selectUpstream = ({ call, runtime }: Forwarding) => chooseUpstream(call, runtime);

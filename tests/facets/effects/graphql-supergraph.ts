@@ -6,6 +6,7 @@ import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Supergraph of two subgraphs: one has users, the other their posts. */
 const usersSdl = 'type User @key(fields: "id") { id: ID! name: String secret: String } type Query { users: [User!]! }';
+const subscribedSdl = `${usersSdl} type Subscription { joined: User }`;
 const postsSdl = 'extend type User @key(fields: "id") { id: ID! @external posts: Int }';
 const users = ['1', '2', '3'].map(id => ({ id, name: `user ${id}`, secret: 'hidden' }));
 
@@ -86,6 +87,40 @@ export const supergraphEffects: readonly Effect[] = [
       assert.deepEqual([headers['x-zone'], headers['x-own']], ['users', 'yes']);
       const { headers: others } = postRequests.get(at.upstream)!.at(-1)!;
       assert.deepEqual([others['x-zone'], others['x-own']], ['all', undefined]);
+    },
+  },
+  {
+    rows: 'graphql.subgraphs[].subscriptionType,subgraphs[].sseUsePost',
+    promise: 'subscriptions of a subgraph have its protocol, and events the fields of other subgraphs',
+    classic: async at =>
+      supergraph(await buildSubgraphs(at, { sdl: subscribedSdl, subscription_type: 'sse', sse_use_post: true })),
+    async observe(at) {
+      const answer = at.upstream.answer!;
+      at.upstream.answer = (request, response, body) => {
+        if (request.headers.accept !== 'text/event-stream') return answer(request, response, body);
+        const event = { data: { joined: { __typename: 'User', id: '2', name: 'user 2' } } };
+        response.setHeader('content-type', 'text/event-stream');
+        response.end(`event: next\ndata: ${JSON.stringify(event)}\n\nevent: complete\n\n`);
+      };
+      const subscribe = async ({ call }: Served) => {
+        const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+        const body = JSON.stringify({ query: 'subscription { joined { name posts } }' });
+        const { text } = await call('/', { method: 'POST', headers, body });
+        return [text.split('\n')[1], at.upstream.requests.at(-1)!.method];
+      };
+      const event = 'data: {"data":{"joined":{"name":"user 2","posts":20}}}';
+      assert.deepEqual(await subscribe(at), [event, 'POST']);
+      const subgraphs = await buildSubgraphs(at, { sdl: subscribedSdl, subscription_type: 'sse' });
+      at.upstream.answer = undefined;
+      await at.change(supergraph(subgraphs));
+      const [text, method] = await subscribe(at);
+      assert.deepEqual([method, /no event stream/.test(text!)], ['GET', true], 'the echo is no event stream');
+      await at.change(supergraph([{ ...subgraphs[0]!, subscription_type: '' }, subgraphs[1]!]));
+      assert.match(
+        (await subscribe(at))[0]!,
+        /the data source users (?:is unavailable|responded)/,
+        'no WebSocket there',
+      );
     },
   },
   {

@@ -9,6 +9,7 @@ import { ApiCompileError } from '../../pipeline/step.ts';
 import { parseUpstreamAddress } from '../../proxy/load-balancer.ts';
 import { decompressionBounds } from '../../transform/content-coding.ts';
 import type { DataGraph } from '../data-graph.ts';
+import { readSubscriptionBounds } from '../subscriptions/source-subscription.ts';
 import { createGraphEngine } from './graph-engine.ts';
 
 export type GraphServices = Pick<PipelineServices, 'settings' | 'log' | 'secrets' | 'isContextName'>;
@@ -37,6 +38,7 @@ export function compileDataGraph(model: Model, services: GraphServices): DataGra
       maxResultBytes: settings['gateway.max_buffered_body_bytes'],
     },
     maxOperationLength: settings['graphql.max_document_bytes'],
+    subscriptionBounds: readSubscriptionBounds(settings),
     responseBounds: { decompression: decompressionBounds(settings), maxValues },
   });
 }

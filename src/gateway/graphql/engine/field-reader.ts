@@ -8,11 +8,18 @@ import {
 } from 'graphql';
 import { type DataGraphDefinition, toFieldKey } from '#definition/data-graph/data-graph.ts';
 import type { DataSource } from '#definition/data-graph/data-source.ts';
+import type { SourceRequest } from '../data-graph.ts';
 import { wrapValue } from './graphql-value.ts';
 import type { OperationRun } from './operation-run.ts';
 import { SourceError } from './source-error.ts';
 import type { BuildSourceRequest } from './source-request.ts';
-import { type GraphqlReply, type ResponseBounds, readGraphqlResponse, readRestResponse } from './source-response.ts';
+import {
+  type GraphqlReply,
+  type ResponseBounds,
+  readGraphqlResponse,
+  readRestResponse,
+  toGraphqlReply,
+} from './source-response.ts';
 import { readOwn, type SourceScope } from './source-scope.ts';
 import { buildUpstreamOperation, type OperationPlan, type UpstreamOperation } from './upstream-operation.ts';
 
@@ -32,6 +39,10 @@ export interface FieldReader {
     run: OperationRun,
     info: GraphQLResolveInfo,
   ): Promise<unknown>;
+  /** Request that subscribes a field of the subscription type at its source. */
+  buildSubscription(source: DataSource, scope: SourceScope, info: GraphQLResolveInfo): SourceRequest;
+  /** Value of a subscribed field in the payload of an event. */
+  readEvent(source: DataSource, payload: unknown, run: OperationRun, info: GraphQLResolveInfo): unknown;
   /** Value of a field in its parent object, or in a response. */
   readMapped(from: unknown, type: string, field: string): unknown;
 }
@@ -47,20 +58,35 @@ export function createFieldReader({ builders, plan, mappings, bounds }: FieldRea
   }
 
   async function fetchPlanned(source: DataSource, scope: SourceScope, run: OperationRun, info: GraphQLResolveInfo) {
-    const { query, variableNames } = operations.find(info, source, run);
-    const present = variableNames.filter(name => Object.hasOwn(info.variableValues, name));
-    const variables = Object.fromEntries(present.map(name => [name, info.variableValues[name]]));
-    const request = builders.get(source)!(scope, { query, variables });
+    const request = builders.get(source)!(scope, toRequestBody(operations.find(info, source, run), info));
     const reply = await run.fetch(request, response => readGraphqlResponse(source, response, bounds), isRead(info));
+    return readPlannedReply(reply, source, run, info);
+  }
+
+  function readFixedReply(reply: GraphqlReply, run: OperationRun, info: GraphQLResolveInfo): unknown {
+    const value = readMapped(reply.data, info.parentType.name, info.fieldName) ?? null;
+    const [first] = reply.errors;
+    if (value === null && first) throw new SourceError(first.message);
+    const path = listPath(info);
+    for (const { message } of reply.errors) run.addError({ message, path });
     addGeneralErrors(reply, run, info);
-    const key = String(info.path.key);
-    const errors = reply.errors.filter(({ path }) => path[0] === key);
-    const below = errors.map(({ message, path }) => ({ message, path: path.slice(1) }));
-    return wrapValue(readOwn(reply.data, key), source, below, isCompositeType(getNamedType(info.returnType)));
+    return value;
   }
 
   return {
     readMapped,
+    buildSubscription(source, scope, info) {
+      const build = builders.get(source)!;
+      if (source.operation !== '') return build(scope);
+      const operation = buildUpstreamOperation(info, source, plan, () => {
+        throw new SourceError(describeExcess(source, plan));
+      });
+      return build(scope, toRequestBody(operation, info));
+    },
+    readEvent(source, payload, run, info) {
+      const reply = toGraphqlReply(source.name, payload);
+      return source.operation === '' ? readPlannedReply(reply, source, run, info) : readFixedReply(reply, run, info);
+    },
     async fetch(source, parent, args, run, info) {
       if (!isRead(info)) run.forgetResponses();
       const scope: SourceScope = { call: run.call, args, parent };
@@ -72,16 +98,27 @@ export function createFieldReader({ builders, plan, mappings, bounds }: FieldRea
         return readMapped(value, type, info.fieldName);
       }
       const reply = await run.fetch(request, response => readGraphqlResponse(source, response, bounds), isRead(info));
-      const value = readMapped(reply.data, type, info.fieldName) ?? null;
-      const [first] = reply.errors;
-      if (value === null && first) throw new SourceError(first.message);
-      const path = listPath(info);
-      for (const { message } of reply.errors) run.addError({ message, path });
-      addGeneralErrors(reply, run, info);
-      return value;
+      return readFixedReply(reply, run, info);
     },
   };
 }
+
+/** The operation with the variables of the client that it uses. */
+function toRequestBody({ query, variableNames }: UpstreamOperation, { variableValues }: GraphQLResolveInfo): object {
+  const present = variableNames.filter(name => Object.hasOwn(variableValues, name));
+  return { query, variables: Object.fromEntries(present.map(name => [name, variableValues[name]])) };
+}
+
+function readPlannedReply(reply: GraphqlReply, source: DataSource, run: OperationRun, info: GraphQLResolveInfo) {
+  addGeneralErrors(reply, run, info);
+  const key = String(info.path.key);
+  const errors = reply.errors.filter(({ path }) => path[0] === key);
+  const below = errors.map(({ message, path }) => ({ message, path: path.slice(1) }));
+  return wrapValue(readOwn(reply.data, key), source, below, isCompositeType(getNamedType(info.returnType)));
+}
+
+const describeExcess = ({ name }: DataSource, { maxOperationLength }: OperationPlan): string =>
+  `the operation for the data source ${name} is longer than ${maxOperationLength} characters`;
 
 /** Root fields of a mutation change something: each has a request of its own. */
 const isRead = ({ operation, path }: GraphQLResolveInfo): boolean =>
@@ -123,9 +160,7 @@ const maxKeptLength = 65_536;
 function createOperationCache(plan: OperationPlan) {
   const cached = new WeakMap<OperationDefinitionNode | OperationRun, CachedOperations>();
   const build = (info: GraphQLResolveInfo, source: DataSource, run: OperationRun) =>
-    buildUpstreamOperation(info, source, plan, () =>
-      run.fail(`the operation for the data source ${source.name} is longer than ${plan.maxOperationLength} characters`),
-    );
+    buildUpstreamOperation(info, source, plan, () => run.fail(describeExcess(source, plan)));
 
   function keep(owner: OperationDefinitionNode | OperationRun, node: FieldNode, entry: CachedOperation): void {
     const kept = cached.get(owner) ?? { byField: new Map(), length: 0 };

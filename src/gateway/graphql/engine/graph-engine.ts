@@ -15,13 +15,16 @@ import { listReferences, parseSourceTemplate } from '#definition/data-graph/sour
 import type { CompiledSchema } from '#languages/graphql/schema.ts';
 import { loadGraphqlLanguage } from '#languages/lazy-languages.ts';
 import type { CheckedGraphqlRequest } from '../../pipeline/checked-graphql.ts';
+import type { Exchange } from '../../pipeline/exchange.ts';
 import type { PipelineServices } from '../../pipeline/services.ts';
 import type { VariableServices } from '../../variables/variables.ts';
-import type { DataGraph } from '../data-graph.ts';
+import type { DataGraph, SendToSource } from '../data-graph.ts';
+import type { SubscriptionBounds } from '../subscriptions/source-subscription.ts';
 import { createFieldReader, type FieldReader } from './field-reader.ts';
 import { GraphqlValue, readMember } from './graphql-value.ts';
 import { type AddedError, nameOverhead, OperationRun, type RunBounds } from './operation-run.ts';
 import { SourceError } from './source-error.ts';
+import { openSourceEvents, SubscriptionEvent } from './source-events.ts';
 import { type BuildSourceRequest, compileSourceRequest } from './source-request.ts';
 import type { ResponseBounds } from './source-response.ts';
 import { measureTypeNames } from './type-names.ts';
@@ -38,6 +41,7 @@ export interface EngineOptions {
   readonly runBounds: RunBounds;
   readonly responseBounds: ResponseBounds;
   readonly maxOperationLength: number;
+  readonly subscriptionBounds: SubscriptionBounds;
 }
 
 /**
@@ -53,18 +57,31 @@ export function createGraphEngine(options: EngineOptions): DataGraph {
   const plan = createPlan(graph, options.maxOperationLength);
   const reader = createFieldReader({ builders, plan, mappings: graph.mappings, bounds: responseBounds });
   const fieldResolver = createResolver(graph, reader);
+  const onBug = (error: Error) => services.log.error({ err: error, api: apiId }, 'data graph failed');
+  async function run(call: Exchange, request: CheckedGraphqlRequest, send: SendToSource, event?: SubscriptionEvent) {
+    const operation = new OperationRun(call, send, runBounds);
+    try {
+      const result = await executeRequest(compiled, request, operation, fieldResolver, event);
+      return formatResult(result, operation, onBug);
+    } finally {
+      operation.finish();
+    }
+  }
+
   return {
+    async *subscribe(request, own) {
+      const events = await openSourceEvents(
+        { graph, compiled, reader, bounds: options.subscriptionBounds },
+        request,
+        own,
+      );
+      for await (const event of events) yield await run(own.call, request, own.transport.createSend(), event);
+    },
     credentialHeaders: options.credentialHeaders,
     async execute(call, request, send) {
       const excess = request.operation.hasIntrospection && findExcess(compiled, request);
       if (excess) return { errors: excess.errors };
-      const run = new OperationRun(call, send, runBounds);
-      try {
-        const result = await executeRequest(compiled, request, run, fieldResolver);
-        return formatResult(result, run, error => services.log.error({ err: error, api: apiId }, 'data graph failed'));
-      } finally {
-        run.finish();
-      }
+      return run(call, request, send);
     },
   };
 }
@@ -78,10 +95,12 @@ function executeRequest(
   { document, operation, variables }: CheckedGraphqlRequest,
   run: OperationRun,
   fieldResolver: GraphQLFieldResolver<unknown, OperationRun>,
+  rootValue?: SubscriptionEvent,
 ): ExecutionResult | Promise<ExecutionResult> {
   return execute({
     schema,
     document,
+    rootValue,
     contextValue: run,
     variableValues: variables,
     operationName: operation.name || null,
@@ -107,6 +126,8 @@ function createResolver(graph: DataGraphDefinition, reader: FieldReader): GraphQ
     const isComposite = isCompositeType(getNamedType(info.returnType));
     const isCarried =
       parent instanceof GraphqlValue && parent.source === entry?.source && parent.source.operation === '';
+    if (parent instanceof SubscriptionEvent)
+      return chargeValue(run, reader.readEvent(parent.source, parent.payload, run, info), info);
     if (entry && !isCarried)
       return reader.fetch(entry.source, parent, args, run, info).then(value => chargeValue(run, value, info));
     if (isRootField(info)) throw new SourceError(`the field ${parentType.name}.${fieldName} has no data source`);

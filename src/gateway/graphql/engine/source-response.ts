@@ -54,6 +54,11 @@ export async function readGraphqlResponse(
       throw new SourceError(`the data source ${name} responded with status ${response.status}`);
     throw error;
   });
+  return toGraphqlReply(name, reply);
+}
+
+/** A response, or the payload of an event. Throws where it has no data. */
+export function toGraphqlReply(name: string, reply: unknown): GraphqlReply {
   const { data, errors } = isObject(reply) ? reply : {};
   const all = Array.isArray(errors) ? errors.filter(isObject) : [];
   const given = all.slice(0, maxErrors);

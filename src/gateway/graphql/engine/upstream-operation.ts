@@ -55,7 +55,7 @@ export function buildUpstreamOperation(
   onExcess: () => never,
 ): UpstreamOperation {
   const { schema, fragments, operation, fieldNodes, parentType } = info;
-  const isMutation = operation.operation === OperationTypeNode.MUTATION && schema.getMutationType() === parentType;
+  const isRootField = schema.getRootType(operation.operation) === parentType;
   const nodes = fieldNodes as readonly [FieldNode, ...FieldNode[]];
   let length = 0;
   const take = (more: number) => {
@@ -65,7 +65,7 @@ export function buildUpstreamOperation(
   const field = buildField({ schema, fragments, source, plan, take }, parentType, nodes, []);
   const document = {
     kind: Kind.OPERATION_DEFINITION,
-    operation: isMutation ? OperationTypeNode.MUTATION : OperationTypeNode.QUERY,
+    operation: isRootField ? operation.operation : OperationTypeNode.QUERY,
     selectionSet: { kind: Kind.SELECTION_SET, selections: [field] },
   } as const;
   const used = new Set<string>();

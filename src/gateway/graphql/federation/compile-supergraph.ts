@@ -14,13 +14,20 @@ import type { PipelineServices } from '../../pipeline/services.ts';
 import { ApiCompileError } from '../../pipeline/step.ts';
 import { parseUpstreamAddress } from '../../proxy/load-balancer.ts';
 import { decompressionBounds } from '../../transform/content-coding.ts';
-import type { DataGraph } from '../data-graph.ts';
+import type { DataGraph, SubscriptionCall } from '../data-graph.ts';
 import { OperationRun, type RunBounds } from '../engine/operation-run.ts';
 import { SourceError } from '../engine/source-error.ts';
 import { compileSourceRequest } from '../engine/source-request.ts';
+import {
+  readSubscriptionBounds,
+  type SubscriptionBounds,
+  subscribeToSource,
+} from '../subscriptions/source-subscription.ts';
 import { type PlanOptions, PlanRun, type Subgraph } from './plan-run.ts';
 import { createTypeResolver, formatProjection, projectResult } from './project-result.ts';
 import { createQueryPlans, type FindPlan } from './query-plans.ts';
+import { type SubgraphReply, toSubgraphReply } from './subgraph-response.ts';
+import { findSubscription } from './subscription-node.ts';
 import { createTypeMatcher } from './type-conditions.ts';
 
 type Services = Pick<PipelineServices, 'settings' | 'log' | 'secrets' | 'isContextName'>;
@@ -61,6 +68,7 @@ export function compileSupergraph(model: Model, services: Services): DataGraph {
       maxResultValues: maxValues,
       maxResultBytes: settings['gateway.max_buffered_body_bytes'],
     },
+    subscriptionBounds: readSubscriptionBounds(settings),
     onBug: error => services.log.error({ err: error, api: identity.id }, 'supergraph failed'),
   };
   return {
@@ -71,17 +79,54 @@ export function compileSupergraph(model: Model, services: Services): DataGraph {
         request.operation.hasIntrospection &&
         loadGraphqlLanguage().findIntrospectionExcess(compiled, request, request.operation);
       if (excess) return { errors: excess.errors };
-      const run = new OperationRun(call, send, runBounds);
-      try {
-        return await executePlan(engine, request, run);
-      } catch (error) {
-        if (!(error instanceof SourceError)) throw error;
-        return { errors: [{ message: run.stopReason || error.message }], data: null };
-      } finally {
-        run.finish();
-      }
+      return runOperation(engine, request, new OperationRun(call, send, runBounds));
     },
+    subscribe: (request, own) => subscribeToSubgraph(engine, request, own),
   };
+}
+
+async function runOperation(
+  engine: Engine,
+  request: CheckedGraphqlRequest,
+  run: OperationRun,
+  event?: SubgraphReply,
+): Promise<object> {
+  try {
+    return await executePlan(engine, request, run, event);
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return { errors: [{ message: run.stopReason || error.message }], data: null };
+  } finally {
+    run.finish();
+  }
+}
+
+/** Subscribes at the subgraph of the field; the plan fetches entities of the others for each event. */
+async function* subscribeToSubgraph(
+  engine: Engine,
+  request: CheckedGraphqlRequest,
+  own: SubscriptionCall,
+): AsyncGenerator<object, void> {
+  const { planOptions, subscriptionBounds: bounds } = engine;
+  const { node } = (await engine.findPlan(request.document, request.operation.node, own)) ?? {};
+  const variables = readVariables(engine.compiled, request);
+  const primary = node && findSubscription(node, variables);
+  if (!primary) throw new SourceError('the operation subscribes to nothing');
+  const { source, build } = planOptions.subgraphs.get(primary.serviceName)!;
+  const used = (primary.variableUsages ?? []).filter(name => Object.hasOwn(variables, name));
+  const body = { query: primary.operation, variables: Object.fromEntries(used.map(name => [name, variables[name]])) };
+  const built = build({ call: own.call, args: {}, parent: undefined }, body);
+  const requested = { ...built, headers: [...built.headers, ...planOptions.listHeaders(own)] };
+  for await (const payload of subscribeToSource(source, requested, own, bounds)) {
+    const event = toSubgraphReply(source.name, payload);
+    if (!event) throw new SourceError(`an event of ${source.name} is no GraphQL`);
+    yield await runOperation(
+      engine,
+      request,
+      new OperationRun(own.call, own.transport.createSend(), engine.runBounds),
+      event,
+    );
+  }
 }
 
 interface Engine {
@@ -90,15 +135,21 @@ interface Engine {
   readonly typeResolver: ReturnType<typeof createTypeResolver>;
   readonly planOptions: PlanOptions;
   readonly runBounds: RunBounds;
+  readonly subscriptionBounds: SubscriptionBounds;
   onBug(error: Error): void;
 }
 
-async function executePlan(engine: Engine, request: CheckedGraphqlRequest, run: OperationRun): Promise<object> {
+async function executePlan(
+  engine: Engine,
+  request: CheckedGraphqlRequest,
+  run: OperationRun,
+  event?: SubgraphReply,
+): Promise<object> {
   const { compiled, planOptions } = engine;
   const { document, operation } = request;
   const known = engine.findPlan(document, operation.node, run);
   const plan = known instanceof Promise ? await known : known;
-  const plannedRun = new PlanRun(run, readVariables(compiled, request), planOptions);
+  const plannedRun = new PlanRun(run, readVariables(compiled, request), planOptions, event);
   if (plan?.node) await plannedRun.execute(plan.node);
   if (run.stopReason !== '') throw new SourceError(run.stopReason);
   const result = projectResult(compiled, request, run, plannedRun.data, engine.typeResolver);
@@ -125,7 +176,7 @@ function compileSubgraphs({ graphql, upstream }: Model, services: Services): Rea
   const targetOrigin = URL.canParse(upstream.url) ? parseUpstreamAddress(upstream.url).origin : '';
   const globalHeaders = Object.entries(graphql.supergraphHeaders);
   return new Map(
-    graphql.subgraphs.map(({ name, url, headers }, at) => {
+    graphql.subgraphs.map(({ name, url, headers, subscriptionType, sseUsePost }, at) => {
       const source: DataSource = {
         kind: 'GraphQL',
         name,
@@ -139,6 +190,7 @@ function compileSubgraphs({ graphql, upstream }: Model, services: Services): Rea
         variables: undefined,
         typeNames: new Map(),
         defaultTypeName: '',
+        ...{ subscriptionType, sseUsePost },
       };
       return [name, { source, build: compileSourceRequest(source, globalHeaders, services, targetOrigin) }];
     }),

@@ -33,7 +33,7 @@ export interface PlanOptions {
   /** Sends all entities of a fetch in one request. */
   readonly batchesEntities: boolean;
   /** Headers beside those of the definition. */
-  listHeaders(run: OperationRun): readonly string[];
+  listHeaders(run: Pick<OperationRun, 'call'>): readonly string[];
 }
 
 /** One part of a response with entities: its alias in it, and the representations that were sent. */
@@ -56,8 +56,11 @@ export class PlanRun {
   readonly #run: OperationRun;
   readonly #variables: Variables;
   readonly #options: PlanOptions;
+  /** Of a subscription: what its subgraph sent. */
+  readonly #event: SubgraphReply | undefined;
 
-  constructor(run: OperationRun, variables: Variables, options: PlanOptions) {
+  constructor(run: OperationRun, variables: Variables, options: PlanOptions, event?: SubgraphReply) {
+    this.#event = event;
     this.#run = run;
     this.#variables = variables;
     this.#options = options;
@@ -74,6 +77,8 @@ export class PlanRun {
         return;
       case 'Condition':
         return this.#executeCondition(node);
+      case 'Subscription':
+        return this.#mergeRoot(node.primary, this.#event!);
       case 'Fetch':
         return this.#fetchRoot(node);
       case 'Flatten':
@@ -93,7 +98,10 @@ export class PlanRun {
   async #fetchRoot(node: FetchNode): Promise<void> {
     if (node.operationKind === 'mutation') this.#run.forgetResponses();
     const reply = await this.#send(node, {}, []);
-    if (!reply) return;
+    if (reply) this.#mergeRoot(node, reply);
+  }
+
+  #mergeRoot(node: FetchNode, reply: SubgraphReply): void {
     for (const error of reply.errors) this.#addError(error, error.path);
     if (!reply.data) return;
     // A response that equal requests share is read by each of them.

@@ -31,12 +31,18 @@ export async function readSubgraphResponse(
     if (error instanceof SourceError && response.status >= 400) throw describeStatus(name, response);
     throw error;
   });
+  const read = toSubgraphReply(name, reply);
+  if (read) return read;
+  throw response.status >= 400
+    ? describeStatus(name, response)
+    : new SourceError(`the response of ${name} is no GraphQL`);
+}
+
+/** A response, or the payload of an event; undefined where it has neither data nor errors. */
+export function toSubgraphReply(name: string, reply: unknown): SubgraphReply | undefined {
   const { data, errors } = isObject(reply) ? reply : {};
   const all = Array.isArray(errors) ? errors.filter(isObject) : [];
-  if (!isObject(data) && all.length === 0)
-    throw response.status >= 400
-      ? describeStatus(name, response)
-      : new SourceError(`the response of ${name} is no GraphQL`);
+  if (!isObject(data) && all.length === 0) return undefined;
   const read = all.slice(0, maxErrors).map(toError);
   if (all.length > maxErrors)
     read.push({

@@ -21,6 +21,7 @@ export function createSourceExchange(
   request: SourceRequest,
   whole: Exchange,
   credentialHeaders: readonly string[],
+  upgrade: '' | 'websocket' = '',
 ): SourceExchange {
   const { method, path, body, address } = request;
   const controls = address.loop === '' ? undefined : parseLoopControls(request.query);
@@ -33,6 +34,7 @@ export function createSourceExchange(
     host: whole.host,
     headers: buildHeaders(request, whole, credentialHeaders),
     body: body ? bodyFromBytes(body) : noBody(),
+    upgrade,
     peer: { ...whole.peer, isTrusted: false },
     protocol: whole.protocol,
     clientAddress: whole.clientAddress,

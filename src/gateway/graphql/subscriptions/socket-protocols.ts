@@ -1,0 +1,14 @@
+/** Subprotocol of GraphQL over WebSocket: the current one, and the one of older clients and servers. */
+export type SocketProtocol = 'graphql-transport-ws' | 'graphql-ws';
+
+/** In order of preference. */
+export const socketProtocols: readonly SocketProtocol[] = ['graphql-transport-ws', 'graphql-ws'];
+
+export const isSocketProtocol = (name: string): name is SocketProtocol =>
+  (socketProtocols as readonly string[]).includes(name);
+
+/** Names of messages by protocol. */
+export const messageTypes = {
+  'graphql-transport-ws': { start: 'subscribe', stop: 'complete', result: 'next' },
+  'graphql-ws': { start: 'start', stop: 'stop', result: 'data' },
+} as const satisfies Record<SocketProtocol, object>;

@@ -1,0 +1,197 @@
+import { isUtf8 } from 'node:buffer';
+import type { Duplex } from 'node:stream';
+import type { MaybePromise } from '#base/maybe-promise.ts';
+import { ReceiveBuffer } from './receive-buffer.ts';
+import { toCloseFrame, toFrame } from './websocket-frames.ts';
+import { readFrame, unmask, type WebSocketFrame } from './websocket-messages.ts';
+
+/** Opcodes (RFC 6455, 5.2). */
+const continuationOpcode = 0;
+const textOpcode = 1;
+const closeOpcode = 8;
+const pingOpcode = 9;
+
+/** Close codes (RFC 6455, 7.4.1). */
+const normalCode = 1000;
+const protocolErrorCode = 1002;
+const unsupportedDataCode = 1003;
+const noStatusCode = 1005;
+const abnormalCode = 1006;
+const invalidPayloadCode = 1007;
+const policyViolationCode = 1008;
+const tooLargeCode = 1009;
+const internalErrorCode = 1011;
+
+/** Payload of a control frame (RFC 6455, 5.5). */
+const maxControlBytes = 125;
+const maxMessageFrames = 1024;
+/** Messages that wait for the other end to read: beyond it the connection is closed. */
+const maxUnreadBytes = 1_048_576;
+
+export interface WebSocketPeerOptions {
+  /** Frames of a client are masked, those of a server are not (RFC 6455, 5.1). */
+  readonly isClient: boolean;
+  /** A longer message closes the connection. */
+  readonly maxMessageBytes: number;
+  /** Timeout of the closing handshake; the connection is then destroyed. */
+  readonly closeTimeoutMs: number;
+  /** A whole text message. A promise holds back the next one, and the connection is not read. */
+  onMessage(text: string): MaybePromise<void>;
+  /** `onMessage` failed; the connection is closed. */
+  onError(error: unknown): void;
+  /** Last call: the code of the first Close frame, 1006 without one. */
+  onClose(code: number): void;
+}
+
+/**
+ * One end of a WebSocket (RFC 6455) with text messages: the gateway as server of a client, or as client of an upstream.
+ * A class: one is created per connection.
+ */
+export class WebSocketPeer {
+  readonly #stream: Duplex;
+  readonly #options: WebSocketPeerOptions;
+  readonly #received = new ReceiveBuffer();
+  #payloads: Buffer[] = [];
+  #messageBytes = 0;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+  #isHeld = false;
+  #closeCode: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(stream: Duplex, options: WebSocketPeerOptions) {
+    this.#stream = stream;
+    this.#options = options;
+    stream.on('data', (chunk: Buffer) => this.#take(chunk));
+    stream.once('end', () => stream.end());
+    stream.on('error', () => stream.destroy());
+    stream.once('close', () => {
+      this.#state = 'closed';
+      clearTimeout(this.#timer);
+      options.onClose(this.#closeCode ?? abnormalCode);
+    });
+  }
+
+  /** Sends a message; one that is sent after `close` is dropped. */
+  send(text: string): void {
+    if (this.#state === 'open') this.#stream.write(toFrame(textOpcode, Buffer.from(text), this.#options.isClient));
+  }
+
+  /** Sends an answer that the other end causes: where it reads none, it must not fill the memory. */
+  reply(text: string): void {
+    if (this.#stream.writableLength > maxUnreadBytes) this.close(policyViolationCode);
+    else this.send(text);
+  }
+
+  /** Backpressure: resolves when the other end has read what was sent; undefined where it has. */
+  waitForDrain(): Promise<void> | undefined {
+    const stream = this.#stream;
+    if (!stream.writableNeedDrain || stream.destroyed) return undefined;
+    return new Promise(resolve => {
+      const done = () => {
+        stream.off('drain', done);
+        stream.off('close', done);
+        resolve();
+      };
+      stream.on('drain', done);
+      stream.on('close', done);
+    });
+  }
+
+  close(code = normalCode): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'closing';
+    this.#closeCode ??= code;
+    this.#stream.write(toCloseFrame(code, this.#options.isClient));
+    this.#timer = setTimeout(() => this.#stream.destroy(), this.#options.closeTimeoutMs);
+    this.#stream.resume();
+  }
+
+  destroy(): void {
+    this.#stream.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    this.#received.append(chunk);
+    this.#takeFrames();
+  }
+
+  #takeFrames(): void {
+    while (!this.#isHeld && this.#state !== 'closed') {
+      const frame = readFrame(this.#received.bytes);
+      if (frame === undefined) return;
+      const frameBytes = frame.headBytes + frame.payloadBytes;
+      if (frameBytes + this.#messageBytes > this.#options.maxMessageBytes) return this.#fail(tooLargeCode);
+      if (this.#received.bytes.length < frameBytes) return;
+      this.#takeFrame(frame, this.#received.consume(frameBytes));
+    }
+  }
+
+  #takeFrame(frame: WebSocketFrame, whole: Buffer): void {
+    const { opcode, isFinal, isMasked, payloadBytes } = frame;
+    const isControl = opcode >= closeOpcode;
+    if (frame.hasReservedBits || isMasked === this.#options.isClient) return this.#fail(protocolErrorCode);
+    if (isControl && (!isFinal || payloadBytes > maxControlBytes)) return this.#fail(protocolErrorCode);
+    const payload = isMasked ? unmask(frame, whole) : Buffer.from(whole.subarray(frame.headBytes));
+    if (isControl) return this.#takeControl(opcode, payload);
+    if (this.#state !== 'open') return;
+    const isFirst = this.#payloads.length === 0;
+    if (isFirst !== (opcode !== continuationOpcode)) return this.#fail(protocolErrorCode);
+    if (isFirst && opcode !== textOpcode) return this.#fail(unsupportedDataCode);
+    if (this.#payloads.length === maxMessageFrames) return this.#fail(tooLargeCode);
+    this.#payloads.push(payload);
+    this.#messageBytes += payload.length;
+    if (isFinal) this.#deliver();
+  }
+
+  #deliver(): void {
+    const payload = Buffer.concat(this.#payloads);
+    this.#payloads = [];
+    this.#messageBytes = 0;
+    if (!isUtf8(payload)) return this.#fail(invalidPayloadCode);
+    try {
+      const handled = this.#options.onMessage(payload.toString());
+      if (handled instanceof Promise) this.#hold(handled);
+    } catch (error) {
+      // An error in a listener would end the thread with all its connections.
+      this.#options.onError(error);
+      this.#fail(internalErrorCode);
+    }
+  }
+
+  #hold(handled: Promise<void>): void {
+    this.#isHeld = true;
+    this.#stream.pause();
+    handled
+      .catch(error => {
+        this.#options.onError(error);
+        this.#fail(internalErrorCode);
+      })
+      .then(() => {
+        this.#isHeld = false;
+        this.#takeFrames();
+        if (!this.#isHeld && !this.#stream.destroyed) this.#stream.resume();
+      });
+  }
+
+  #takeControl(opcode: number, payload: Buffer): void {
+    if (opcode === closeOpcode) return this.#takeClose(payload);
+    if (opcode !== pingOpcode || this.#state !== 'open') return;
+    if (this.#stream.writableLength > maxUnreadBytes) return this.close(policyViolationCode);
+    this.#stream.write(toFrame(pingOpcode + 1, payload, this.#options.isClient));
+  }
+
+  /** The closing handshake is complete with a Close frame each way; the connection ends with it. */
+  #takeClose(payload: Buffer): void {
+    const code = payload.length >= 2 ? payload.readUInt16BE(0) : noStatusCode;
+    this.#closeCode ??= code;
+    this.close(code === noStatusCode ? normalCode : code);
+    this.#state = 'closed';
+    this.#stream.end(() => this.#stream.destroy());
+  }
+
+  #fail(code: number): void {
+    this.close(code);
+    // What follows a violation is not read as frames.
+    this.#received.consume(this.#received.bytes.length);
+  }
+}
