@@ -3,7 +3,7 @@ import { parseMediaType } from '#base/media-type.ts';
 /** Media types of GraphQL responses (GraphQL over HTTP, section 4). */
 export const graphqlResponseType = 'application/graphql-response+json';
 const jsonType = 'application/json';
-export const eventStreamType = 'text/event-stream';
+export const serverSentEventsType = 'text/event-stream';
 
 export type GraphqlResponseMode =
   /** The status tells whether the document could be executed. */
@@ -25,7 +25,7 @@ export function negotiateResponse(accept: string | undefined): GraphqlResponseMo
 
 /** True where server-sent events are accepted: of subscriptions alone, other operations prefer JSON. */
 export const acceptsEvents = (accept: string | undefined): boolean =>
-  (accept ?? '').split(',').some(range => parseMediaType(range) === eventStreamType && readQuality(range) > 0);
+  (accept ?? '').split(',').some(range => parseMediaType(range) === serverSentEventsType && readQuality(range) > 0);
 
 export const contentTypeOf = (mode: GraphqlResponseMode): string =>
   mode === 'graphql-response' ? `${graphqlResponseType}; charset=utf-8` : jsonType;

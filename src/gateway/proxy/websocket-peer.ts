@@ -87,13 +87,13 @@ export class WebSocketPeer {
     const stream = this.#stream;
     if (!stream.writableNeedDrain || stream.destroyed) return undefined;
     return new Promise(resolve => {
-      const done = () => {
-        stream.off('drain', done);
-        stream.off('close', done);
+      const settle = () => {
+        stream.off('drain', settle);
+        stream.off('close', settle);
         resolve();
       };
-      stream.on('drain', done);
-      stream.on('close', done);
+      stream.on('drain', settle);
+      stream.on('close', settle);
     });
   }
 
@@ -191,7 +191,7 @@ export class WebSocketPeer {
 
   #fail(code: number): void {
     this.close(code);
-    // What follows a violation is not read as frames.
+    // Bytes after a violation are not read as frames.
     this.#received.consume(this.#received.bytes.length);
   }
 }

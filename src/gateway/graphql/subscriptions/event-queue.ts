@@ -17,7 +17,7 @@ export class EventQueue<T> {
     });
   }
 
-  /** Nothing follows; with an error, reading throws it. A value that waits is read first. */
+  /** End of the queue, with the error that reading throws. A value that waits is read first. */
   end(error?: Error): void {
     if (this.#end) return;
     this.#end = { error };

@@ -4,7 +4,7 @@ import { WebSocketPeer } from '../../proxy/websocket-peer.ts';
 import { SourceError } from '../engine/source-error.ts';
 import { messageTypes } from './socket-protocols.ts';
 
-/** "Going away" (RFC 6455, 7.4.1). */
+/** Close code of a server that shuts down (RFC 6455, 7.4.1). */
 const goingAwayCode = 1001;
 /** Close codes of graphql-transport-ws. */
 const invalidMessageCode = 4400;
@@ -28,112 +28,127 @@ export interface SocketServerOptions {
   onClose(sentBytes: number): void;
 }
 
-/** Operations of a WebSocket by their id; `count` has also those that a client has stopped, until they have ended. */
-interface RunningOperations {
-  readonly byId: Map<string, AbortController>;
-  count: number;
-}
-
 /**
  * Server of GraphQL over WebSocket: `graphql-transport-ws`, or the older `graphql-ws`. Operations run at the same time;
- * each waits with its next result while the client does not read.
+ * each waits with its next result while the client does not read. A class: one is created per connection.
  */
-export function serveGraphqlSocket(stream: Duplex, options: SocketServerOptions): { goAway(): void } {
-  const { socket, initTimeoutMs = defaultInitTimeoutMs } = options;
-  const types = messageTypes[socket.protocol];
-  const running: RunningOperations = { byId: new Map(), count: 0 };
-  let isInitialised = false;
-  let sentBytes = 0;
-  const timer = setTimeout(() => peer.close(initialisationTimeoutCode), initTimeoutMs);
-  const peer = new WebSocketPeer(stream, {
-    isClient: false,
-    maxMessageBytes: socket.maxMessageBytes,
-    closeTimeoutMs: options.closeTimeoutMs,
-    onMessage,
-    onError: options.onError,
-    onClose() {
-      clearTimeout(timer);
-      stopWatching();
-      for (const controller of running.byId.values()) controller.abort();
-      options.onClose(sentBytes);
-    },
-  });
-  const stopWatching = socket.watch(code => peer.close(code));
+export class GraphqlSocketServer {
+  readonly #options: SocketServerOptions;
+  readonly #peer: WebSocketPeer;
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopWatching: () => void;
+  readonly #running = new Map<string, AbortController>();
+  /** With those that the client has stopped, until they have ended. */
+  #runningCount = 0;
+  #isInitialised = false;
+  #sentBytes = 0;
 
-  function write(message: object): string {
-    const text = JSON.stringify(message);
-    sentBytes += text.length;
-    return text;
-  }
-  const reply = (message: object) => peer.reply(write(message));
-
-  function onMessage(text: string): Promise<void> | undefined {
-    const message = socket.readMessage(text);
-    const { type, id, payload } = message ?? {};
-    if (type === types.start) return start(id, payload);
-    if (type === types.stop && typeof id === 'string') return stop(id);
-    if (type === 'connection_init') initialise();
-    else if (type === 'ping') reply({ type: 'pong' });
-    else if (type === 'connection_terminate') peer.close();
-    else if (type !== 'pong') peer.close(invalidMessageCode);
+  constructor(stream: Duplex, options: SocketServerOptions) {
+    this.#options = options;
+    const { socket, closeTimeoutMs, initTimeoutMs = defaultInitTimeoutMs } = options;
+    this.#timer = setTimeout(() => this.#peer.close(initialisationTimeoutCode), initTimeoutMs);
+    this.#peer = new WebSocketPeer(stream, {
+      isClient: false,
+      maxMessageBytes: socket.maxMessageBytes,
+      closeTimeoutMs,
+      onMessage: text => this.#onMessage(text),
+      onError: options.onError,
+      onClose: () => this.#onClose(),
+    });
+    this.#stopWatching = socket.watch(code => this.#peer.close(code));
   }
 
-  function initialise(): void {
-    if (isInitialised) return peer.close(tooManyInitialisationsCode);
-    isInitialised = true;
-    clearTimeout(timer);
-    reply({ type: 'connection_ack' });
+  goAway(): void {
+    this.#peer.close(goingAwayCode);
   }
 
-  function stop(id: string): undefined {
-    running.byId.get(id)?.abort();
-    running.byId.delete(id);
+  #onClose(): void {
+    clearTimeout(this.#timer);
+    this.#stopWatching();
+    for (const controller of this.#running.values()) controller.abort();
+    this.#options.onClose(this.#sentBytes);
   }
 
-  function refuse(id: string, errors: readonly object[]): void {
-    reply({ id, type: 'error', payload: socket.protocol === 'graphql-ws' ? errors[0] : errors });
+  #onMessage(text: string): Promise<void> | undefined {
+    const { socket } = this.#options;
+    const types = messageTypes[socket.protocol];
+    const { type, id, payload } = socket.readMessage(text) ?? {};
+    if (type === types.start) return this.#start(id, payload);
+    if (type === types.stop && typeof id === 'string') this.#stop(id);
+    else if (type === 'connection_init') this.#initialise();
+    else if (type === 'ping') this.#reply({ type: 'pong' });
+    else if (type === 'connection_terminate') this.#peer.close();
+    else if (type !== 'pong') this.#peer.close(invalidMessageCode);
+    return undefined;
   }
 
-  async function start(id: unknown, payload: unknown): Promise<void> {
-    if (!isInitialised) return peer.close(unauthorizedCode);
-    if (typeof id !== 'string' || id === '' || id.length > maxIdLength) return peer.close(invalidMessageCode);
-    if (running.byId.has(id)) return peer.close(idTakenCode);
+  #initialise(): void {
+    if (this.#isInitialised) return this.#peer.close(tooManyInitialisationsCode);
+    this.#isInitialised = true;
+    clearTimeout(this.#timer);
+    this.#reply({ type: 'connection_ack' });
+  }
+
+  #stop(id: string): void {
+    this.#running.get(id)?.abort();
+    this.#running.delete(id);
+  }
+
+  async #start(id: unknown, payload: unknown): Promise<void> {
+    if (!this.#isInitialised) return this.#peer.close(unauthorizedCode);
+    if (typeof id !== 'string' || id === '' || id.length > maxIdLength) return this.#peer.close(invalidMessageCode);
+    if (this.#running.has(id)) return this.#peer.close(idTakenCode);
+    const { socket } = this.#options;
     const { maxOperations } = socket;
-    if (running.count >= maxOperations) {
+    if (this.#runningCount >= maxOperations) {
       const message = `a WebSocket has at most ${maxOperations} operations in progress`;
-      return refuse(id, [{ message, extensions: { code: 'operation_limit_exceeded' } }]);
+      return this.#reply(this.#toError(id, [{ message, extensions: { code: 'operation_limit_exceeded' } }]));
     }
     const decision = await socket.check(payload);
-    if (decision.kind === 'refuse') return refuse(id, decision.errors);
-    if (decision.kind === 'execute') return void runOperation(id, decision.request);
-    reply({ id, type: types.result, payload: JSON.parse(decision.result) });
-    reply({ id, type: 'complete' });
+    if (decision.kind === 'refuse') return this.#reply(this.#toError(id, decision.errors));
+    if (decision.kind === 'execute') return void this.#run(id, decision.request);
+    this.#reply({ id, type: messageTypes[socket.protocol].result, payload: JSON.parse(decision.result) });
+    this.#reply({ id, type: 'complete' });
   }
 
   /** Never rejects. */
-  async function runOperation(id: string, request: CheckedGraphqlRequest): Promise<void> {
+  async #run(id: string, request: CheckedGraphqlRequest): Promise<void> {
+    const { socket, run, onError } = this.#options;
+    const peer = this.#peer;
     const controller = new AbortController();
     const { signal } = controller;
-    running.byId.set(id, controller);
-    running.count++;
+    this.#running.set(id, controller);
+    this.#runningCount++;
     let last: object = { id, type: 'complete' };
     try {
-      for await (const payload of options.run(request, signal)) {
+      for await (const payload of run(request, signal)) {
         for (let drained = peer.waitForDrain(); drained; drained = peer.waitForDrain()) await drained;
         if (signal.aborted) return;
-        peer.send(write({ id, type: types.result, payload }));
+        peer.send(this.#write({ id, type: messageTypes[socket.protocol].result, payload }));
       }
     } catch (error) {
-      if (!(error instanceof SourceError)) options.onError(error);
-      const errors = [{ message: error instanceof SourceError ? error.message : 'Internal server error' }];
-      last = { id, type: 'error', payload: socket.protocol === 'graphql-ws' ? errors[0] : errors };
+      if (!(error instanceof SourceError)) onError(error);
+      last = this.#toError(id, [{ message: error instanceof SourceError ? error.message : 'Internal server error' }]);
     } finally {
-      running.count--;
-      if (running.byId.get(id) === controller) running.byId.delete(id);
+      this.#runningCount--;
+      if (this.#running.get(id) === controller) this.#running.delete(id);
       // The client knows of an operation that it has stopped.
-      if (!signal.aborted) peer.send(write(last));
+      if (!signal.aborted) peer.send(this.#write(last));
     }
   }
 
-  return { goAway: () => peer.close(goingAwayCode) };
+  /** The older protocol has one error. */
+  #toError(id: string, errors: readonly object[]): object {
+    return { id, type: 'error', payload: this.#options.socket.protocol === 'graphql-ws' ? errors[0] : errors };
+  }
+
+  #reply(message: object): void {
+    this.#peer.reply(this.#write(message));
+  }
+
+  #write(message: object): string {
+    const text = JSON.stringify(message);
+    this.#sentBytes += text.length;
+    return text;
+  }
 }

@@ -1,14 +1,14 @@
 import { SourceError } from '../../graphql/engine/source-error.ts';
-import { eventStreamType } from '../../graphql/media-types.ts';
+import { serverSentEventsType } from '../../graphql/media-types.ts';
 import type { CheckedGraphqlRequest } from '../../pipeline/checked-graphql.ts';
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 import type { ProxyContext } from '../../proxy/proxy.ts';
 import { ProxyRequest } from '../../proxy/proxy-request.ts';
 import type { UpstreamDispatcher, UpstreamHandler } from '../../proxy/upstream-dispatcher.ts';
 import type { GraphCall } from './graph-sender.ts';
-import { runOperation } from './graph-subscription.ts';
+import { runGraphOperation } from './graph-subscription.ts';
 
-const headers: readonly string[] = ['Content-Type', eventStreamType, 'Cache-Control', 'no-store'];
+const headers: readonly string[] = ['Content-Type', serverSentEventsType, 'Cache-Control', 'no-store'];
 
 /**
  * Server-sent events of a subscription, each operation on a connection of its own: `next` with a result, then
@@ -75,7 +75,7 @@ async function* listEvents(
 ): AsyncGenerator<string, void> {
   const write = (result: object) => `event: next\ndata: ${JSON.stringify(result)}\n\n`;
   try {
-    for await (const result of runOperation(given, request, signal)) yield write(result);
+    for await (const result of runGraphOperation(given, request, signal)) yield write(result);
   } catch (error) {
     if (!(error instanceof SourceError)) onBug(error);
     yield write({ errors: [{ message: error instanceof SourceError ? error.message : 'Internal server error' }] });

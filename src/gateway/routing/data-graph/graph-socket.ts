@@ -1,4 +1,4 @@
-import { serveGraphqlSocket } from '../../graphql/subscriptions/socket-server.ts';
+import { GraphqlSocketServer } from '../../graphql/subscriptions/socket-server.ts';
 import { computeSocketAccept } from '../../graphql/subscriptions/upstream-socket.ts';
 import { noBody } from '../../http/body.ts';
 import { HeaderList } from '../../http/headers.ts';
@@ -8,7 +8,7 @@ import { failExchange, finishExchange, runUpstreamResponsePhase, switchProtocol 
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 import type { ProxyContext } from '../../proxy/proxy.ts';
 import type { GraphCall } from './graph-sender.ts';
-import { runOperation } from './graph-subscription.ts';
+import { runGraphOperation } from './graph-subscription.ts';
 
 /** Accepts the WebSocket of a client: the response steps run on the 101 head, then its operations are executed. */
 export function serveSocket(
@@ -24,13 +24,14 @@ export function serveSocket(
   ]);
   const response = new GatewayResponse(101, headers, noBody());
 
+  let server: GraphqlSocketServer | undefined;
   const open = (): void => {
     if (call.isClientDisconnected) return finishExchange(responder, call, false);
-    const stream = switchProtocol(call, writer, response, () => server.goAway());
-    const server = serveGraphqlSocket(stream, {
+    const stream = switchProtocol(call, writer, response, () => server?.goAway());
+    server = new GraphqlSocketServer(stream, {
       socket,
       closeTimeoutMs,
-      run: (request, signal) => runOperation(given, request, signal),
+      run: (request, signal) => runGraphOperation(given, request, signal),
       onError: error => responder.log.error({ err: error, api: call.api?.id }, 'operation in a WebSocket failed'),
       onClose(sentBytes) {
         call.responseBytes = sentBytes;

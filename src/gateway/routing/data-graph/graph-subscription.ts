@@ -10,7 +10,7 @@ import { connectToSource } from './source-connection.ts';
  * Results of one operation of a connection that outlives its request: one, or one for each event. The operation has an
  * exchange of its own: a WebSocket has several at a time.
  */
-export async function* runOperation(
+export async function* runGraphOperation(
   given: GraphCall,
   request: CheckedGraphqlRequest,
   signal: AbortSignal,

@@ -5,7 +5,7 @@ import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 import type { UpstreamAddress } from '../../pipeline/upstream-address.ts';
 import { createSourceExchange } from './source-exchange.ts';
 
-export interface ConnectionOwner {
+export interface SourceConnectionOwner {
   /** Request of the client. */
   readonly whole: Exchange;
   readonly credentialHeaders: readonly string[];
@@ -19,7 +19,7 @@ export interface ConnectionOwner {
 export function connectToSource(
   request: SourceRequest,
   upgrade: '' | 'websocket',
-  { whole, credentialHeaders, dispatch }: ConnectionOwner,
+  { whole, credentialHeaders, dispatch }: SourceConnectionOwner,
 ): OpeningConnection {
   const { call, address } = createSourceExchange(request, whole, credentialHeaders, upgrade);
   const { promise, resolve } = Promise.withResolvers<SourceConnection | undefined>();
