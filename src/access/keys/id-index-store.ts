@@ -3,11 +3,12 @@ import { Problem } from '#base/problems.ts';
 import { vaultProblem } from '#base/vault.ts';
 import { readTopicChanges } from '#storage/change-reader.ts';
 import type { Records } from '#storage/records.ts';
+import { type IndexRow, readIndexRows } from './index-row-store.ts';
 import { createKeyIdIndex, type IndexedKey, type KeyIdIndex } from './key-id-index.ts';
 import type { KeyRow } from './key-row.ts';
-import { type ScanRow, scanKeys } from './scan-store.ts';
+import { scanColumns, scanKeys } from './scan-store.ts';
 
-/** Indexes of key ids in memory, one for each organisation that was searched: built on demand, then kept current. */
+/** Indexes of keys in memory, one for each organisation that was searched: built on demand, then kept current. */
 
 type SealedId = Pick<KeyRow, 'sealed' | 'key_hash'>;
 
@@ -21,7 +22,7 @@ export interface KeyIdIndexOptions {
 const defaultMaxBytes = 64 * 1024 * 1024;
 const defaultIdleTimeoutMs = 600_000;
 /** Lower bound of an entry: an organisation with more keys than fit is not indexed at all. */
-const minEntryBytes = 300;
+const minEntryBytes = 360;
 const maxDigestsPerQuery = 500;
 
 interface OrganisationIndex {
@@ -80,7 +81,7 @@ function createIndexPool(maxBytes: number, idleTimeoutMs: number) {
 }
 
 /** Brings the index of an organisation up to date; false where it does not fit, and after a gap of the change log. */
-function createIndexUpdate(records: Records, pool: IndexPool, toEntry: (row: ScanRow) => IndexedKey) {
+function createIndexUpdate(records: Records, pool: IndexPool, toEntry: (row: IndexRow) => IndexedKey) {
   let builds: Promise<unknown> = Promise.resolve();
 
   async function build(orgId: string, own: OrganisationIndex): Promise<boolean> {
@@ -88,7 +89,7 @@ function createIndexUpdate(records: Records, pool: IndexPool, toEntry: (row: Sca
     if ((await countOrganisationKeys(records, orgId)) * minEntryBytes > pool.maxBytes) return false;
     own.revision = await records.revision();
     for await (const rows of scanKeys(records, orgId)) {
-      for (const row of rows) own.index.set(toEntry(row));
+      for (const row of await readIndexRows(records, rows)) own.index.set(toEntry(row));
       if (!pool.evictOthers(orgId)) return false;
     }
     return refresh(orgId, own);
@@ -156,8 +157,19 @@ export function createKeyIdIndexes(
 /** A row sealed with another key keeps its sealed id: each search reports it. */
 const createEntryReader =
   (readKeyId: (row: SealedId) => string) =>
-  (row: ScanRow): IndexedKey => {
-    const entry = { rowId: row.id, createdAtMs: Number(row.created_at), digest: row.digest, keyHash: row.key_hash };
+  (row: IndexRow): IndexedKey => {
+    const entry = {
+      rowId: row.id,
+      createdAtMs: Number(row.created_at),
+      digest: row.digest,
+      keyHash: row.key_hash,
+      kind: row.kind,
+      expiresAt: Number(row.expires_at),
+      isInactive: Number(row.inactive) === 1,
+      names: row.names,
+      apiIds: row.apiIds,
+      policyIds: row.policyIds,
+    };
     try {
       return { ...entry, keyId: readKeyId(row), sealed: '' };
     } catch (error) {
@@ -175,13 +187,13 @@ async function countOrganisationKeys(records: Records, orgId: string): Promise<n
 async function* readChangedKeys(records: Records, orgId: string, changed: readonly string[]) {
   for (let at = 0; at < changed.length; at += maxDigestsPerQuery) {
     const digests = changed.slice(at, at + maxDigestsPerQuery);
-    const rows: ScanRow[] = await records.db
+    const found = await records.db
       .selectFrom('keys')
-      .select(['id', 'created_at', 'digest', 'sealed', 'key_hash'])
+      .select(scanColumns)
       .where('digest', 'in', digests)
       .where('org_id', '=', orgId)
       .execute();
-    yield { digests, rows };
+    yield { digests, rows: await readIndexRows(records, found) };
     if (digests.length === maxDigestsPerQuery) await setImmediate();
   }
 }

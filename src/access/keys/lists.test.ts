@@ -138,11 +138,11 @@ onEveryEngine('key lists', app => {
     assert.deepEqual(await find('q=gold&state=active'), [golden]);
     assert.deepEqual(await find('state=expired'), []);
     const { records } = app().application.installation;
-    await records.db
-      .updateTable('keys')
-      .set({ expires_at: soon - 7200 })
-      .where('expires_at', '=', soon)
-      .execute();
+    await records.write(async () => {
+      const expired = { expires_at: soon - 7200 };
+      await records.db.updateTable('keys').set(expired).where('expires_at', '=', soon).execute();
+      records.markChanged('keys');
+    });
     assert.deepEqual(await find('state=expired'), [golden]);
     assert.deepEqual(await find('policy_id=gold&state=active'), []);
     for (const wrong of ['state=odd', 'kind=organisation', 'expires_before=-1', 'expires_before=x'])

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type SqlBool, sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
+import type { Tables } from '#storage/tables.ts';
 import { buildKeyConditions, type KeyListFilter } from './filter-store.ts';
 import type { KeyRow } from './key-row.ts';
 
@@ -10,7 +11,24 @@ import type { KeyRow } from './key-row.ts';
 export const scanBatchSize = 1000;
 
 export type KeyIdRow = Pick<KeyRow, 'id' | 'sealed' | 'key_hash'>;
-export type ScanRow = KeyIdRow & Pick<KeyRow, 'digest'> & { readonly created_at: number };
+export type ScanRow = KeyIdRow & Pick<KeyRow, 'digest' | 'kind'> & ScannedNumbers;
+
+interface ScannedNumbers {
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly inactive: number;
+}
+
+export const scanColumns = [
+  'id',
+  'created_at',
+  'digest',
+  'sealed',
+  'key_hash',
+  'kind',
+  'expires_at',
+  'inactive',
+] as const satisfies (keyof Tables['keys'])[];
 
 /** Keys of an organisation in batches, newest first, without their bodies. */
 export const scanKeys = (records: Records, orgId: string, filter?: KeyListFilter): AsyncGenerator<ScanRow[]> =>
@@ -37,7 +55,7 @@ export function buildScan(
   const conditions = buildKeyConditions(records, orgId, filter);
   const query = records.db
     .selectFrom('keys')
-    .select(['id', 'created_at', 'digest', 'sealed', 'key_hash'])
+    .select(scanColumns)
     .where('org_id', '=', orgId)
     .where(it => it.and(conditions.map(condition => condition(it))))
     .orderBy('created_at', 'desc')

@@ -1,14 +1,13 @@
 import type { PageRequest } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/database-errors.ts';
-import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import { buildKeyConditions, type KeyListFilter, selectCallers } from './filter-store.ts';
 import type { KeyIdIndexes } from './id-index-store.ts';
-import type { IndexedKey } from './key-id-index.ts';
+import { buildKeyTest } from './index-filter-store.ts';
 import type { KeyRow } from './key-row.ts';
 import { type KeyIdRow, scanBatches, scanBatchSize, scanKeys } from './scan-store.ts';
 
-/** Key listing and search. Index queries, except the search in ids, which are encrypted. */
+/** Key listing and search. Lists use an index of the database; searches and filters the index in memory. */
 
 export interface KeyPageQuery extends PageRequest, KeyListFilter {
   /** Substring of the key id. */
@@ -96,7 +95,10 @@ export async function listKeys(records: Records, orgId: string, query: KeyPageQu
 /** Tells whether an id contains the text; an id that cannot be read is reported, or an error. */
 type MatchesId = (row: Pick<KeyRow, 'sealed' | 'key_hash'>, text: string) => boolean;
 
-/** Search in ids, which are encrypted: by the index in memory, or by a scan where the keys do not fit into it. */
+/**
+ * Search in ids, which are encrypted, and filters: by the index in memory. Where the keys do not fit into it, the
+ * database filters them, and a scan opens their ids.
+ */
 export async function searchKeys(
   records: Records,
   indexes: KeyIdIndexes,
@@ -104,41 +106,19 @@ export async function searchKeys(
   query: KeyPageQuery,
   matches: MatchesId,
 ): Promise<KeyRowPage> {
-  const text = query.q ?? '';
-  const candidates = await indexes.search(orgId, index => index.find(text));
-  if (!candidates) return scanForId(records, orgId, query, matches);
-  const kept = await filterCandidates(records, orgId, query, candidates);
-  const found = kept.filter(
-    ({ keyId, sealed, keyHash }) => keyId !== undefined || matches({ sealed, key_hash: keyHash }, text),
+  const { q: text = '' } = query;
+  const isSelected = await buildKeyTest(records, orgId, query);
+  const candidates = await indexes.search(orgId, index =>
+    index.find(key => isSelected(key) && (key.keyId?.includes(text) ?? true)),
+  );
+  if (!candidates) return text ? scanForId(records, orgId, query, matches) : listKeys(records, orgId, query);
+  const found = candidates.filter(
+    ({ keyId, sealed, keyHash }) => !text || keyId !== undefined || matches({ sealed, key_hash: keyHash }, text),
   );
   if (query.page < 1) refuseTooMany(found.length);
   const { limit, offset } = toLimitOffset(query);
   const ids = found.slice(offset, offset + limit).map(({ rowId }) => rowId);
   return { rows: await fetchRowsById(records, ids), pages: countPages(found.length, query), total: found.length };
-}
-
-/** Candidates that one query filters; more of them are compared with all keys that the filter selects. */
-const maxFilteredCandidates = 5000;
-
-/** Applies the other filters of the list, which the database evaluates. */
-async function filterCandidates(
-  records: Records,
-  orgId: string,
-  filter: KeyListFilter,
-  candidates: readonly IndexedKey[],
-): Promise<readonly IndexedKey[]> {
-  const conditions = buildKeyConditions(records, orgId, filter);
-  if (conditions.length === 0 || candidates.length === 0) return candidates;
-  const query = records.db
-    .selectFrom('keys')
-    .select('id')
-    .where('org_id', '=', orgId)
-    .where(it => it.and(conditions.map(condition => condition(it))));
-  const ids = candidates.map(({ rowId }) => rowId);
-  const isShort = candidates.length <= maxFilteredCandidates;
-  const rows = await (isShort ? query.where('id', 'in', selectListed(records, ids)) : query).execute();
-  const selected = new Set(rows.map(({ id }) => id));
-  return candidates.filter(({ rowId }) => selected.has(rowId));
 }
 
 /**

@@ -13,6 +13,7 @@ import { removeSearchEntry, writeSearchEntry } from '#storage/search-names.ts';
 import { openRow, openRows } from '#storage/unreadable-rows.ts';
 import { type CountedObjects, countKeysBy } from './filter-store.ts';
 import { createKeyIdIndexes } from './id-index-store.ts';
+import { hasKeyFilter } from './index-filter-store.ts';
 import { displayHash, idPurpose, type KeyRow, keyDigest, keyIdsOf, parseKeyBody, serializeKey } from './key-row.ts';
 import { problem } from './problems.ts';
 import type { Key } from './schema.ts';
@@ -314,9 +315,10 @@ function createKeyLists(records: Records, { toStoredKey, readKeyId, openKeyId }:
   const indexes = createKeyIdIndexes(records, readKeyId);
   return {
     async page(orgId: string, query: KeyPageQuery) {
-      const result = query.q
-        ? await searchKeys(records, indexes, orgId, query, (row, text) => openKeyId(row)?.includes(text) ?? false)
-        : await listKeys(records, orgId, query);
+      const result =
+        query.q || hasKeyFilter(query)
+          ? await searchKeys(records, indexes, orgId, query, (row, text) => openKeyId(row)?.includes(text) ?? false)
+          : await listKeys(records, orgId, query);
       return { ...result, items: openRows(result.rows, row => toStoredKey(row), describeRow) };
     },
 
