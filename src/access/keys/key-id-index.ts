@@ -59,6 +59,15 @@ function createIdLists() {
   };
 }
 
+/** New keys are newer than all others, except with clocks that differ. */
+function mergeNewest(added: IndexedKey[], newestFirst: readonly IndexedKey[]): IndexedKey[] {
+  added.sort(compareNewestFirst);
+  const [first] = newestFirst;
+  const merged = [...added, ...newestFirst];
+  const areNewer = first === undefined || compareNewestFirst(added.at(-1)!, first) < 0;
+  return areNewer ? merged : merged.sort(compareNewestFirst);
+}
+
 /**
  * In-memory index of one organisation's keys, for the search of a substring of the id, which is encrypted at rest, and
  * for filters: the number of pages needs every key. It is never stored or logged.
@@ -80,19 +89,14 @@ export function createKeyIdIndex() {
     bytes -= countBytes(entry);
   }
 
-  /** Merges changes since the last search; new keys are newer than all others, except with clocks that differ. */
+  /** Merges changes since the last search. */
   function sortEntries(): void {
     if (removed.size > 0) {
       newestFirst = newestFirst.filter(entry => !removed.has(entry));
       added = added.filter(entry => !removed.has(entry));
       removed.clear();
     }
-    if (added.length === 0) return;
-    added.sort(compareNewestFirst);
-    const [first] = newestFirst;
-    const areNewer = first === undefined || compareNewestFirst(added.at(-1)!, first) < 0;
-    newestFirst = [...added, ...newestFirst];
-    if (!areNewer) newestFirst.sort(compareNewestFirst);
+    if (added.length > 0) newestFirst = mergeNewest(added, newestFirst);
     added = [];
   }
 
