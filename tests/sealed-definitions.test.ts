@@ -157,6 +157,7 @@ for (const engine of engines)
         'portal_product_client_types',
         'portal_client_types',
         'portal_oauth_providers',
+        'portal_themes',
       ])
         await records.db.schema.dropTable(table).execute();
       for (const index of [

@@ -25,6 +25,7 @@ import { specOperations } from './products/spec-operations.ts';
 import { providerOperations } from './providers/operations.ts';
 import { tagOperations } from './tags/operations.ts';
 import { productTagOperations } from './tags/product-operations.ts';
+import { themeOperations } from './themes/operations.ts';
 import { portalUserOperations } from './users/operations.ts';
 import { visibilityOperations } from './visibility/operations.ts';
 
@@ -59,4 +60,5 @@ export const portalOperations = [
   ...blockOperations,
   ...portalConfigOperations,
   ...visibilityOperations,
+  ...themeOperations,
 ];

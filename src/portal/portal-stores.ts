@@ -24,6 +24,7 @@ import { createPlanStore } from './plans/store.ts';
 import { createLabelStore } from './posts/label-store.ts';
 import { createProductStore } from './products/store.ts';
 import { createProviderStore } from './providers/store.ts';
+import { createThemeStore } from './themes/store.ts';
 import { createPortalUserStore } from './users/store.ts';
 import { createPortalNotifier } from './webhooks/notify.ts';
 import { createPortalWebhookStore } from './webhooks/store.ts';
@@ -41,9 +42,11 @@ interface StoreServices {
 export function createPortalStores({ records, vault, clock, settings }: StoreServices) {
   const webhooks = createPortalWebhookStore(records, vault);
   const teams = createTeamStore(records);
+  const files = createPortalFileStore(records);
   return {
     providers: createProviderStore(records, vault),
-    files: createPortalFileStore(records),
+    files,
+    themes: createThemeStore(records, files),
     docs: createDocStore(records),
     tags: createLabelStore(records, 'portal_tags'),
     productTags: createJoinTableStore(records, 'portal_product_tags', 'tag_id'),

@@ -75,6 +75,14 @@ export const problem = problems('portal', {
   },
   image_missing: { status: 400, message: 'The product has no {image}' },
   image_refused: { status: 400, message: 'file: must be a PNG, JPEG, GIF or WebP image: the content is none of them' },
+  theme_refused: { status: 400, message: 'file: {reason}' },
+  too_many_themes: { status: 422, message: 'There are {max} themes, the maximum: delete one first' },
+  theme_in_use: { status: 422, message: 'The theme {reason}, and cannot be deleted' },
+  theme_incomplete: {
+    status: 422,
+    message: 'Pages use templates that the theme does not have: {names}; add them to the theme, or change the pages',
+  },
+  template_failed: { status: 422, message: 'The template cannot be rendered: {reason}' },
   rotated_already: { status: 422, message: 'The credential was changed by another request meanwhile' },
   approval_in_progress: { status: 422, message: 'The access request is being approved at the moment' },
 });

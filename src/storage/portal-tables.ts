@@ -62,5 +62,6 @@ export interface PortalTables {
   portal_posts: Numbered & { path: string; status: string };
   portal_sso_profiles: { id: string; created_at: number; body: string };
   portal_tags: Named & { name: string };
+  portal_themes: Numbered & { name: string; is_active: number };
   portal_webhooks: Numbered;
 }

@@ -4,8 +4,9 @@ import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
+import { listPageTemplates } from '../themes/active-theme.ts';
 import { PageChange, PageWrite, PortalPage, toPageView } from './schema.ts';
-import { checkTemplate, defaultTemplates } from './templates.ts';
+import { checkTemplate } from './templates.ts';
 
 const declared = { surface: 'portal', noun: 'pages', permission: 'secret' } as const;
 const params = z.object({ page_id: portalId });
@@ -35,7 +36,7 @@ export const createPage = operation({
   returns: PortalPage,
   problems: [problem.page_exists],
   async handle({ body, audit }, { portal, clock }: Services) {
-    checkTemplate(body.Template, defaultTemplates);
+    checkTemplate(body.Template, await listPageTemplates({ portal }));
     const now = clock.now();
     const created = await portal.pages.insert({
       CID: body.CID ?? createSortableId(now),
@@ -81,7 +82,7 @@ export const updatePage = operation({
   async handle({ params: { page_id }, body, audit }, { portal, clock }: Services) {
     const { ID } = present(await portal.pages.get(page_id), 'Page', 'unknown');
     audit(String(ID));
-    if (body.Template !== undefined) checkTemplate(body.Template, defaultTemplates);
+    if (body.Template !== undefined) checkTemplate(body.Template, await listPageTemplates({ portal }));
     const changed = await portal.pages.change(ID, it => ({
       ...it,
       Title: body.Title ?? it.Title,

@@ -32,6 +32,7 @@ import { oauthClientSearch } from './0032-oauth-client-search.ts';
 import { portalPeople } from './0033-portal-people.ts';
 import { portalFiles } from './0034-portal-files.ts';
 import { portalPublishing } from './0035-portal-publishing.ts';
+import { portalThemes } from './0036-portal-themes.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   portalPeople,
   portalFiles,
   portalPublishing,
+  portalThemes,
 ];

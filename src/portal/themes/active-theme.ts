@@ -1,0 +1,87 @@
+import type { FileContent } from '#operations/body.ts';
+import { defaultTemplates } from '../pages/templates.ts';
+import type { PortalServices, PortalStores } from '../portal-stores.ts';
+import { openThemeArchive } from './archive.ts';
+import { toAssetType } from './files.ts';
+import { defaultThemeName, type StoredTheme, type ThemeColours } from './schema.ts';
+import { compileThemeTemplates, type RenderPage, themeAssetsPath } from './templates.ts';
+
+/** Theme as the site uses it: everything that it may change of the pages. */
+export interface SiteTheme {
+  readonly name: string;
+  /** Changes with each upload: part of the addresses of assets, so that they can be cached. */
+  readonly stamp: string;
+  readonly title: string | undefined;
+  readonly colours: ThemeColours;
+  readonly darkColours: ThemeColours;
+  /** Addresses on the site. */
+  readonly logo: string | undefined;
+  readonly icon: string | undefined;
+  readonly styles: readonly string[];
+  /** Templates by name; the site shows its own page for a name without one, and where one fails. */
+  readonly templates: ReadonlyMap<string, RenderPage>;
+  /** A file below `assets/`; undefined for any other. */
+  readAsset(path: string): FileContent | undefined;
+  /** Template of a mail, by path without extension: `mailers/approve`. */
+  readMail(path: string): { readonly html: string | undefined; readonly text: string | undefined };
+}
+
+const defaultTheme: SiteTheme = {
+  name: defaultThemeName,
+  stamp: '0',
+  title: undefined,
+  colours: {},
+  darkColours: {},
+  logo: undefined,
+  icon: undefined,
+  styles: [],
+  templates: new Map(),
+  readAsset: () => undefined,
+  readMail: () => ({ html: undefined, text: undefined }),
+};
+
+const toStamp = ({ ID, Revision }: StoredTheme) => `${ID}-${Revision}`;
+const toAssetAddress = (path: string) => `${themeAssetsPath}${encodeURI(path.slice('assets/'.length))}`;
+
+/** The theme of a stored archive. */
+export function openSiteTheme(stored: StoredTheme, archive: FileContent): SiteTheme {
+  const theme = openThemeArchive(archive.bytes);
+  const { manifest, files } = theme;
+  const readText = (path: string) => files.get(path)?.toString('utf8');
+  return {
+    name: manifest.name,
+    stamp: toStamp(stored),
+    title: manifest.title,
+    colours: manifest.colours,
+    darkColours: manifest.dark_colours,
+    logo: manifest.logo && toAssetAddress(manifest.logo),
+    icon: manifest.icon && toAssetAddress(manifest.icon),
+    styles: manifest.styles.map(toAssetAddress),
+    templates: compileThemeTemplates(theme),
+    readAsset(path) {
+      const mediaType = toAssetType(path);
+      const bytes = files.get(`assets/${path}`);
+      return mediaType === undefined || !bytes ? undefined : { mediaType, bytes };
+    },
+    readMail: path => ({ html: readText(`${path}.html`), text: readText(`${path}.txt`) }),
+  };
+}
+
+/** Reader of the active theme; the one last read is kept until another upload or activation. */
+export function createThemeReader({ portal }: { portal: Pick<PortalStores, 'themes'> }) {
+  let last: SiteTheme = defaultTheme;
+  return async function readTheme(): Promise<SiteTheme> {
+    const stored = await portal.themes.findActive();
+    if (!stored) return defaultTheme;
+    if (last.stamp === toStamp(stored)) return last;
+    const archive = await portal.themes.readArchive(stored);
+    if (archive) last = openSiteTheme(stored, archive);
+    return archive ? last : defaultTheme;
+  };
+}
+
+/** Names of the templates that pages may have: those of the product, and those of the active theme. */
+export async function listPageTemplates({ portal }: Pick<PortalServices, 'portal'>): Promise<string[]> {
+  const own = (await portal.themes.findActive())?.Manifest.templates.map(({ name }) => name) ?? [];
+  return [...new Set([...defaultTemplates, ...own])];
+}
