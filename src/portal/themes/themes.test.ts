@@ -147,6 +147,16 @@ onEveryEngine('themes', app => {
     await ok('PUT', '/default/activate');
   });
 
+  test('files that are no archives, and archives that inflate beyond the maximum, are refused', async () => {
+    assert.equal((await upload(Buffer.from('no archive'))).status, 400);
+    const bomb = createZip([
+      { name: 'theme.json', content: manifest('bomb') },
+      { name: 'assets/a.css', content: ' '.repeat(33 * 1024 * 1024) },
+    ]);
+    assert.equal((await upload(bomb)).status, 413);
+    await ok('GET', '/bomb', undefined, 404);
+  });
+
   test('of concurrent activations one theme is active', async () => {
     const names = [(await create()).name, (await create()).name, (await create()).name];
     await Promise.all(names.map(name => ok('PUT', `/${name}/activate`)));
