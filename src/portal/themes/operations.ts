@@ -14,8 +14,8 @@ import { checkThemeArchive } from './archive.ts';
 import {
   defaultThemeName,
   manifestName,
+  PortalTheme,
   type StoredTheme,
-  Theme,
   type ThemeManifest,
   toDefaultThemeView,
   toThemeView,
@@ -33,7 +33,7 @@ export const listThemes = operation({
   method: 'GET',
   path: '/portal-api/themes',
   about: 'Lists the themes of the portal, the default one first.',
-  returns: z.array(Theme),
+  returns: z.array(PortalTheme),
   async handle(_call, { portal }: Services) {
     const themes = await portal.themes.all();
     return [toDefaultThemeView(!themes.some(it => it.IsActive)), ...themes.map(toThemeView)];
@@ -47,7 +47,7 @@ export const getTheme = operation({
   path: '/portal-api/themes/{theme_id}',
   about: 'Returns a theme.',
   params,
-  returns: Theme,
+  returns: PortalTheme,
   problems: [problem.not_found],
   async handle({ params: { theme_id } }, { portal }: Services) {
     if (isDefault(theme_id)) return toDefaultThemeView((await portal.themes.findActive()) === undefined);

@@ -64,7 +64,7 @@ export interface StoredTheme {
   UpdatedAt: number;
 }
 
-export const Theme = z.object({
+export const PortalTheme = z.object({
   ID: z.string().describe('Name in the manifest'),
   Name: z.string(),
   Author: z.string(),
@@ -79,7 +79,7 @@ const toPath = (name: string) => `/portal-api/themes/${name}/download`;
 export const toThemeView = ({
   Manifest: { name, author, version },
   IsActive,
-}: StoredTheme): z.output<typeof Theme> => ({
+}: StoredTheme): z.output<typeof PortalTheme> => ({
   ID: name,
   Name: name,
   Author: author,
@@ -89,7 +89,7 @@ export const toThemeView = ({
 });
 
 /** The theme of the product itself: its pages without changes. */
-export const toDefaultThemeView = (isActive: boolean): z.output<typeof Theme> => ({
+export const toDefaultThemeView = (isActive: boolean): z.output<typeof PortalTheme> => ({
   ID: defaultThemeName,
   Name: defaultThemeName,
   Author: 'Gatewright',
