@@ -275,7 +275,7 @@ export const settingsTable = {
   ),
   'graphql.max_socket_operations': count(
     100,
-    'Maximum number of operations that one WebSocket of a GraphQL API has in progress; a further one gets an error message.',
+    'Maximum number of operations that one WebSocket of a GraphQL data graph or supergraph has in progress; a further one gets an error message. Operations of proxied sockets are bounded by their upstream.',
     { min: 1, max: 100_000 },
   ),
   'graphql.max_planned_selections': count(
