@@ -1,6 +1,13 @@
 import type { SiteAssets } from './assets.ts';
 import { html, type Markup } from './markup.ts';
-import { cataloguePath, type SiteDocument, type SiteSection, type SiteVisitor } from './page.ts';
+import {
+  cataloguePath,
+  type SiteDocument,
+  type SiteSection,
+  type SiteVisitor,
+  signInPath,
+  toSignInUrl,
+} from './page.ts';
 
 /** Frame of every page: what surrounds its content. */
 export interface SiteFrame {
@@ -42,7 +49,7 @@ ${renderFooter(frame)}</body></html>
   return markup.toString();
 }
 
-function renderHeader({ section }: SiteDocument, { name, links, path }: SiteFrame): Markup {
+function renderHeader({ section }: SiteDocument, { name, links, path, visitor }: SiteFrame): Markup {
   const items = [
     ...sections.map(it => renderNavigationLink(it, it.section === section)),
     ...links.map(it => renderNavigationLink(it, it.path === path)),
@@ -50,11 +57,23 @@ function renderHeader({ section }: SiteDocument, { name, links, path }: SiteFram
   return html`<header class="site"><div class="bar"><a class="home" href="/"><span class="mark" aria-hidden="true"></span>
 ${name}</a><nav aria-label="Site"><ul>${items}</ul></nav>
 <form role="search" action="/search" method="get"><input type="search" name="q" aria-label="Search the portal"
- placeholder="Search" maxlength="100" data-page-search></form></div></header>`;
+ placeholder="Search" maxlength="100" data-page-search></form>
+<div class="account">${visitor.user ? renderAccount(visitor) : renderSignInLink(path)}</div></div></header>`;
 }
 
 const renderNavigationLink = ({ title, path }: SiteLink, isCurrent: boolean) =>
   html`<li><a href="${path}"${isCurrent ? html` aria-current="page"` : ''}>${title}</a></li>`;
+
+/** The sign-in page leads back to the page it was opened from. */
+const renderSignInLink = (path: string) =>
+  html`<a href="${path.startsWith('/auth/') || path === '/' ? signInPath : toSignInUrl(path)}">Sign in</a>`;
+
+const renderAccount = ({ user, csrfToken }: SiteVisitor) =>
+  html`<span>${[user!.First, user!.Last].join(' ').trim() || user!.Email}</span>
+<form method="post" action="/auth/logout">${renderCsrfField(csrfToken)}<button class="quiet">Sign out</button></form>`;
+
+export const renderCsrfField = (token: string): Markup =>
+  html`<input type="hidden" name="csrf_token" value="${token}">`;
 
 const renderFooter = ({ name, links }: SiteFrame) => html`<footer class="site"><div class="bar"><span>${name}</span>
 <ul>${links.map(({ title, path }) => html`<li><a href="${path}">${title}</a></li>`)}

@@ -20,6 +20,7 @@ import {
   toUserRow,
   UserRow,
 } from './schema.ts';
+import { toSessionOwner } from './session-owner.ts';
 
 const declared = { surface: 'portal', noun: 'portal users', permission: 'secret' } as const;
 type Services = Pick<PortalServices, 'portal'>;
@@ -179,6 +180,7 @@ function changeUser(
       UpdatedAt: clock.now(),
     };
     await portal.users.change(id, () => user);
+    if (password || !Active) await portal.sessions.removeOthers(toSessionOwner(id));
     if (body.Teams || OrganisationID !== before.OrganisationID)
       await portal.teams.members.setLeftOf(id, await resolveTeams(body.Teams ?? [], OrganisationID, services));
     await restrictApps(id, OrganisationID, services);
@@ -221,6 +223,7 @@ const tryRemove = (id: number, services: DecisionServices): Promise<boolean> =>
     if (user) await refuseLastAdministrator(user, services);
     await portal.teams.members.setLeftOf(id, []);
     await portal.attributes.values.removeUser(id);
+    await portal.sessions.removeOthers(toSessionOwner(id));
     await portal.users.remove(id);
     return true;
   });

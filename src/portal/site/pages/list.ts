@@ -5,6 +5,7 @@ import { filePages } from './files.ts';
 import { homePages } from './home.ts';
 import { productPages } from './product.ts';
 import { searchPages } from './search.ts';
+import { signInPages } from './sign-in.ts';
 
 /** Every page of the site, except those of administrators. */
 export const sitePages: readonly SitePage[] = [
@@ -13,5 +14,6 @@ export const sitePages: readonly SitePage[] = [
   ...productPages,
   ...blogPages,
   ...searchPages,
+  ...signInPages,
   ...filePages,
 ];
