@@ -30,7 +30,8 @@ function renderSignIn({ visitor, query, form }: SiteRequest, error = '', status 
     main: html`<form class="form" method="post" action="${signInPath}"><h1>Sign in</h1>
 ${error ? html`<p class="message errors" role="alert">${error}</p>` : ''}${renderCsrfField(visitor.csrfToken)}
 <input type="hidden" name="next" value="${next}"><div class="field"><label for="login">E-mail address</label>
-<input id="login" name="login" type="email" autocomplete="username" required maxlength="254" value="${form('login').slice(0, 254)}">
+<input id="login" name="login" type="email" autocomplete="username" required maxlength="254"
+ value="${form('login').slice(0, 254)}">
 </div><div class="field"><label for="password">Password</label><input id="password" name="password" type="password"
  autocomplete="current-password" required maxlength="${maxFieldChars}"></div><button>Sign in</button></form>`,
   };
