@@ -294,6 +294,7 @@ async function openListeners(
   const describeNode = createNodeDescription({ id, settings, version, traffic: dataPlane.state, ...environment });
   const shared = createListenerOptions(settings, environment, {
     ...services,
+    log: environment.log,
     describeNode,
     traffic: createDataPlaneControl(dataPlane),
     grantConsent: createConsent({ ...services, provider: oauth }),

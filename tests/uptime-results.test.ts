@@ -104,8 +104,12 @@ onEveryEngine(
       assert.deepEqual(await hosts('', accessKey), []);
       assert.deepEqual(await hosts(`api_id=${api!.apiId}`, accessKey), []);
       assert.deepEqual(await hosts(`api_id=${api!.apiId}&from=0&to=1000`), []);
+      const upHosts = await hosts(`api_id=${api!.apiId}&state=up`);
+      assert.equal(upHosts.length, 1);
+      assert.deepEqual(await hosts(`api_id=${api!.apiId}&state=down`), []);
       for (const [query, fault] of [
         ['from=x', /from/],
+        ['state=off', /state/],
         ['from=10&to=9', /to: must not be before from/],
       ] as const) {
         const { status, text } = await app().ask('GET', `/api/uptime?${query}`);

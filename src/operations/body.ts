@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Json } from '#base/json.ts';
 import { createDuplicateMemberProblem, problem as jsonProblem, parseUniqueJson, rejectNul } from '#base/json.ts';
 import { isYamlType, parseMediaType } from '#base/media-type.ts';
@@ -18,6 +19,13 @@ export interface Upload {
 export interface FileContent {
   readonly mediaType: string;
   readonly bytes: Buffer;
+}
+
+/** File of an operation with `streamsFile`. */
+export interface StreamedFile {
+  readonly mediaType: string;
+  readonly name: string;
+  readonly stream: Readable;
 }
 
 /** Rejects an unsupported media type by the head, before the body is read. */

@@ -14,8 +14,12 @@ const needsQuotes = /[",;\t|\r\n]|^\s|\s$/;
  * where it would split the text first: callers of an API choose paths, aliases and agents. Numbers stay as they are.
  */
 export function formatCsv(columns: readonly string[], rows: readonly (readonly CsvCell[])[]): string {
-  return [columns, ...rows].map(cells => `${cells.map(formatCell).join(',')}\r\n`).join('');
+  return formatCsvRows([columns, ...rows]);
 }
+
+/** Lines of CSV, without a header line of their own. */
+export const formatCsvRows = (rows: readonly (readonly CsvCell[])[]): string =>
+  rows.map(cells => `${cells.map(formatCell).join(',')}\r\n`).join('');
 
 function formatCell(cell: CsvCell): string {
   if (typeof cell !== 'string') return String(cell);

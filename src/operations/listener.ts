@@ -65,9 +65,12 @@ const refuseSchema = (): never => {
 /** Given, so that Fastify does not load the packages that compile JSON schemas. */
 const noSchemaCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
-/** Event streams have no HEAD: its response would leave a stream open without a client. */
-const toRouteLimits = ({ permission, produces, isBulk }: AnyOperation, { maxBulkBodyBytes }: BodyLimits) => ({
-  exposeHeadRoute: produces !== eventStreamType,
+/** Event streams and streamed files have no HEAD: its response would leave a stream open, or read it to its end. */
+const toRouteLimits = (
+  { permission, produces, streamsFile, isBulk }: AnyOperation,
+  { maxBulkBodyBytes }: BodyLimits,
+) => ({
+  exposeHeadRoute: produces !== eventStreamType && !streamsFile,
   ...(permission === 'public' ? { bodyLimit: maxPublicBodyBytes } : {}),
   ...(isBulk ? { bodyLimit: maxBulkBodyBytes } : {}),
 });

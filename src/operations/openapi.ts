@@ -125,8 +125,9 @@ const listResponseTypes = ({ produces = 'application/json', offersYaml }: AnyOpe
   offersYaml ? [produces, 'application/yaml'] : [produces];
 
 function toResponseContent(it: AnyOperation): JsonObject {
-  const types = it.producesFile ?? listResponseTypes(it);
-  const schema = it.producesFile ? { type: 'string', format: 'binary' } : toJsonSchema(it.returns, 'output');
+  const fileTypes = it.producesFile ?? it.streamsFile;
+  const types = fileTypes ?? listResponseTypes(it);
+  const schema = fileTypes ? { type: 'string', format: 'binary' } : toJsonSchema(it.returns, 'output');
   return Object.fromEntries(types.map(type => [type, { schema }]));
 }
 

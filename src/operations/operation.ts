@@ -129,6 +129,8 @@ export interface Operation<
   readonly produces?: string;
   /** Media types of the file that the handler returns, one of which it has; in place of `produces`. */
   readonly producesFile?: readonly string[];
+  /** Media types of the file that the handler streams, one of which it has; in place of `produces`. */
+  readonly streamsFile?: readonly string[];
   /** The query parameter `pretty=true` indents the JSON of the response. */
   readonly offersPretty?: true;
   /** Content negotiation: the response is YAML where `Accept` names a YAML media type (RFC 9110, 12.5.1). */

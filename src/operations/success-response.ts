@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isYamlType, parseMediaType } from '#base/media-type.ts';
 import { toYamlText } from '#base/yaml.ts';
-import type { FileContent } from './body.ts';
+import type { FileContent, StreamedFile } from './body.ts';
 import { csvType } from './csv.ts';
 import { type ObjectVersions, type Preconditions, parseTagCondition } from './entity-tags.ts';
 import { type AnyOperation, isMutation } from './operation.ts';
@@ -33,6 +33,11 @@ export function renderSuccess(it: AnyOperation, request: FastifyRequest, value: 
   if (it.producesFile) {
     const { bytes, mediaType } = value as FileContent;
     return { content: bytes, type: mediaType };
+  }
+  if (it.streamsFile) {
+    const { stream, mediaType, name } = value as StreamedFile;
+    const headers = { 'content-disposition': `attachment; filename="${name}"` };
+    return { content: stream, type: mediaType, headers };
   }
   if (it.produces) return { content: value, type: it.produces };
   const content = JSON.stringify(value, undefined, it.offersPretty && isPretty(request) ? 2 : undefined);

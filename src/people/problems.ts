@@ -14,6 +14,10 @@ const ownProblems = problems('people', {
     message: 'This is the operator’s own organisation, created at first start: its grants cannot be restricted',
   },
   organisation_unknown: { status: 400, message: 'org_id: there is no organisation {id}' },
+  audit_export_too_large: {
+    status: 400,
+    message: 'More than {max} audit records match: restrict them with from_date and to_date',
+  },
   audit_log_not_found: { status: 404, message: 'Audit log not found' },
   user_not_found: { status: 404, message: 'User not found' },
   email_exists: { status: 409, message: 'User email already exists for this Org' },

@@ -32,6 +32,7 @@ export const listUptime = operation({
     api_id: z.string().max(1000).optional(),
     from: unixSeconds.default(0).describe('Unix seconds, rounded down to the hour'),
     to: unixSeconds.optional().describe('Unix seconds; defaults to now'),
+    state: z.enum(['up', 'down']).optional().describe('Hosts in this state at the end of the time'),
     p: pageNumber,
   }),
   returns: uptimePage,
@@ -45,7 +46,15 @@ export const listUptime = operation({
     const apiId =
       query.api_id === undefined ? undefined : await resolvePublicApiId(services.findApi, actor.orgId, query.api_id);
     const { apiIds: hiddenApis } = await services.ownership.findHidden(actor);
-    const uptimeQuery = { orgId: actor.orgId, from, to, now, apiId, hiddenApis };
+    const uptimeQuery = {
+      orgId: actor.orgId,
+      from,
+      to,
+      now,
+      apiId,
+      hiddenApis,
+      isUp: query.state && query.state === 'up',
+    };
     const page = await services.uptime.page(
       uptimeQuery,
       toPageRequest(query.p, services.settings['management.page_size']),

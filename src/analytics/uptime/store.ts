@@ -22,6 +22,8 @@ export interface UptimeQuery {
   readonly to: number;
   readonly now: number;
   readonly apiId?: string | undefined;
+  /** Hosts that are up, or down, at the end of the range. */
+  readonly isUp?: boolean | undefined;
   /** APIs the caller must not see. */
   readonly hiddenApis?: readonly string[] | undefined;
 }
@@ -86,7 +88,8 @@ export function createUptimeStore(records: Records) {
 
 const isUnexpired = (now: number) => sql<boolean>`(expires_at = 0 or expires_at > ${now})`;
 
-function selectHosts(records: Records, { orgId, from, to, now, apiId, hiddenApis }: UptimeQuery) {
+function selectHosts(records: Records, uptimeQuery: UptimeQuery) {
+  const { orgId, from, to, now, apiId, hiddenApis, isUp } = uptimeQuery;
   const query = records.db
     .selectFrom('uptime_hours')
     .where('org_id', '=', orgId)
@@ -97,8 +100,17 @@ function selectHosts(records: Records, { orgId, from, to, now, apiId, hiddenApis
     .select(['api_id', 'host']);
   const visible =
     hiddenApis && hiddenApis.length > 0 ? query.where('api_id', 'not in', selectListed(records, hiddenApis)) : query;
-  return apiId === undefined ? visible : visible.where('api_id', '=', apiId);
+  const ofApi = apiId === undefined ? visible : visible.where('api_id', '=', apiId);
+  return isUp === undefined ? ofApi : ofApi.where(hasLastState(uptimeQuery, isUp));
 }
+
+/** The row of the last hour holds the newest result. */
+const hasLastState = ({ from, to, now }: UptimeQuery, isUp: boolean) => sql<boolean>`(
+  select last.up from uptime_hours as last
+  where last.org_id = uptime_hours.org_id and last.api_id = uptime_hours.api_id and last.host = uptime_hours.host
+    and last.hour >= ${from - (from % hourMs)} and last.hour <= ${to}
+    and (last.expires_at = 0 or last.expires_at > ${now})
+  order by last.hour desc limit 1) = ${isUp ? 1 : 0}`;
 
 /** Joins the row of the last hour: it holds the newest result. */
 const buildListing = (records: Records, uptimeQuery: UptimeQuery) =>

@@ -25,12 +25,13 @@ const hiddenHeaders = new Set(['user-agent', 'last-event-id', 'if-none-match']);
 const maxInputSchemaBytes = 6144;
 export const describeToolName = 'gw_describe_tool';
 
-/** Dashboard operations for callers with an access key; sign-ins, browser sessions and endless streams are left out. */
-const isTool = ({ surface, permission, path, produces, accepts }: AnyOperation): boolean =>
+/** Dashboard operations for callers with an access key; sign-ins, browser sessions and streams are left out. */
+const isTool = ({ surface, permission, path, produces, streamsFile, accepts }: AnyOperation): boolean =>
   surface === 'dashboard' &&
   permission !== 'public' &&
   !path.startsWith('/api/session') &&
   produces !== eventStreamType &&
+  !streamsFile &&
   accepts !== 'form';
 
 /** Tools of all operations by name. */

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
+import type { StreamedFile } from '#operations/body.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, toPageRequest } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
+import { auditExportTypes, createAuditExport } from './export.ts';
 import { AuditLog, auditFilters, toAuditLog } from './schema.ts';
 import type { AuditFilter, AuditStore } from './store.ts';
 
@@ -11,8 +14,24 @@ interface AuditServices {
   settings: Settings;
 }
 
+interface AuditExportServices {
+  audit: AuditStore;
+  log: Log;
+}
+
 const query = z.object({ p: pageNumber, ...auditFilters });
+const organisationFilter = z
+  .string()
+  .max(64)
+  .optional()
+  .describe('Restricts the list to one organisation; empty for records without one');
 const params = z.object({ auditLogId: z.string() });
+const { p: _page, ...exportFilters } = query.shape;
+const exportQuery = z.object({
+  type: z.enum(['csv', 'json']).default('csv').describe('Format of the file'),
+  ...exportFilters,
+});
+const auditFile = z.custom<StreamedFile>(value => value instanceof Object && 'stream' in value);
 const auditPage = z.object({ audit_logs: z.array(AuditLog), pages: z.int() });
 const ofOrganisation = { surface: 'dashboard', noun: 'audit', permission: 'audit_logs:read' } as const;
 const ofInstallation = { surface: 'admin', noun: 'audit', permission: 'secret' } as const;
@@ -20,7 +39,16 @@ const ofInstallation = { surface: 'admin', noun: 'audit', permission: 'secret' }
 const dayMs = 86_400_000;
 const toStartMs = (day: string | undefined) => (day === undefined ? undefined : Date.parse(`${day}T00:00:00Z`));
 
-function toFilter({ user, action, ip, method, status, url, from_date, to_date }: z.output<typeof query>): AuditFilter {
+function toFilter({
+  user,
+  action,
+  ip,
+  method,
+  status,
+  url,
+  from_date,
+  to_date,
+}: Omit<z.output<typeof query>, 'p'>): AuditFilter {
   const last = toStartMs(to_date);
   return {
     actor: user?.toLowerCase() || undefined,
@@ -69,19 +97,41 @@ export const getAuditLog = operation({
   handle: ({ actor, params: { auditLogId } }, services: AuditServices) => readRecord(services, auditLogId, actor.orgId),
 });
 
+export const exportAuditLogs = operation({
+  ...ofOrganisation,
+  name: 'exportAuditLogs',
+  method: 'GET',
+  path: '/api/audit-logs/export',
+  about: 'Returns all audit records of the caller’s organisation that match the filters as one file, newest first.',
+  query: exportQuery,
+  returns: auditFile,
+  streamsFile: Object.values(auditExportTypes),
+  problems: [problem.audit_export_too_large],
+  handle: async ({ actor, query: { type, ...filters } }, { audit, log }: AuditExportServices) =>
+    createAuditExport(await audit.export({ ...toFilter(filters), orgId: actor.orgId }), type, log),
+});
+
+export const exportAllAuditLogs = operation({
+  ...ofInstallation,
+  name: 'exportAllAuditLogs',
+  method: 'GET',
+  path: '/admin/audit-logs/export',
+  about: 'Returns all audit records of the installation that match the filters as one file, newest first.',
+  query: exportQuery.extend({ org_id: organisationFilter }),
+  returns: auditFile,
+  streamsFile: Object.values(auditExportTypes),
+  problems: [problem.audit_export_too_large],
+  handle: async ({ query: { type, org_id, ...filters } }, { audit, log }: AuditExportServices) =>
+    createAuditExport(await audit.export({ ...toFilter(filters), orgId: org_id }), type, log),
+});
+
 export const listAllAuditLogs = operation({
   ...ofInstallation,
   name: 'listAllAuditLogs',
   method: 'GET',
   path: '/admin/audit-logs',
   about: 'Lists all audit records: of organisations, of the portal, and of the operator’s secrets.',
-  query: query.extend({
-    org_id: z
-      .string()
-      .max(64)
-      .optional()
-      .describe('Restricts the list to one organisation; empty for records without one'),
-  }),
+  query: query.extend({ org_id: organisationFilter }),
   returns: auditPage,
   handle: ({ query: { org_id, ...filters } }, services: AuditServices) =>
     listRecords(services, { ...toFilter(filters), orgId: org_id }, filters.p),
@@ -99,4 +149,11 @@ export const getAnyAuditLog = operation({
   handle: ({ params: { auditLogId } }, services: AuditServices) => readRecord(services, auditLogId),
 });
 
-export const auditOperations = [listAuditLogs, getAuditLog, listAllAuditLogs, getAnyAuditLog];
+export const auditOperations = [
+  listAuditLogs,
+  exportAuditLogs,
+  getAuditLog,
+  listAllAuditLogs,
+  exportAllAuditLogs,
+  getAnyAuditLog,
+];

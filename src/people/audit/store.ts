@@ -5,6 +5,7 @@ import type { AuditEntry } from '#operations/audit.ts';
 import type { PageRequest } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
+import { problem } from '../problems.ts';
 import type { AuditRecord } from './schema.ts';
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
@@ -33,6 +34,9 @@ interface Body {
 
 /** Bounds an unpaged list, so that one request cannot exhaust the memory. */
 const maxListItems = 100_000;
+/** Bounds an export, which is streamed. */
+export const maxExportedRecords = 500_000;
+const exportBatchRows = 1000;
 const columns = ['id', 'org_id', 'at', 'actor', 'action', 'method', 'url', 'status', 'ip', 'body'] as const;
 
 /** Audit log: append-only, apart from deletion by age. */
@@ -64,6 +68,28 @@ export function createAuditStore(records: Records, clock: Clock) {
       return { items: rows.map(toRecord), pages: isUnpaged ? 1 : Math.max(1, Math.ceil(total / size)) };
     },
 
+    /**
+     * All matching records in batches, newest first: one query for each batch, so that a slow reader holds no connection
+     * of the database. Records that are written meanwhile are left out.
+     */
+    async export(filter: AuditFilter): Promise<AsyncGenerator<AuditRecord[]>> {
+      const summary = selectMatching(filter).select([
+        sql<number>`count(*)`.as('total'),
+        sql<number>`max(id)`.as('last'),
+      ]);
+      const { total, last } = await summary.executeTakeFirstOrThrow();
+      if (Number(total) > maxExportedRecords)
+        throw problem.audit_export_too_large({ detail: { max: maxExportedRecords } });
+      const readBatch = (before: number) =>
+        selectMatching(filter)
+          .select(columns)
+          .where('id', '<', before)
+          .orderBy('id', 'desc')
+          .limit(exportBatchRows)
+          .execute();
+      return readBatches(Number(last ?? 0) + 1, readBatch);
+    },
+
     async get(id: number, orgId?: string): Promise<AuditRecord | undefined> {
       const row = await selectMatching({ orgId }).select(columns).where('id', '=', id).executeTakeFirst();
       return row && toRecord(row);
@@ -77,6 +103,15 @@ export function createAuditStore(records: Records, clock: Clock) {
         .execute();
     },
   };
+}
+
+async function* readBatches(before: number, readBatch: (before: number) => Promise<Row[]>) {
+  for (let next = before; ; ) {
+    const rows = await readBatch(next);
+    if (rows.length > 0) yield rows.map(toRecord);
+    if (rows.length < exportBatchRows) return;
+    next = Number(rows.at(-1)!.id);
+  }
 }
 
 function toCondition({ orgId, urlPart, fromMs, beforeMs, ...equal }: AuditFilter) {
