@@ -294,7 +294,6 @@ async function openListeners(
   const describeNode = createNodeDescription({ id, settings, version, traffic: dataPlane.state, ...environment });
   const shared = createListenerOptions(settings, environment, {
     ...services,
-    log: environment.log,
     describeNode,
     traffic: createDataPlaneControl(dataPlane),
     grantConsent: createConsent({ ...services, provider: oauth }),
@@ -368,14 +367,14 @@ type CatalogueServices = ServicesOf<typeof catalogue> & Installation['services']
 function createListenerOptions(
   settings: Settings,
   { log, clock }: AppEnvironment,
-  services: CatalogueServices & { readonly waitUntilApplied: WaitUntilApplied },
+  services: Omit<CatalogueServices, 'log'> & { readonly waitUntilApplied: WaitUntilApplied },
 ) {
   const authenticate = createAuthenticators(services.users, services.resolveActor, services.secrets);
   const writeAudit = createAuditWriter(services.audit, log);
   const maxFailures = settings['management.max_auth_failures_per_minute'];
   return {
     operations: catalogue,
-    services,
+    services: { ...services, log },
     authenticate,
     authenticateSession: createSessionAuthenticator(services),
     writeAudit,

@@ -1,10 +1,11 @@
-import { type SqlBool, sql } from 'kysely';
+import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import type { AuditEntry } from '#operations/audit.ts';
 import type { PageRequest } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
+import type { Tables } from '#storage/tables.ts';
 import { problem } from '../problems.ts';
 import type { AuditRecord } from './schema.ts';
 
@@ -72,23 +73,7 @@ export function createAuditStore(records: Records, clock: Clock) {
      * All matching records in batches, newest first: one query for each batch, so that a slow reader holds no connection
      * of the database. Records that are written meanwhile are left out.
      */
-    async export(filter: AuditFilter): Promise<AsyncGenerator<AuditRecord[]>> {
-      const summary = selectMatching(filter).select([
-        sql<number>`count(*)`.as('total'),
-        sql<number>`max(id)`.as('last'),
-      ]);
-      const { total, last } = await summary.executeTakeFirstOrThrow();
-      if (Number(total) > maxExportedRecords)
-        throw problem.audit_export_too_large({ detail: { max: maxExportedRecords } });
-      const readBatch = (before: number) =>
-        selectMatching(filter)
-          .select(columns)
-          .where('id', '<', before)
-          .orderBy('id', 'desc')
-          .limit(exportBatchRows)
-          .execute();
-      return readBatches(Number(last ?? 0) + 1, readBatch);
-    },
+    export: (filter: AuditFilter) => exportRecords(selectMatching(filter)),
 
     async get(id: number, orgId?: string): Promise<AuditRecord | undefined> {
       const row = await selectMatching({ orgId }).select(columns).where('id', '=', id).executeTakeFirst();
@@ -103,6 +88,14 @@ export function createAuditStore(records: Records, clock: Clock) {
         .execute();
     },
   };
+}
+
+async function exportRecords(matching: SelectQueryBuilder<Tables, 'audit', unknown>) {
+  const summary = matching.select([sql<number>`count(*)`.as('total'), sql<number>`max(id)`.as('last')]);
+  const { total, last } = await summary.executeTakeFirstOrThrow();
+  if (Number(total) > maxExportedRecords) throw problem.audit_export_too_large({ detail: { max: maxExportedRecords } });
+  const selected = matching.select(columns).orderBy('id', 'desc').limit(exportBatchRows);
+  return readBatches(Number(last ?? 0) + 1, before => selected.where('id', '<', before).execute());
 }
 
 async function* readBatches(before: number, readBatch: (before: number) => Promise<Row[]>) {
