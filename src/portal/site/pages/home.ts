@@ -47,7 +47,7 @@ ${featured.length > 0 ? 'Featured products' : 'Products'}</h2>
 }
 
 const steps = [
-  ['Find a product', 'Read what it does, and try its reference.'],
+  ['Find a product', 'Read what it does, and which plans it has.'],
   ['Choose a plan', 'Its limits are on the page of the product.'],
   ['Make a call', 'Send the key of your app with your first request.'],
 ] as const;

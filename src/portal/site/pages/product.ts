@@ -20,7 +20,7 @@ import { renderPostContent } from './blog.ts';
 const maxDocs = 100;
 
 export interface ProductTab {
-  readonly id: 'overview' | 'reference' | 'guides';
+  readonly id: 'overview' | 'guides';
   readonly main: Markup;
   readonly title?: string;
   readonly isWide?: boolean;
@@ -40,7 +40,6 @@ export async function renderProduct(
   const hasDocs = (await portal.docs.page(product.ID, { page: 1, per_page: maxDocs })).some(isPublished);
   const tabs: readonly (readonly [ProductTab['id'], string, string, boolean])[] = [
     ['overview', 'Overview', url, true],
-    ['reference', 'Reference', `${url}/docs`, product.APIDetails.length + product.SpecDetails.length > 0],
     ['guides', 'Get started', `${url}/guides`, hasDocs],
   ];
   const name = displayName(product);
