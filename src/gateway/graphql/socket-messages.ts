@@ -9,7 +9,7 @@ import { refusals } from '../pipeline/refusals.ts';
 import type { OperationChecker, Refused } from './checker.ts';
 import { refuseGraphqlRequest } from './graphql-refusals.ts';
 import { isFault, type RequestBounds, type RequestFault, readSocketRequest } from './request.ts';
-import { socketProtocols } from './subscriptions/socket-protocols.ts';
+import { invalidMessageCode, socketProtocols, unauthorizedCode } from './subscriptions/socket-protocols.ts';
 import { findGraphqlParameter } from './url-parameters.ts';
 
 /** Messages without an operation. */
@@ -28,10 +28,6 @@ const passedTypes: ReadonlySet<unknown> = new Set([
  */
 export const messageMembers: readonly string[] = ['type', 'id', 'payload'];
 
-/** Close code of graphql-transport-ws for a message that is none. */
-const invalidMessageCode = 4400;
-/** Close code for a key that is not valid any more, of the same protocol. */
-const unauthorizedCode = 4401;
 /** "Service restart": clients open another socket, whose operations are checked by the rights of today. */
 const rightsChangedCode = 1012;
 

@@ -1,8 +1,8 @@
 import { createPublicId } from '#base/ids.ts';
+import { closeOpcode } from './websocket-codes.ts';
 
 /** Longest frame header (RFC 6455, 5.2): two bytes, eight of length, four of mask. */
 const maxHeadBytes = 14;
-const closeOpcode = 8;
 
 /** Tracks the frame boundaries of one direction (RFC 6455, 5.2) without reading payloads. */
 export class FrameTracker {

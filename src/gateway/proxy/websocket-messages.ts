@@ -2,21 +2,19 @@ import { isUtf8 } from 'node:buffer';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { MessageDecision } from '../pipeline/exchange.ts';
 import { ReceiveBuffer } from './receive-buffer.ts';
+import {
+  closeOpcode,
+  continuationOpcode,
+  invalidPayloadCode,
+  protocolErrorCode,
+  textOpcode,
+  tooLargeCode,
+  unsupportedDataCode,
+} from './websocket-codes.ts';
 import { toFrame } from './websocket-frames.ts';
 
-/** Opcodes (RFC 6455, 5.2). */
-const continuationOpcode = 0;
-const textOpcode = 1;
-const closeOpcode = 8;
-
-/** Close codes (RFC 6455, 7.4.1). */
-const protocolErrorCode = 1002;
-const unsupportedDataCode = 1003;
-const invalidPayloadCode = 1007;
-const tooLargeCode = 1009;
-
 /** Frames of one message: each takes memory of its own, also without payload. */
-const maxMessageFrames = 1024;
+export const maxMessageFrames = 1024;
 
 export interface MessageGateOptions {
   readonly maxMessageBytes: number;

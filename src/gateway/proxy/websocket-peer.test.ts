@@ -97,4 +97,61 @@ describe('end of a WebSocket', () => {
     assert.equal((await readFirst(theirs)).readUInt16BE(2), 1011);
     assert.equal((errors[0] as Error).message, 'broken');
   });
+
+  test('a connection that is closed while a message is handled ends with the Close frame of the other end', async () => {
+    const { promise: handled } = Promise.withResolvers<void>();
+    const started: string[] = [];
+    const { peer, theirs, closed } = openPeer({
+      onMessage(text) {
+        started.push(text);
+        return handled;
+      },
+    });
+    theirs.resume();
+    theirs.write(Buffer.concat([masked(1, 'a'), masked(1, 'b')]));
+    while (started.length < 1) await new Promise(setImmediate);
+    peer.close(4000);
+    for (let at = 0; at < 100; at++) theirs.write(masked(1, 'x'.repeat(900)));
+    theirs.write(toFrame(8, Buffer.from([0x03, 0xe8]), true));
+    assert.equal(await closed, 4000);
+    assert.deepEqual(started, ['a']);
+  });
+
+  test('a Close frame that waits behind a message ends a connection that is closed meanwhile', async () => {
+    const { promise: handled } = Promise.withResolvers<void>();
+    let started = 0;
+    const { peer, theirs, closed } = openPeer({
+      onMessage() {
+        started++;
+        return handled;
+      },
+    });
+    theirs.resume();
+    theirs.write(Buffer.concat([masked(1, 'a'), toFrame(8, Buffer.from([0x03, 0xe8]), true)]));
+    while (started < 1) await new Promise(setImmediate);
+    peer.close(4000);
+    assert.equal(await closed, 4000);
+  });
+
+  test('a violation ends the connection, and the bytes after it are not read', async () => {
+    const { theirs, messages, closed } = openPeer();
+    theirs.write(masked(1, 'x'.repeat(1000)));
+    theirs.write(masked(1, 'later'));
+    theirs.resume();
+    await once(theirs, 'end');
+    theirs.end(masked(1, 'last'));
+    assert.equal(await closed, 1009);
+    assert.deepEqual(messages, []);
+  });
+
+  test('the bytes of sent messages are counted in UTF-8, those after close are not', async () => {
+    const { peer } = openPeer();
+    assert.equal(peer.isOpen, true);
+    peer.send('é€');
+    peer.reply('a');
+    peer.close();
+    peer.send('late');
+    assert.deepEqual([peer.isOpen, peer.sentBytes], [false, 6]);
+    peer.destroy();
+  });
 });

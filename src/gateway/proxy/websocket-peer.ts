@@ -2,29 +2,27 @@ import { isUtf8 } from 'node:buffer';
 import type { Duplex } from 'node:stream';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import { ReceiveBuffer } from './receive-buffer.ts';
+import {
+  abnormalCode,
+  closeOpcode,
+  continuationOpcode,
+  internalErrorCode,
+  invalidPayloadCode,
+  normalCode,
+  noStatusCode,
+  pingOpcode,
+  policyViolationCode,
+  pongOpcode,
+  protocolErrorCode,
+  textOpcode,
+  tooLargeCode,
+  unsupportedDataCode,
+} from './websocket-codes.ts';
 import { toCloseFrame, toFrame } from './websocket-frames.ts';
-import { readFrame, unmask, type WebSocketFrame } from './websocket-messages.ts';
-
-/** Opcodes (RFC 6455, 5.2). */
-const continuationOpcode = 0;
-const textOpcode = 1;
-const closeOpcode = 8;
-const pingOpcode = 9;
-
-/** Close codes (RFC 6455, 7.4.1). */
-const normalCode = 1000;
-const protocolErrorCode = 1002;
-const unsupportedDataCode = 1003;
-const noStatusCode = 1005;
-const abnormalCode = 1006;
-const invalidPayloadCode = 1007;
-const policyViolationCode = 1008;
-const tooLargeCode = 1009;
-const internalErrorCode = 1011;
+import { maxMessageFrames, readFrame, unmask, type WebSocketFrame } from './websocket-messages.ts';
 
 /** Payload of a control frame (RFC 6455, 5.5). */
 const maxControlBytes = 125;
-const maxMessageFrames = 1024;
 /** Messages that wait for the other end to read: beyond it the connection is closed. */
 const maxUnreadBytes = 1_048_576;
 
@@ -53,7 +51,10 @@ export class WebSocketPeer {
   readonly #received = new ReceiveBuffer();
   #payloads: Buffer[] = [];
   #messageBytes = 0;
-  #state: 'open' | 'closing' | 'closed' = 'open';
+  #sentBytes = 0;
+  /** `closing` reads up to the Close frame of the other end, `failed` reads nothing. */
+  #state: 'open' | 'closing' | 'failed' | 'closed' = 'open';
+  /** A message is being handled. */
   #isHeld = false;
   #closeCode: number | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -71,9 +72,22 @@ export class WebSocketPeer {
     });
   }
 
+  /** Messages can be sent: no Close frame was sent or received. */
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Payloads of the messages that were sent. */
+  get sentBytes(): number {
+    return this.#sentBytes;
+  }
+
   /** Sends a message; one that is sent after `close` is dropped. */
   send(text: string): void {
-    if (this.#state === 'open') this.#stream.write(toFrame(textOpcode, Buffer.from(text), this.#options.isClient));
+    if (this.#state !== 'open') return;
+    const payload = Buffer.from(text);
+    this.#sentBytes += payload.length;
+    this.#stream.write(toFrame(textOpcode, payload, this.#options.isClient));
   }
 
   /** Sends an answer that the other end causes: where it reads none, it must not fill the memory. */
@@ -104,6 +118,8 @@ export class WebSocketPeer {
     this.#stream.write(toCloseFrame(code, this.#options.isClient));
     this.#timer = setTimeout(() => this.#stream.destroy(), this.#options.closeTimeoutMs);
     this.#stream.resume();
+    // Frames that waited for a handler: the Close frame of the other end may be one of them.
+    if (this.#isHeld) this.#takeFrames();
   }
 
   destroy(): void {
@@ -111,12 +127,14 @@ export class WebSocketPeer {
   }
 
   #take(chunk: Buffer): void {
+    if (this.#state === 'failed' || this.#state === 'closed') return;
     this.#received.append(chunk);
     this.#takeFrames();
   }
 
+  /** Backpressure holds back messages of an open connection; those of a closing one are discarded. */
   #takeFrames(): void {
-    while (!this.#isHeld && this.#state !== 'closed') {
+    while (this.#state === 'closing' || (this.#state === 'open' && !this.#isHeld)) {
       const frame = readFrame(this.#received.bytes);
       if (frame === undefined) return;
       const frameBytes = frame.headBytes + frame.payloadBytes;
@@ -154,17 +172,17 @@ export class WebSocketPeer {
     } catch (error) {
       // An error in a listener would end the thread with all its connections.
       this.#options.onError(error);
-      this.#fail(internalErrorCode);
+      this.close(internalErrorCode);
     }
   }
 
   #hold(handled: Promise<void>): void {
     this.#isHeld = true;
-    this.#stream.pause();
+    if (this.#state === 'open') this.#stream.pause();
     handled
       .catch(error => {
         this.#options.onError(error);
-        this.#fail(internalErrorCode);
+        this.close(internalErrorCode);
       })
       .then(() => {
         this.#isHeld = false;
@@ -177,7 +195,7 @@ export class WebSocketPeer {
     if (opcode === closeOpcode) return this.#takeClose(payload);
     if (opcode !== pingOpcode || this.#state !== 'open') return;
     if (this.#stream.writableLength > maxUnreadBytes) return this.close(policyViolationCode);
-    this.#stream.write(toFrame(pingOpcode + 1, payload, this.#options.isClient));
+    this.#stream.write(toFrame(pongOpcode, payload, this.#options.isClient));
   }
 
   /** The closing handshake is complete with a Close frame each way; the connection ends with it. */
@@ -189,9 +207,11 @@ export class WebSocketPeer {
     this.#stream.end(() => this.#stream.destroy());
   }
 
+  /** Fails the connection (RFC 6455, 7.1.7): what follows a violation is discarded, also a Close frame. */
   #fail(code: number): void {
     this.close(code);
-    // Bytes after a violation are not read as frames.
+    this.#state = 'failed';
     this.#received.consume(this.#received.bytes.length);
+    this.#stream.end();
   }
 }

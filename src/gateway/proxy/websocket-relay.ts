@@ -1,15 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { MessageCheck } from '../pipeline/exchange.ts';
+import { goingAwayCode, internalErrorCode, policyViolationCode } from './websocket-codes.ts';
 import { FrameTracker, toCloseFrame } from './websocket-frames.ts';
 import { type GateOutput, MessageGate, toTextFrame } from './websocket-messages.ts';
 
-/** "Going away" (RFC 6455, 7.4.1). */
-const goingAwayCode = 1001;
-/** "Policy violation": the client does not read the replies it causes. */
-const policyViolationCode = 1008;
-/** "Internal error": the check of a message failed. */
-const internalErrorCode = 1011;
 /** Replies of the gateway that wait for the client. */
 const maxReplyBytes = 1_048_576;
 const nothing: GateOutput = { forward: [], closeCode: undefined, isWaiting: false };

@@ -19,6 +19,7 @@ import type { Exchange } from '../../pipeline/exchange.ts';
 import type { PipelineServices } from '../../pipeline/services.ts';
 import type { VariableServices } from '../../variables/variables.ts';
 import type { DataGraph, SendToSource } from '../data-graph.ts';
+import { maskedMessage } from '../mask-errors.ts';
 import type { SubscriptionBounds } from '../subscriptions/source-subscription.ts';
 import { createFieldReader, type FieldReader } from './field-reader.ts';
 import { GraphqlValue, readMember } from './graphql-value.ts';
@@ -212,7 +213,7 @@ function formatResult(
     if (!cause || cause instanceof SourceError || isResultError(cause))
       return { message: error.message, ...(path && { path }) };
     onBug(cause);
-    return { message: 'Internal server error', ...(path && { path }) };
+    return { message: maskedMessage, ...(path && { path }) };
   });
   if (!canHold(run, formatted)) return formatStop(run);
   const all = [...formatted, ...run.addedErrors];

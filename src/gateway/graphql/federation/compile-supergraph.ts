@@ -119,7 +119,7 @@ async function* subscribeToSubgraph(
   const requested = { ...built, headers: [...built.headers, ...planOptions.listHeaders(own)] };
   for await (const payload of subscribeToSource(source, requested, own, bounds)) {
     const event = toSubgraphReply(source.name, payload);
-    if (!event) throw new SourceError(`an event of ${source.name} is no GraphQL`);
+    if (!event) throw new SourceError(`an event of the subgraph ${source.name} has neither data nor errors`);
     yield await runOperation(
       engine,
       request,

@@ -16,6 +16,7 @@ import type { CheckedGraphqlRequest } from '../../pipeline/checked-graphql.ts';
 import { nameOverhead, type OperationRun } from '../engine/operation-run.ts';
 import { SourceError } from '../engine/source-error.ts';
 import { readOwn } from '../engine/source-scope.ts';
+import { maskedMessage } from '../mask-errors.ts';
 import { findPlannedAlias } from './response-keys.ts';
 import type { SubgraphError } from './subgraph-response.ts';
 
@@ -92,7 +93,7 @@ export function formatProjection(
     if (cause && isNullError(cause)) return isExplained(path) ? [] : [{ message, path }];
     if (!cause || cause instanceof SourceError || cause.name === 'GraphQLError') return [{ message, path }];
     onBug(cause);
-    return [{ message: 'Internal server error', path }];
+    return [{ message: maskedMessage, path }];
   });
   for (const error of own) run.chargeError(error);
   const all = [

@@ -7,6 +7,11 @@ export const socketProtocols: readonly SocketProtocol[] = ['graphql-transport-ws
 export const isSocketProtocol = (name: string): name is SocketProtocol =>
   (socketProtocols as readonly string[]).includes(name);
 
+/** Close code of graphql-transport-ws for a message that is none. */
+export const invalidMessageCode = 4400;
+/** Of the same protocol: a key that is not valid any more, or an operation before `connection_init`. */
+export const unauthorizedCode = 4401;
+
 /** Names of messages by protocol. */
 export const messageTypes = {
   'graphql-transport-ws': { start: 'subscribe', stop: 'complete', result: 'next' },

@@ -1,14 +1,12 @@
 import type { Duplex } from 'node:stream';
 import type { CheckedGraphqlRequest, GraphqlSocket } from '../../pipeline/checked-graphql.ts';
+import { goingAwayCode } from '../../proxy/websocket-codes.ts';
 import { WebSocketPeer } from '../../proxy/websocket-peer.ts';
 import { SourceError } from '../engine/source-error.ts';
-import { messageTypes } from './socket-protocols.ts';
+import { maskedMessage } from '../mask-errors.ts';
+import { invalidMessageCode, messageTypes, unauthorizedCode } from './socket-protocols.ts';
 
-/** Close code of a server that shuts down (RFC 6455, 7.4.1). */
-const goingAwayCode = 1001;
-/** Close codes of graphql-transport-ws. */
-const invalidMessageCode = 4400;
-const unauthorizedCode = 4401;
+/** Further close codes of graphql-transport-ws. */
 const initialisationTimeoutCode = 4408;
 const idTakenCode = 4409;
 const tooManyInitialisationsCode = 4429;
@@ -41,7 +39,6 @@ export class GraphqlSocketServer {
   /** With those that the client has stopped, until they have ended. */
   #runningCount = 0;
   #isInitialised = false;
-  #sentBytes = 0;
 
   constructor(stream: Duplex, options: SocketServerOptions) {
     this.#options = options;
@@ -66,7 +63,7 @@ export class GraphqlSocketServer {
     clearTimeout(this.#timer);
     this.#stopWatching();
     for (const controller of this.#running.values()) controller.abort();
-    this.#options.onClose(this.#sentBytes);
+    this.#options.onClose(this.#peer.sentBytes);
   }
 
   #onMessage(text: string): Promise<void> | undefined {
@@ -105,6 +102,8 @@ export class GraphqlSocketServer {
       return this.#reply(this.#toError(id, [{ message, extensions: { code: 'operation_limit_exceeded' } }]));
     }
     const decision = await socket.check(payload);
+    // A connection that ended meanwhile would not abort the operation.
+    if (!this.#peer.isOpen) return;
     if (decision.kind === 'refuse') return this.#reply(this.#toError(id, decision.errors));
     if (decision.kind === 'execute') return void this.#run(id, decision.request);
     this.#reply({ id, type: messageTypes[socket.protocol].result, payload: JSON.parse(decision.result) });
@@ -124,16 +123,16 @@ export class GraphqlSocketServer {
       for await (const payload of run(request, signal)) {
         for (let drained = peer.waitForDrain(); drained; drained = peer.waitForDrain()) await drained;
         if (signal.aborted) return;
-        peer.send(this.#write({ id, type: messageTypes[socket.protocol].result, payload }));
+        peer.send(JSON.stringify({ id, type: messageTypes[socket.protocol].result, payload }));
       }
     } catch (error) {
       if (!(error instanceof SourceError)) onError(error);
-      last = this.#toError(id, [{ message: error instanceof SourceError ? error.message : 'Internal server error' }]);
+      last = this.#toError(id, [{ message: error instanceof SourceError ? error.message : maskedMessage }]);
     } finally {
       this.#runningCount--;
       if (this.#running.get(id) === controller) this.#running.delete(id);
       // The client knows of an operation that it has stopped.
-      if (!signal.aborted) peer.send(this.#write(last));
+      if (!signal.aborted) peer.send(JSON.stringify(last));
     }
   }
 
@@ -143,12 +142,6 @@ export class GraphqlSocketServer {
   }
 
   #reply(message: object): void {
-    this.#peer.reply(this.#write(message));
-  }
-
-  #write(message: object): string {
-    const text = JSON.stringify(message);
-    this.#sentBytes += text.length;
-    return text;
+    this.#peer.reply(JSON.stringify(message));
   }
 }

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { createPublicId } from '#base/ids.ts';
 import { parseMediaType } from '#base/media-type.ts';
 import type { Settings } from '#base/settings.ts';
@@ -7,7 +8,7 @@ import type { SourceConnection, SourceRequest, SubscriptionCall } from '../data-
 import { SourceError } from '../engine/source-error.ts';
 import { readServerSentEvents } from './event-reader.ts';
 import { isSocketProtocol, type SocketProtocol, socketProtocols } from './socket-protocols.ts';
-import { readSocketEvents } from './upstream-socket.ts';
+import { readHandshake, readSocketEvents } from './upstream-socket.ts';
 
 export interface SubscriptionBounds {
   readonly maxMessageBytes: number;
@@ -44,19 +45,21 @@ export async function* subscribeToSource(
   const isSocket = subscriptionType !== 'sse';
   const request = isSocket ? toUpgradeRequest(built, key, offered) : toEventRequest(built, source.sseUsePost);
   const opening = transport.connect(request, isSocket ? 'websocket' : '');
-  let isOpen = false;
-  // A socket that is open ends with a Close frame.
-  const leave = () => void ((isSocket && isOpen) || opening.abandon());
+  let hasPeer = false;
+  // The peer of a WebSocket ends its connection, with a Close frame.
+  const leave = () => void (hasPeer || opening.abandon());
   signal.addEventListener('abort', leave, { once: true });
   try {
     const connection = await opening.connection;
     if (signal.aborted) return;
-    isOpen = true;
     if (!connection || connection.isFailed) throw new SourceError(`the data source ${source.name} is unavailable`);
     if (!isSocket) return yield* readEvents(source.name, connection, bounds);
     const operation: unknown = JSON.parse(built.body!.toString());
     const { name: sourceName } = source;
-    yield* readSocketEvents(connection, { ...bounds, sourceName, key, offered, operation, signal, closeTimeoutMs });
+    const protocol = readHandshake(connection, { sourceName, key, offered });
+    hasPeer = true;
+    const own = { sourceName, protocol, operation, signal, closeTimeoutMs };
+    yield* readSocketEvents(connection.stream as Duplex, { ...bounds, ...own });
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

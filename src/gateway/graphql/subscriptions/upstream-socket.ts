@@ -18,9 +18,8 @@ export const computeSocketAccept = (key: string): string =>
 
 export interface UpstreamSocketOptions {
   readonly sourceName: string;
-  /** `Sec-WebSocket-Key` that was sent. */
-  readonly key: string;
-  readonly offered: readonly SocketProtocol[];
+  /** That of the handshake. */
+  readonly protocol: SocketProtocol;
   readonly operation: unknown;
   /** Ends the subscription. */
   readonly signal: AbortSignal;
@@ -31,29 +30,39 @@ export interface UpstreamSocketOptions {
   readonly closeTimeoutMs: number;
 }
 
+export interface HandshakeOptions {
+  readonly sourceName: string;
+  /** `Sec-WebSocket-Key` that was sent. */
+  readonly key: string;
+  readonly offered: readonly SocketProtocol[];
+}
+
+/** The subprotocol that the server chose. Throws where it opened no WebSocket: the caller ends the connection. */
+export function readHandshake({ status, headers }: SourceConnection, options: HandshakeOptions): SocketProtocol {
+  const { sourceName, offered } = options;
+  if (status !== 101) throw new SourceError(`the data source ${sourceName} responded with status ${status}`);
+  const protocol = readProtocol(headers, options);
+  if (protocol !== undefined) return protocol;
+  throw new SourceError(`the data source ${sourceName} has no WebSocket with ${offered.join(' or ')}`);
+}
+
 /** The only operation of a connection to a source. */
 const operationId = '1';
 
 /**
  * Subscription at a GraphQL server over a WebSocket of its own: `graphql-transport-ws`, or the older `graphql-ws`. Yields
- * payloads with data and errors.
+ * payloads with data and errors, and ends the connection.
  */
-export async function* readSocketEvents(
-  { status, headers, stream }: SourceConnection,
-  options: UpstreamSocketOptions,
-): AsyncGenerator<unknown, void> {
+export async function* readSocketEvents(stream: Duplex, options: UpstreamSocketOptions): AsyncGenerator<unknown, void> {
   const { sourceName } = options;
-  if (status !== 101) throw new SourceError(`the data source ${sourceName} responded with status ${status}`);
-  const protocol = readProtocol(headers, options);
-  if (protocol === undefined)
-    throw new SourceError(`the data source ${sourceName} has no WebSocket with ${options.offered.join(' or ')}`);
   const queue = new EventQueue<unknown>();
   const fail = (reason: string) => queue.end(new SourceError(`the data source ${sourceName} ${reason}`));
   const stop = () => queue.end();
   options.signal.addEventListener('abort', stop, { once: true });
   const timer = setTimeout(() => fail('did not acknowledge the connection'), options.timeoutMs);
-  const types = messageTypes[protocol];
-  const peer = new WebSocketPeer(stream as Duplex, {
+  const types = messageTypes[options.protocol];
+  let isAcknowledged = false;
+  const peer = new WebSocketPeer(stream, {
     isClient: true,
     maxMessageBytes: options.maxMessageBytes,
     closeTimeoutMs: options.closeTimeoutMs,
@@ -62,12 +71,14 @@ export async function* readSocketEvents(
       if (!message) return fail('sent a message that is no JSON object');
       switch (message.type) {
         case 'connection_ack':
+          if (isAcknowledged) return fail('acknowledged the connection twice');
+          isAcknowledged = true;
           clearTimeout(timer);
-          return peer.send(JSON.stringify({ id: operationId, type: types.start, payload: options.operation }));
+          return peer.reply(JSON.stringify({ id: operationId, type: types.start, payload: options.operation }));
         case 'connection_error':
           return fail('refused the connection');
         case 'ping':
-          return peer.send(JSON.stringify({ type: 'pong' }));
+          return peer.reply(JSON.stringify({ type: 'pong' }));
         case types.result:
           return queue.push(message.payload);
         case 'error':
@@ -88,6 +99,8 @@ export async function* readSocketEvents(
   } finally {
     clearTimeout(timer);
     options.signal.removeEventListener('abort', stop);
+    // A reader that stops early takes no further event: the connection would wait for it.
+    queue.end();
     peer.send(JSON.stringify({ id: operationId, type: types.stop }));
     peer.close();
   }
@@ -105,7 +118,7 @@ function readFirstError(payload: unknown): string | undefined {
 }
 
 /** The subprotocol that the server chose; undefined where its handshake is invalid (RFC 6455, 4.1). */
-function readProtocol(headers: readonly string[], { key, offered }: UpstreamSocketOptions): SocketProtocol | undefined {
+function readProtocol(headers: readonly string[], { key, offered }: HandshakeOptions): SocketProtocol | undefined {
   const find = (name: string) => {
     const at = headers.findIndex((it, index) => index % 2 === 0 && it.toLowerCase() === name);
     return at < 0 ? '' : headers[at + 1]!.trim();

@@ -1,4 +1,5 @@
 import { SourceError } from '../../graphql/engine/source-error.ts';
+import { maskedMessage } from '../../graphql/mask-errors.ts';
 import { serverSentEventsType } from '../../graphql/media-types.ts';
 import type { CheckedGraphqlRequest } from '../../pipeline/checked-graphql.ts';
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
@@ -78,7 +79,7 @@ async function* listEvents(
     for await (const result of runGraphOperation(given, request, signal)) yield write(result);
   } catch (error) {
     if (!(error instanceof SourceError)) onBug(error);
-    yield write({ errors: [{ message: error instanceof SourceError ? error.message : 'Internal server error' }] });
+    yield write({ errors: [{ message: error instanceof SourceError ? error.message : maskedMessage }] });
   }
   // Without data an EventSource would not see it.
   yield 'event: complete\ndata: \n\n';
