@@ -422,7 +422,7 @@ export const settingsTable = {
     false,
     'Lets search engines index public pages of the developer portal: `robots.txt` allows them and names the sitemap.',
   ),
-  'portal.llms_txt': flag(false, 'Serves `/llms.txt`: public products and their documents as Markdown, for agents.'),
+  'portal.llms_txt': flag(false, 'Serves `/llms.txt`: links to public products as Markdown, for agents.'),
   'portal.token': secret(
     'Token of the `/portal-api/*` interface, sent as `Authorization`. Generated at first start if unset.',
   ),

@@ -1,18 +1,12 @@
 import { sql } from 'kysely';
 import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';
+import { toBatches } from './batch-store.ts';
 
 /** Tables of two ids: neither documents nor files. */
 type JoinTable = {
   [T in keyof PortalTables]: PortalTables[T] extends { body: string } | { content: string } ? never : T;
 }[keyof PortalTables];
-
-/** Bounds the values of one statement: engines limit their number. */
-const maxBatchSize = 1000;
-
-function* toBatches(ids: readonly number[]): Generator<readonly number[]> {
-  for (let start = 0; start < ids.length; start += maxBatchSize) yield ids.slice(start, start + maxBatchSize);
-}
 
 export type JoinTableStore = ReturnType<typeof createJoinTableStore>;
 

@@ -4,15 +4,13 @@ import { createInvalidProblem, type ValidationError } from '#operations/validati
 import { type Columns, createCollection, type Query } from '#storage/collection.ts';
 import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';
+import { toBatches } from './batch-store.ts';
 import type { PortalPageQuery, PortalRef, Reference } from './shapes.ts';
 
 type NumberedTable = {
   [T in keyof PortalTables]: PortalTables[T] extends { id: number; body: string } ? T : never;
 }[keyof PortalTables];
 type Match<T extends NumberedTable> = Partial<Columns<T>>;
-
-/** Bounds the values of one statement: engines limit their number. */
-const maxBatchSize = 1000;
 
 /** PostgreSQL takes values without a type for text. */
 const toTypedValue = (value: unknown) => (typeof value === 'number' ? sql`cast(${value} as bigint)` : sql`${value}`);
@@ -84,9 +82,8 @@ async function readInBatches<Value, Doc extends { ID: number }>(
 ): Promise<Doc[]> {
   const unique = [...new Set(values)];
   const found: Doc[] = [];
-  for (let start = 0; start < unique.length; start += maxBatchSize)
-    found.push(...(await read(unique.slice(start, start + maxBatchSize))));
-  return unique.length > maxBatchSize ? found.sort((a, b) => a.ID - b.ID) : found;
+  for (const batch of toBatches(unique)) found.push(...(await read(batch)));
+  return found.sort((a, b) => a.ID - b.ID);
 }
 
 async function sumLengths(records: Records, query: Query): Promise<number> {
@@ -102,10 +99,8 @@ async function updateAll<Doc extends { ID: number }>(
   columnsOf: (doc: Doc) => object,
 ): Promise<void> {
   const name = sql.table(table);
-  for (let start = 0; start < docs.length; start += maxBatchSize) {
-    const rows = docs
-      .slice(start, start + maxBatchSize)
-      .map(doc => ({ body: JSON.stringify(doc), ...columnsOf(doc), doc }));
+  for (const batch of toBatches(docs)) {
+    const rows = batch.map(doc => ({ body: JSON.stringify(doc), ...columnsOf(doc), doc }));
     const columns = ['body', ...Object.keys(columnsOf(docs[0]!))];
     // Both engines name the columns of VALUES column1, column2, ….
     const changes = columns.map((column, at) => sql`${sql.ref(column)} = changed.${sql.ref(`column${at + 2}`)}`);

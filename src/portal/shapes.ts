@@ -35,9 +35,8 @@ export const lenientBool = z.union(
 export const textUpTo = (maxLength = 255) => z.string().max(maxLength);
 export const nonEmptyText = (maxLength = 255) => z.string().trim().min(1, 'must not be empty').max(maxLength);
 
-/** Description of members that only pages of the portal read. */
-export const storedForPages =
-  'Stored; takes effect with the pages of the portal, which this version does not serve yet';
+/** Description of members that only the sign-up and the profile of developers will read. */
+export const storedForPages = 'Stored; takes effect with pages that this version does not have yet';
 
 /** Description of members that only the registration of OAuth clients reads. */
 export const storedForOauthClients =

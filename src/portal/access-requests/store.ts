@@ -1,14 +1,12 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Columns, Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import { toBatches } from '../batch-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import type { PortalPageQuery } from '../shapes.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
 type Match = Partial<Pick<Columns<'portal_access_requests'>, 'app_id' | 'plan_id' | 'provider_id'>>;
-
-/** Bounds the values of one statement: engines limit their number. */
-const maxBatchSize = 1000;
 
 /** Soft delete: deleted requests still count against the quota of their plan. */
 export function createAccessRequestStore(records: Records) {
@@ -32,8 +30,7 @@ export function createAccessRequestStore(records: Records) {
     /** Live requests of several apps, oldest first. */
     async listOfApps(appIds: readonly number[]): Promise<StoredAccessRequest[]> {
       const found: StoredAccessRequest[] = [];
-      for (let start = 0; start < appIds.length; start += maxBatchSize) {
-        const batch = appIds.slice(start, start + maxBatchSize);
+      for (const batch of toBatches(appIds)) {
         const filter = (query: Query) => query.where(sql<SqlBool>`app_id in (${sql.join(batch)})`);
         found.push(...(await requests.rows.all({ where: { deleted_at: 0 }, filter, order: ['id'] })));
       }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
+import { readDocuments } from '../batch-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import type { PortalPageQuery } from '../shapes.ts';
@@ -19,7 +20,13 @@ export function createDocStore(records: Records) {
     change,
     remove,
     find: (id: number) => rows.find({ id }),
-    ofProduct: (productId: number) => rows.all({ where: { product_id: productId }, order: ['position', 'id'] }),
+    /** In their order, in batches: docs are long. */
+    readOfProduct: (productId: number) =>
+      readDocuments<StoredDoc>(
+        records,
+        'portal_product_docs',
+        sql`from portal_product_docs where product_id = ${productId} order by position, id`,
+      ),
     get: (productId: number, id: number) => rows.find({ product_id: productId, id }),
 
     async page(productId: number, { page, per_page, limit = per_page }: PortalPageQuery): Promise<StoredDoc[]> {

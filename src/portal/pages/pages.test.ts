@@ -41,6 +41,8 @@ onEveryEngine('pages of the portal', app => {
       [{ Path: 'support' }, path],
       [{ Path: '/a?b' }, path],
       [{ Path: '/a/../admin' }, 'Path: must not contain . or ..'],
+      [{ Path: '/about/' }, 'Path: must not end with /'],
+      [{ Path: '//example.org' }, 'Path: must not contain //'],
       [{ Path: page.Path }, 'A page with this Path or CID already exists'],
       [{ AllowFormSubmission: 'true' }, 'AllowFormSubmission: must be false: the portal has no forms'],
       [{ Titel: 'x' }, 'Titel: no such member; did you mean Title?'],

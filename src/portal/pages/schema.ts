@@ -7,7 +7,6 @@ import {
   lenientBool,
   nonEmptyText,
   optionalMember,
-  storedForPages,
   textUpTo,
 } from '../shapes.ts';
 
@@ -16,7 +15,9 @@ const status = z.enum(['Draft', 'Published']);
 
 const path = textUpTo()
   .regex(/^\/[^\s?#%\\]*$/, 'must begin with / and not contain spaces, ?, #, % or \\')
-  .refine(text => !text.split('/').some(segment => segment === '.' || segment === '..'), 'must not contain . or ..');
+  .refine(text => !text.split('/').some(segment => segment === '.' || segment === '..'), 'must not contain . or ..')
+  .refine(text => !text.includes('//'), 'must not contain //')
+  .refine(text => text === '/' || !text.endsWith('/'), 'must not end with /');
 
 /** The configuration reports forms as disabled. */
 const noForms = lenientBool.refine(isAllowed => !isAllowed, 'must be false: the portal has no forms');
@@ -26,9 +27,9 @@ const writable = z.object({
   Title: nonEmptyText(),
   Path: path,
   Template: nonEmptyText(),
-  Status: optionalMember(status).describe(storedForPages),
+  Status: optionalMember(status).describe('Visitors of the portal see published ones'),
   AllowFormSubmission: optionalMember(noForms).describe('false: the portal has no forms'),
-  PageTypeID: optionalMember(intBetween(0, 1_000_000)).describe(storedForPages),
+  PageTypeID: optionalMember(intBetween(0, 1_000_000)).describe('Stored without an effect'),
 });
 const readOnly = ['ID', 'CreatedAt', 'UpdatedAt'];
 export const PageWrite = readOnlyMembers(writable, readOnly);

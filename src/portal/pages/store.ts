@@ -1,7 +1,11 @@
+import { sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import type { StoredBlock, StoredPage } from './schema.ts';
+
+/** Member of the stored JSON: inside of texts quotation marks are escaped, so that no text looks like it. */
+const published = '%"Status":"Published"%';
 
 export function createPageStore(records: Records) {
   const pages = createNumberedStore<'portal_pages', StoredPage>(
@@ -19,6 +23,14 @@ export function createPageStore(records: Records) {
   return {
     ...pages,
     blocks,
+    /** Published pages with a greater id, oldest first; pages are short, their texts are blocks. */
+    publishedAfter: async (id: number, limit: number): Promise<StoredPage[]> =>
+      (
+        await pages.rows
+          .listing({ order: ['id'], filter: query => query.where(sql<boolean>`id > ${id} and body like ${published}`) })
+          .limit(limit)
+          .execute()
+      ).map(pages.rows.parse),
     /** Inside a transaction: reads a page under a row lock. */
     lock: (id: number) => pages.rows.lock({ id }),
     /** Removes a page with its blocks. */

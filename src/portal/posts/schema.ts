@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
-import { formatOptionalTime, lenientBool, nonEmptyText, references, storedForPages, textUpTo } from '../shapes.ts';
+import { formatOptionalTime, lenientBool, nonEmptyText, references, textUpTo } from '../shapes.ts';
 
 /** Blog post. Content and MarkdownContent are stored and returned as sent. */
 const statuses = ['draft', 'review', 'published'] as const;
@@ -24,7 +24,7 @@ const writable = z.object({
   ...optional,
   Title: nonEmptyText(),
   Content: z.string().min(1, 'must not be empty'),
-  Status: status.describe(storedForPages),
+  Status: status.describe('Visitors of the portal see published ones'),
   Path: path,
 });
 /** `Type` is part of list rows. */

@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
+import { readDocuments } from '../batch-store.ts';
 import { createJoinTableStore } from '../join-table-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { createLabelStore, type LabelStore } from './label-store.ts';
@@ -42,6 +44,13 @@ export function createPostStore(records: Records) {
     get,
     byIds,
     all,
+    /** Newest published posts in batches: posts are long. */
+    readPublished: (limit: number) =>
+      readDocuments<StoredPost>(
+        records,
+        'portal_posts',
+        sql`from portal_posts where status = 'published' order by id desc limit ${limit}`,
+      ),
     insert: (post: Omit<StoredPost, 'ID'>) => records.write(async () => indexTags(await writes.insert(post))),
     change: (id: number, change: (post: StoredPost) => StoredPost) =>
       records.write(async () => indexTags(await writes.change(id, change))),

@@ -10,7 +10,6 @@ import {
   references,
   replaceableReferences,
   storedForOauthClients,
-  storedForPages,
   textUpTo,
 } from '../shapes.ts';
 
@@ -67,7 +66,7 @@ const writable = {
   DCREnabled: optionalMember(lenientBool),
   Description: optionalMember(longText),
   DisplayName: optionalMember(textUpTo()),
-  Feature: optionalMember(lenientBool).describe(storedForPages),
+  Feature: optionalMember(lenientBool).describe('Shown on the home page of the portal, and first in lists'),
   Path: optionalMember(path),
   Scopes: optionalMember(textUpTo(10_000)).describe(storedForOauthClients),
   Tags: meaningfulNull(references.max(maxProductTags).nullable().optional()),

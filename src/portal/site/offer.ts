@@ -2,9 +2,10 @@ import { keylessAuthTypes } from '../apps/provision.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { isDocumentationOnly, type StoredProduct } from '../products/schema.ts';
+import { createOfferStore } from '../visibility/offer-store.ts';
+import type { Visitor } from '../visibility/rules.ts';
 import { findVisiblePlans, findVisibleProduct } from '../visibility/visibility.ts';
 import type { SiteVisitor } from './page.ts';
-import { createOfferStore } from './store.ts';
 
 type Services = Pick<PortalServices, 'portal' | 'records'>;
 
@@ -22,6 +23,8 @@ export interface ProductOffer {
   /** False for a product that is visible because the visitor has a credential for it. */
   readonly isOffered: boolean;
   readonly offers: readonly PlanOffer[];
+  /** Of the visitor to whom it is visible. */
+  readonly rights: Visitor;
 }
 
 /** A product by its path with the plans under which a visitor can request it; undefined for what is not visible. */
@@ -40,7 +43,7 @@ export async function findProductOffer(
       .filter(plan => plan.ProviderID === product.ProviderID)
       .map(plan => ({ plan, catalogueId: catalogue.ID, catalogueName: catalogue.Name })),
   );
-  return { product, isOffered, offers };
+  return { product, isOffered, offers, rights };
 }
 
 /** Why no credential can be requested for a product; undefined where one can. */

@@ -1,6 +1,7 @@
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import type { Vault } from '#base/vault.ts';
+import type { WriteAudit } from '#operations/audit.ts';
 import type { SignInLimit } from '#people/sessions/sign-in-limit.ts';
 import type { SignInTokenStore } from '#people/sessions/token-store.ts';
 import type { PortalServices } from '../portal-stores.ts';
@@ -16,6 +17,7 @@ export interface SiteServices extends PortalServices {
   signInTokens: SignInTokenStore;
   outbound: OutboundClient;
   signInLimit: SignInLimit;
+  writeAudit: WriteAudit;
   log: Log;
 }
 

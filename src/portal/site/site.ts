@@ -85,8 +85,15 @@ export function createSite(services: SiteServices) {
     const { errors } = body as { errors: readonly string[] };
     const visitor = visitors.get(request) ?? signedOut;
     reply.headers(headers);
-    return sendDocument(reply, renderFailure(status, errors), visitor, pathOfUrl(request.url));
+    return sendDocument(reply, renderFailure(status, errors), visitor, pathOfUrl(request.url), listLinksOfFailure);
   }
+
+  /** The database may be what failed: the page is shown without links then. */
+  const listLinksOfFailure = () =>
+    listNavigationPages(services).catch((err: unknown) => {
+      services.log.warn({ err }, 'navigation of the portal unavailable');
+      return [];
+    });
 
   return {
     respond: (request: FastifyRequest, reply: FastifyReply) =>
@@ -98,8 +105,14 @@ export function createSite(services: SiteServices) {
 /** Sends replies of pages, documents inside of the frame of the site. */
 function createSender(services: SiteServices, assets: SiteAssets) {
   const { settings } = services;
-  async function sendDocument(reply: FastifyReply, document: SiteDocument, visitor: SiteVisitor, path: string) {
-    const links: readonly SiteLink[] = await listNavigationPages(services);
+  async function sendDocument(
+    reply: FastifyReply,
+    document: SiteDocument,
+    visitor: SiteVisitor,
+    path: string,
+    listLinks: () => Promise<readonly SiteLink[]> = () => listNavigationPages(services),
+  ) {
+    const links = await listLinks();
     const text = renderSiteDocument(document, {
       ...{ assets, visitor, path, links },
       name: settings['portal.name'],

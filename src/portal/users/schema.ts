@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { chosenCid, lenientBool, lenientInt, optionalMember, references, storedForPages, textUpTo } from '../shapes.ts';
+import { chosenCid, lenientBool, lenientInt, optionalMember, references, textUpTo } from '../shapes.ts';
 
 /** Portal user: an app developer, or an administrator of all organisations. */
 export const userRoles = ['super-admin', 'provider-admin', 'consumer-admin', 'consumer-team-member'] as const;
@@ -22,7 +22,7 @@ const writable = z.object({
   Role: optionalMember(z.enum(userRoles)),
   Provider: optionalMember(z.enum(['password'])),
   Password: optionalMember(z.string().max(1024)),
-  ResetPassword: optionalMember(lenientBool).describe(storedForPages),
+  ResetPassword: optionalMember(lenientBool).describe('The user cannot sign in to the portal until it is false'),
   Teams: optionalMember(references),
 });
 const readOnly = ['ID', 'JWTToken', 'APITokenCreatedAt', 'Organisation', 'CreatedAt', 'UpdatedAt'];

@@ -1,5 +1,6 @@
 import type { StoredDoc } from '../docs/schema.ts';
 import { partnersOf } from '../join-table-store.ts';
+import { hasPersonalApps } from '../organisations/schema.ts';
 import type { StoredPage } from '../pages/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import type { StoredPost } from '../posts/schema.ts';
@@ -14,6 +15,7 @@ import {
   findVisibleProduct,
   findVisibleProducts,
   findVisibleRequests,
+  type VisibleProduct,
 } from './visibility.ts';
 
 export type VisibilityServices = Pick<PortalServices, 'portal'> & { posts: PostStore };
@@ -60,22 +62,27 @@ const plans = searchList(async (visitor, services) => {
   return [...found.values()].filter(plan => !plan.Hidden).map(toNamed);
 });
 
-/** Docs of visible products that are published. */
+/** A doc without its texts. */
+export type DocOutline = Pick<StoredDoc, 'ID' | 'Title' | 'Path' | 'Status'>;
+
+/** Docs of a visible product that the visitor may see, in their order. */
 export async function findVisibleDocs(
   visitor: Visitor,
-  productId: number,
-  services: VisibilityServices,
-): Promise<StoredDoc[]> {
-  if (!(await findVisibleProduct(visitor, productId, services))) return [];
-  return (await services.portal.docs.ofProduct(productId)).filter(doc => canSeeContent(visitor, doc));
+  { product }: VisibleProduct,
+  { portal }: Pick<PortalServices, 'portal'>,
+): Promise<DocOutline[]> {
+  const found: DocOutline[] = [];
+  for await (const batch of portal.docs.readOfProduct(product.ID))
+    for (const doc of batch)
+      if (canSeeContent(visitor, doc)) found.push({ ID: doc.ID, Title: doc.Title, Path: doc.Path, Status: doc.Status });
+  return found;
 }
 
 const docs: KindReads = {
   async list(visitor, services) {
     const found: VisibleObject[] = [];
-    for (const { product } of await findVisibleProducts(visitor, services))
-      for (const doc of await services.portal.docs.ofProduct(product.ID))
-        if (canSeeContent(visitor, doc)) found.push(toTitled(doc));
+    for (const visible of await findVisibleProducts(visitor, services))
+      found.push(...(await findVisibleDocs(visitor, visible, services)).map(toTitled));
     return found.sort((a, b) => a.ID - b.ID);
   },
   async find(visitor, id, services) {
@@ -110,6 +117,7 @@ export async function findVisibleUsers(
 ): Promise<StoredPortalUser[]> {
   if (visitor.kind === 'anonymous') return [];
   if (visitor.kind === 'administrator') return portal.users.all();
+  if (hasPersonalApps(visitor.organisationId)) return [...(await portal.users.byIds([visitor.userId])).values()];
   const users = await portal.users.ofOrganisation(visitor.organisationId);
   const teamIds = await portal.teams.members.leftOf(users.map(({ ID }) => ID));
   return users.filter(user => canSeeUser(visitor, user, partnersOf(teamIds, user.ID)));

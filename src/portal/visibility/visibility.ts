@@ -2,6 +2,7 @@ import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import type { StoredApp } from '../apps/schema.ts';
 import type { StoredCatalogue } from '../catalogues/schema.ts';
 import { partnersOf } from '../join-table-store.ts';
+import { hasPersonalApps } from '../organisations/schema.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import type { StoredProduct } from '../products/schema.ts';
@@ -122,6 +123,7 @@ export async function findVisibleApps(visitor: Visitor, services: Services): Pro
   const { portal } = services;
   if (visitor.kind === 'anonymous') return [];
   if (visitor.kind === 'administrator') return portal.apps.all();
+  if (hasPersonalApps(visitor.organisationId)) return portal.apps.ofUser(visitor.userId);
   const apps = await portal.apps.ofOrganisation(visitor.organisationId);
   const owners = await loadOwners(
     apps.map(({ UserID }) => UserID),

@@ -3,29 +3,30 @@ import { renderContent, renderMarkdown } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
 import type { SiteDocument, SitePage, SiteRequest, SiteServices } from '../page.ts';
 import { formatDay } from '../words.ts';
-import { renderPaging } from './catalogue.ts';
+import { readPage, renderPageLinks } from './catalogue.ts';
 
 const pageSize = 10;
 const maxLatest = 3;
 
 /** `/blog/2026/11/17/path` in UTC, of the day of its creation. */
-export const toPostUrl = ({ CreatedAt, Path }: StoredPost): string =>
+export const toPostUrl = ({ CreatedAt, Path }: Pick<StoredPost, 'CreatedAt' | 'Path'>): string =>
   `/blog/${new Date(CreatedAt).toISOString().slice(0, 10).replaceAll('-', '/')}/${encodeURIComponent(Path)}`;
 
 export const listPublishedPosts = ({ posts }: SiteServices, { page, size }: { page: number; size: number }) =>
   posts.page({ page, per_page: size }, { status: 'published' });
 
-export const renderPostCard = (post: StoredPost): Markup =>
+/** What a card of a post shows. */
+export type PostOutline = Pick<StoredPost, 'Title' | 'Lede' | 'Path' | 'CreatedAt'>;
+
+export const renderPostCard = (post: PostOutline): Markup =>
   html`<li class="card"><p class="dim">${formatDay(post.CreatedAt)}</p><h2><a href="${toPostUrl(post)}">${post.Title}</a></h2>
 <p class="line">${post.Lede}</p></li>`;
 
 async function respondList({ query }: SiteRequest, services: SiteServices): Promise<SiteDocument> {
-  const page = Math.min(10_000, Math.max(1, Number.parseInt(query('page'), 10) || 1));
-  // One more than a page shows whether there is another.
-  const [posts, next] = [
-    await listPublishedPosts(services, { page, size: pageSize }),
-    await listPublishedPosts(services, { page: page + 1, size: pageSize }),
-  ];
+  const page = readPage(query);
+  const posts = await listPublishedPosts(services, { page, size: pageSize });
+  // The post behind the page shows whether there is another page.
+  const next = await listPublishedPosts(services, { page: page * pageSize + 1, size: 1 });
   return {
     title: 'Blog',
     section: 'blog',
@@ -34,7 +35,7 @@ async function respondList({ query }: SiteRequest, services: SiteServices): Prom
       posts.length > 0
         ? html`<ul class="cards">${posts.map(renderPostCard)}</ul>`
         : html`<div class="notice"><p>There are no posts yet.</p></div>`
-    }${renderPaging(page, next.length > 0 ? page + 1 : page, number => `/blog?page=${number}`)}`,
+    }${renderPageLinks(page, next.length > 0, number => `/blog?page=${number}`)}`,
   };
 }
 

@@ -3,13 +3,22 @@ import type { StoredProduct } from '../../products/schema.ts';
 import { findVisibleCatalogues } from '../../visibility/visibility.ts';
 import { html, type Markup } from '../markup.ts';
 import { createOffer } from '../offer.ts';
-import { cataloguePath, type SiteDocument, type SitePage, type SiteRequest, type SiteServices } from '../page.ts';
+import {
+  cataloguePath,
+  type SiteDocument,
+  type SiteFields,
+  type SitePage,
+  type SiteRequest,
+  type SiteServices,
+} from '../page.ts';
 import { type ProductCard, renderProductCard } from '../product-card.ts';
 import { formatAuth, formatCount, listKinds } from '../words.ts';
 
 const pageSize = 24;
-/** Candidates of a search that are compared; those beyond are not found. */
+/** Candidates of a search that are compared, a batch at a time; those beyond are not found. */
 const maxCandidates = 2000;
+/** Keeps offsets in the range of the database. */
+const maxPage = 10_000;
 const maxTags = 40;
 
 export interface ProductFilter {
@@ -52,10 +61,22 @@ export async function findProducts(
     const cards = await loadCards(await offer.listProducts({ ...query, limit: size, offset: first }), services);
     return { cards, total: await offer.countProducts(query), catalogues };
   }
-  const found = await offer.listProducts({ ...query, text: filter.text, limit: maxCandidates });
-  const cards = (await loadCards(found, services)).filter(card => matches(card, filter));
-  return { cards: cards.slice(first, first + size), total: cards.length, catalogues };
+  const ids: number[] = [];
+  for await (const batch of offer.readProducts({ ...query, text: filter.text, limit: maxCandidates })) {
+    const cards = await loadCards(batch, services);
+    ids.push(...cards.filter(card => matches(card, filter)).map(({ product }) => product.ID));
+  }
+  const shown = await services.portal.products.byIds(ids.slice(first, first + size));
+  const cards = await loadCards(
+    ids.slice(first, first + size).flatMap(id => shown.get(id) ?? []),
+    services,
+  );
+  return { cards, total: ids.length, catalogues };
 }
+
+/** Page number of a query, from 1. */
+export const readPage = (query: SiteFields): number =>
+  Math.min(maxPage, Math.max(1, Number.parseInt(query('page'), 10) || 1));
 
 const matches = ({ product, tags }: ProductCard, { text, kind, auth }: ProductFilter) =>
   (!text || textOf(product, tags).includes(text.toLowerCase())) &&
@@ -68,7 +89,7 @@ const filterNames = ['q', 'catalogue', 'tag', 'type', 'auth'] as const;
 
 async function respond(request: SiteRequest, services: SiteServices): Promise<SiteDocument> {
   const { query } = request;
-  const page = Math.max(1, Number.parseInt(query('page'), 10) || 1);
+  const page = readPage(query);
   const filter = {
     text: query('q').trim().slice(0, 100),
     catalogue: query('catalogue'),
@@ -129,11 +150,20 @@ function renderEmpty(isFiltered: boolean): Markup {
   return html`<div class="notice"><p>There are no products yet.</p></div>`;
 }
 
-export function renderPaging(page: number, pages: number, toUrl: (page: number) => string): Markup | '' {
-  if (pages < 2) return '';
+export const renderPaging = (page: number, pages: number, toUrl: (page: number) => string): Markup | '' =>
+  pages < 2 ? '' : renderPageLinks(page, page < pages, toUrl, ` of ${pages}`);
+
+/** Links of a list whose length is not known. */
+export function renderPageLinks(
+  page: number,
+  hasNext: boolean,
+  toUrl: (page: number) => string,
+  total = '',
+): Markup | '' {
+  if (page === 1 && !hasNext) return '';
   return html`<nav class="paging" aria-label="Pages">
 ${page > 1 ? html`<a href="${toUrl(page - 1)}" rel="prev">Previous</a>` : ''}
-<span>Page ${page} of ${pages}</span>${page < pages ? html`<a href="${toUrl(page + 1)}" rel="next">Next</a>` : ''}</nav>`;
+<span>Page ${page}${total}</span>${hasNext ? html`<a href="${toUrl(page + 1)}" rel="next">Next</a>` : ''}</nav>`;
 }
 
 export const cataloguePages: readonly SitePage[] = [{ method: 'GET', path: cataloguePath, access: 'all', respond }];

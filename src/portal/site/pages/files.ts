@@ -5,19 +5,20 @@ import { createOffer, displayName } from '../offer.ts';
 import { cataloguePath, type SiteFile, type SitePage, type SiteServices, toProductUrl } from '../page.ts';
 import { readPortalUrl } from '../portal-url.ts';
 import { listPublishedPosts, toPostUrl } from './blog.ts';
-import { listNavigationPages } from './content-page.ts';
+import { listContentPages } from './content-page.ts';
 
 /** Files for crawlers, feed readers and agents: public content only, also for signed-in visitors. */
 
-/** Bound of the sitemap protocol. */
-const maxUrls = 50_000;
-const maxPosts = 100;
+/** The sitemap protocol allows 50,000 addresses in all. */
+const maxProductUrls = 40_000;
+const maxContentUrls = 5000;
+const maxPostUrls = 1000;
+const maxAgentProducts = 5000;
+const maxSummaryChars = 300;
 const maxFeedPosts = 20;
 
-async function listPublicProducts(services: SiteServices) {
-  const catalogueIds = (await findVisibleCatalogues(anonymousVisitor, services)).map(({ ID }) => ID);
-  return createOffer(services).listProducts({ catalogueIds, limit: maxUrls - 1000 });
-}
+const listPublicCatalogues = async (services: SiteServices) =>
+  (await findVisibleCatalogues(anonymousVisitor, services)).map(({ ID }) => ID);
 
 async function respondRobots(services: SiteServices): Promise<SiteFile> {
   const lines = services.settings['portal.indexing']
@@ -35,14 +36,17 @@ async function respondRobots(services: SiteServices): Promise<SiteFile> {
 async function respondSitemap(services: SiteServices): Promise<SiteFile | undefined> {
   if (!services.settings['portal.indexing']) return undefined;
   const base = readPortalUrl(services.settings);
+  const offer = createOffer(services);
   const paths = [
     '/',
     cataloguePath,
     '/blog',
-    ...(await listNavigationPages(services)).map(({ path }) => path),
-    ...(await listPublicProducts(services)).map(toProductUrl),
-    ...(await listPublishedPosts(services, { page: 1, size: maxPosts })).map(toPostUrl),
+    ...(await listContentPages(maxContentUrls, services)).map(({ path }) => path),
+    ...(await offer.listPaths(await listPublicCatalogues(services), maxProductUrls)).map(Path =>
+      toProductUrl({ Path }),
+    ),
   ];
+  for await (const batch of services.posts.readPublished(maxPostUrls)) paths.push(...batch.map(toPostUrl));
   const urls = paths.map(path => `<url><loc>${escapeMarkup(base + path)}</loc></url>`);
   const file = `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('')}</urlset>\n`;
@@ -78,10 +82,13 @@ async function respondAgents(services: SiteServices): Promise<SiteFile | undefin
   const { settings } = services;
   if (!settings['portal.llms_txt']) return undefined;
   const base = readPortalUrl(settings);
-  const products = (await listPublicProducts(services)).map(
-    product =>
-      `- [${toLinkText(displayName(product))}](${base}${toProductUrl(product)}): ${toLinkText(product.Description)}`,
-  );
+  const query = { catalogueIds: await listPublicCatalogues(services), limit: maxAgentProducts };
+  const products: string[] = [];
+  for await (const batch of createOffer(services).readProducts(query))
+    for (const product of batch) {
+      const summary = toLinkText(product.Description.slice(0, maxSummaryChars));
+      products.push(`- [${toLinkText(displayName(product))}](${base}${toProductUrl(product)}): ${summary}`);
+    }
   const text = [`# ${toLinkText(settings['portal.name'])}`, '', '## Products', '', ...products, ''];
   return { file: text.join('\n'), type: 'text/plain; charset=utf-8' };
 }

@@ -1,10 +1,11 @@
+import { anonymousVisitor } from '../../visibility/rules.ts';
 import { findVisibleCatalogues } from '../../visibility/visibility.ts';
 import { html, type Markup } from '../markup.ts';
 import { createOffer } from '../offer.ts';
 import { cataloguePath, type SiteDocument, type SitePage, type SiteRequest, type SiteServices } from '../page.ts';
 import { renderProductCard } from '../product-card.ts';
 import { listPublishedPosts, renderPostCard } from './blog.ts';
-import { findPublishedPage, renderBlock } from './content-page.ts';
+import { findVisiblePage, renderBlock } from './content-page.ts';
 
 const maxFeatured = 6;
 const maxPosts = 3;
@@ -14,7 +15,7 @@ const leadBlock = 'Lead';
 
 async function respond(request: SiteRequest, services: SiteServices): Promise<SiteDocument> {
   const { settings } = services;
-  const blocks = (await findPublishedPage('/', services))?.blocks ?? [];
+  const blocks = (await findVisiblePage('/', anonymousVisitor, services))?.blocks ?? [];
   const textOf = (name: string) => {
     const block = blocks.find(it => it.Name.toLowerCase() === name.toLowerCase());
     return (block?.MarkdownEnabled ? block.MarkdownContent : block?.Content)?.trim();

@@ -1,6 +1,8 @@
 import { partnersOf } from '../../join-table-store.ts';
 import { toProductOwner } from '../../products/removal.ts';
 import { type StoredProduct, toApiDetailView } from '../../products/schema.ts';
+import { findVisibleDocs } from '../../visibility/kinds.ts';
+import { canSeeContent } from '../../visibility/rules.ts';
 import { renderContent } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
 import { displayName, findAccessObstacle, findProductOffer, type PlanOffer, type ProductOffer } from '../offer.ts';
@@ -16,31 +18,33 @@ import {
 import { renderBadges, renderProductImage } from '../product-card.ts';
 import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
 import { renderPostContent } from './blog.ts';
-
-const maxDocs = 100;
+import { renderDraftNotice } from './content-page.ts';
 
 export interface ProductTab {
   readonly id: 'overview' | 'guides';
   readonly main: Markup;
   readonly title?: string;
   readonly isWide?: boolean;
+  /** The product has docs for the visitor; found where absent. */
+  readonly hasDocs?: boolean;
 }
 
 /** A product with its tabs: each is a path of its own. */
 export async function renderProduct(
-  { product, offers, isOffered }: ProductOffer,
-  { id, main, title, isWide = false }: ProductTab,
+  offer: ProductOffer,
+  { id, main, title, isWide = false, hasDocs }: ProductTab,
   services: SiteServices,
 ): Promise<SiteDocument> {
   const { portal } = services;
+  const { product, offers, isOffered } = offer;
   const url = toProductUrl(product);
   const provider = product.ProviderID > 0 ? await portal.providers.get(product.ProviderID) : undefined;
   const tagIds = partnersOf(await portal.productTags.leftOf([product.ID]), product.ID);
   const tags = [...(await portal.tags.byIds(tagIds)).values()];
-  const hasDocs = (await portal.docs.page(product.ID, { page: 1, per_page: maxDocs })).some(isPublished);
+  const hasGuides = hasDocs ?? (await findVisibleDocs(offer.rights, offer, services)).length > 0;
   const tabs: readonly (readonly [ProductTab['id'], string, string, boolean])[] = [
     ['overview', 'Overview', url, true],
-    ['guides', 'Get started', `${url}/guides`, hasDocs],
+    ['guides', 'Get started', `${url}/guides`, hasGuides],
   ];
   const name = displayName(product);
   const isRequestable = findAccessObstacle(product) === undefined && offers.length > 0;
@@ -116,29 +120,28 @@ ${plan.Description ? html`<p class="line">${plan.Description}</p>` : ''}<ul clas
 <li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul></li>`;
 }
 
-const isPublished = ({ Status }: { Status: string }) => Status === 'published';
-
 async function respondGuides(request: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {
   const { params, visitor } = request;
   const found = await findProductOffer(params.path!, visitor, services);
   if (!found) return undefined;
   const { product } = found;
-  const docs = (await services.portal.docs.page(product.ID, { page: 1, per_page: maxDocs })).filter(isPublished);
+  const docs = await findVisibleDocs(visitor.rights, found, services);
   const index = params.guide === undefined ? 0 : docs.findIndex(it => it.Path === params.guide);
-  const doc = docs[index];
-  if (!doc) return undefined;
+  const chosen = docs[index];
+  const doc = chosen && (await services.portal.docs.get(product.ID, chosen.ID));
+  if (!doc || !canSeeContent(visitor.rights, doc)) return undefined;
   const [previous, next] = [docs[index - 1], docs[index + 1]];
   const toUrl = (it: { Path: string }) => `${toProductUrl(product)}/guides/${encodeURIComponent(it.Path)}`;
   const main = html`<div class="with-side"><nav class="side" aria-label="Guides"><ol>${docs.map(
-    it => html`<li><a href="${toUrl(it)}"${it === doc ? html` aria-current="page"` : ''}>${it.Title}</a></li>`,
-  )}</ol></nav><article class="prose"><h2>${doc.Title}</h2>${renderPostContent(doc)}
+    it => html`<li><a href="${toUrl(it)}"${it === chosen ? html` aria-current="page"` : ''}>${it.Title}</a></li>`,
+  )}</ol></nav><article class="prose">${renderDraftNotice(doc)}<h2>${doc.Title}</h2>${renderPostContent(doc)}
 <nav class="paging" aria-label="Other guides">
 ${previous ? html`<a href="${toUrl(previous)}">← ${previous.Title}</a>` : ''}
 ${next ? html`<a href="${toUrl(next)}">${next.Title} →</a>` : ''}</nav></article></div>`;
-  return renderProduct(found, { id: 'guides', main, title: doc.Title }, services);
+  return renderProduct(found, { id: 'guides', main, title: doc.Title, hasDocs: true }, services);
 }
 
-/** Preview, or else the logo. Uploads have the type that their bytes show. */
+/** Logo, or else the preview. Uploads have the type that their bytes show. */
 async function respondImage(request: SiteRequest, services: SiteServices): Promise<SiteFile | undefined> {
   const found = await findProductOffer(request.params.path!, request.visitor, services);
   if (!found) return undefined;

@@ -1,7 +1,7 @@
 import { html } from '../markup.ts';
 import type { SiteDocument, SitePage, SiteRequest, SiteServices } from '../page.ts';
 import { renderProductCard } from '../product-card.ts';
-import { listPublishedPosts, renderPostCard } from './blog.ts';
+import { type PostOutline, renderPostCard } from './blog.ts';
 import { findProducts } from './catalogue.ts';
 
 const maxResults = 12;
@@ -12,12 +12,7 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
   const text = request.query('q').trim().slice(0, 100);
   const filter = { text, catalogue: '', tag: '', kind: '', auth: '' };
   const products = text ? await findProducts(filter, request, services, { page: 1, size: maxResults }) : undefined;
-  const posts = text ? await listPublishedPosts(services, { page: 1, size: maxComparedPosts }) : [];
-  const found = posts
-    .filter(({ Title, Lede, Content, MarkdownContent }) =>
-      [Title, Lede, Content, MarkdownContent].join('\n').toLowerCase().includes(text.toLowerCase()),
-    )
-    .slice(0, maxResults);
+  const found = text ? await findPosts(text, services) : [];
   const isEmpty = (products?.total ?? 0) === 0 && found.length === 0;
   return {
     title: text ? `Search for ${text}` : 'Search',
@@ -38,6 +33,16 @@ ${
     : ''
 }`,
   };
+}
+
+/** Newest posts with a text. */
+async function findPosts(text: string, { posts }: SiteServices): Promise<PostOutline[]> {
+  const found: PostOutline[] = [];
+  for await (const batch of posts.readPublished(maxComparedPosts))
+    for (const { Title, Lede, Path, CreatedAt, Content, MarkdownContent } of batch)
+      if ([Title, Lede, Content, MarkdownContent].join('\n').toLowerCase().includes(text.toLowerCase()))
+        found.push({ Title, Lede, Path, CreatedAt });
+  return found.slice(0, maxResults);
 }
 
 export const searchPages: readonly SitePage[] = [{ method: 'GET', path: '/search', access: 'all', respond }];

@@ -41,14 +41,31 @@ async function show(request: SiteRequest): Promise<SiteReply> {
   return request.visitor.user ? { redirect: readNextPath(request.query('next')) } : renderSignIn(request);
 }
 
-/** The active user of an address and password. Every failure costs one hash and reads the same. */
+/**
+ * The user of an address, and whether it is active and the password is its own. Every failure costs one hash and reads
+ * the same.
+ */
 async function verifyUser(email: string, password: string, address: string, { portal }: SiteServices) {
   const user = await portal.users.findByEmail(email);
   const flow = { client: toAddressKey(address), account: email };
   const canMatch = user !== undefined && user.Password !== '' && user.Provider === 'password';
   if (!canMatch) await hashDummyPassword(password, flow);
-  return canMatch && (await verifyPassword(password, user.Password, flow)) && user.Active ? user : undefined;
+  return { user, isVerified: canMatch && (await verifyPassword(password, user.Password, flow)) && user.Active };
 }
+
+/** Audit record of a sign-in or sign-out; the address of an unknown user may be a mistyped password. */
+const auditSession = (
+  action: 'signInToPortal' | 'signOutOfPortal',
+  { path: url, address: ip }: SiteRequest,
+  user: StoredPortalUser | undefined,
+  status: number,
+  { writeAudit }: SiteServices,
+) => {
+  const object = user ? toSessionOwner(user.ID) : '';
+  const name = user?.Email ?? 'unknown user';
+  const actor = { surface: 'portal' as const, id: object, name, orgId: '', permissions: {} };
+  return writeAudit({ actor, orgId: '', action, method: 'POST', url, status, ip, object });
+};
 
 /** Session of a verified user; none where the account has changed since. A session of before ends (session fixation). */
 function openSiteSession(verified: StoredPortalUser, request: SiteRequest, { portal, records, clock }: SiteServices) {
@@ -79,17 +96,23 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
     if (!(error instanceof Problem) || error.code !== sessionProblem.limited.code) throw error;
     return renderSignIn(request, error.message, error.status);
   }
-  const user = await verifyUser(email, form('password'), address, services);
-  if (user?.ResetPassword) return renderSignIn(request, resetRefusal, 403);
-  const token = user && (await openSiteSession(user, request, services));
-  if (!token) return renderSignIn(request, refusal, 401);
+  const { user, isVerified } = await verifyUser(email, form('password'), address, services);
+  const needsReset = isVerified && user!.ResetPassword;
+  const token = isVerified && !needsReset ? await openSiteSession(user!, request, services) : undefined;
+  const status = needsReset ? 403 : token ? 303 : 401;
+  await auditSession('signInToPortal', request, user, status, services);
+  if (!token) return renderSignIn(request, needsReset ? resetRefusal : refusal, status);
   attempt.succeed();
   const cookie = formatSiteCookie(sessionCookieName, token, services.settings['sessions.max_age_seconds'], isSecure);
   return { redirect: readNextPath(form('next')), cookies: [cookie] };
 }
 
-async function signOut({ visitor, isSecure }: SiteRequest, { portal }: SiteServices): Promise<SiteReply> {
-  if (visitor.user) await portal.sessions.remove(toSessionOwner(visitor.user.ID), visitor.sessionId);
+async function signOut(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
+  const { visitor, isSecure } = request;
+  if (visitor.user) {
+    await services.portal.sessions.remove(toSessionOwner(visitor.user.ID), visitor.sessionId);
+    await auditSession('signOutOfPortal', request, visitor.user, 303, services);
+  }
   return { redirect: '/', cookies: [formatSiteCookie(sessionCookieName, '', 0, isSecure)] };
 }
 

@@ -1,13 +1,15 @@
 import { sql } from 'kysely';
+import { toContainsPattern } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import { readDocuments } from '../batch-store.ts';
 import type { StoredProduct } from '../products/schema.ts';
 
-/** Reads of the catalogue, which never returns a product that is hidden or in none of the given catalogues. */
+/** Pages of offered products, by the rule of `findVisibleProducts`: not hidden, and in one of the given catalogues. */
 export type OfferStore = ReturnType<typeof createOfferStore>;
 
 export interface OfferQuery {
   readonly catalogueIds: readonly number[];
-  /** Products with this text somewhere in their document, or in the name of a tag. */
+  /** Candidates of a search for this text: what they have of it besides ASCII characters is not compared. */
   readonly text?: string | undefined;
   readonly tag?: string | undefined;
   readonly featuredOnly?: boolean;
@@ -19,7 +21,16 @@ export interface OfferQuery {
 const hidden = '%"Hidden":true%';
 const featured = '%"Feature":true%';
 
-const toPattern = (text: string) => `%${text.toLowerCase().replaceAll(/[\\%_]/g, it => `\\${it}`)}%`;
+/** A card shows less. */
+const maxDescriptionChars = 500;
+
+/** A product as lists show it: its long texts are not kept. */
+const withoutLongTexts = (product: StoredProduct): StoredProduct => ({
+  ...product,
+  Content: '',
+  Description: product.Description.slice(0, maxDescriptionChars),
+  APIDetails: product.APIDetails.map(it => ({ ...it, Description: '' })),
+});
 
 export function createOfferStore(records: Records) {
   function selectFrom({ catalogueIds, text, tag, featuredOnly }: Omit<OfferQuery, 'limit'>) {
@@ -28,20 +39,36 @@ export function createOfferStore(records: Records) {
       sql<boolean>`id in (select product_id from portal_catalogue_products
         where catalogue_id in (${sql.join(catalogueIds)}))`,
       ...(featuredOnly ? [sql<boolean>`body like ${featured}`] : []),
-      ...(tag === undefined ? [] : [isTagged(sql<boolean>`lower(name) = ${tag.toLowerCase()}`)]),
+      ...(tag === undefined ? [] : [isTagged(sql<boolean>`name = ${tag}`)]),
       ...(text ? [hasText(text)] : []),
     ];
     return sql`from portal_products where ${sql.join(conditions, sql` and `)}`;
   }
 
+  /** Whole products in batches: featured ones first, then by name. */
+  async function* readProducts(query: OfferQuery): AsyncGenerator<StoredProduct[]> {
+    if (query.catalogueIds.length === 0) return;
+    const rows = sql`${selectFrom(query)}
+      order by case when body like ${featured} then 0 else 1 end, lower(name), id
+      limit ${query.limit} offset ${query.offset ?? 0}`;
+    yield* readDocuments<StoredProduct>(records, 'portal_products', rows);
+  }
+
   return {
-    /** Featured ones first, then by name. */
+    readProducts,
+
+    /** In the order of `readProducts`, without long texts. */
     async listProducts(query: OfferQuery): Promise<StoredProduct[]> {
-      if (query.catalogueIds.length === 0) return [];
-      const statement = sql<{ body: string }>`select body ${selectFrom(query)}
-        order by case when body like ${featured} then 0 else 1 end, lower(name), id
-        limit ${query.limit} offset ${query.offset ?? 0}`;
-      return (await statement.execute(records.db)).rows.map(({ body }) => JSON.parse(body) as StoredProduct);
+      const found: StoredProduct[] = [];
+      for await (const batch of readProducts(query)) found.push(...batch.map(withoutLongTexts));
+      return found;
+    },
+
+    /** Paths alone: the documents are not read. */
+    async listPaths(catalogueIds: readonly number[], limit: number): Promise<string[]> {
+      if (catalogueIds.length === 0) return [];
+      const statement = sql<{ path: string }>`select path ${selectFrom({ catalogueIds })} order by id limit ${limit}`;
+      return (await statement.execute(records.db)).rows.map(({ path }) => path);
     },
 
     async countProducts(query: Omit<OfferQuery, 'limit'>): Promise<number> {
@@ -65,10 +92,16 @@ const isTagged = (condition: ReturnType<typeof sql<boolean>>) =>
   sql<boolean>`id in (select product_id from portal_product_tags where tag_id in (
     select id from portal_tags where ${condition}))`;
 
-/** Candidates of a search, of which `matchesText` decides: the document has other words than those of its texts. */
+/**
+ * Candidates of a search, which the caller compares again: the document has other words than those of its texts, and
+ * engines fold the case of ASCII characters alone. The others match anything.
+ */
 function hasText(text: string) {
-  const inBody = toPattern(JSON.stringify(text).slice(1, -1));
-  const inName = toPattern(text);
+  const inBody = toFoldedPattern(JSON.stringify(text).slice(1, -1));
+  const inName = toFoldedPattern(text);
   return sql<boolean>`(lower(body) like ${inBody} escape '\\' or
     ${isTagged(sql<boolean>`lower(name) like ${inName} escape '\\'`)})`;
 }
+
+const toFoldedPattern = (text: string) =>
+  toContainsPattern(text.replaceAll(/[A-Z]+/g, it => it.toLowerCase())).replaceAll(/[^\x20-\x7e]+/g, '%');
