@@ -29,10 +29,11 @@ export function parseTemplate(
   source: string,
   functions: ReadonlyMap<string, TemplateFunction>,
   texts?: ParseText,
+  partials: ReadonlySet<string> = new Set(),
 ): ParsedTemplate {
   if (source.length > maxSourceCharacters) throw new TemplateError(`longer than ${maxSourceCharacters} characters`);
   const parser = new Parser(tokenizeTemplate(source), functions, texts);
-  parser.readSource();
+  parser.readSource(partials);
   return parser;
 }
 
@@ -62,11 +63,11 @@ class Parser implements ParsedTemplate {
     this.#functions = functions;
   }
 
-  readSource(): void {
+  readSource(partials: ReadonlySet<string>): void {
     const { body, ending } = this.#readList(true);
     if (ending !== 'source') throw this.#createError(`unexpected {{${ending}}}`);
     this.definitions.set('', { body, slots: this.#slots });
-    const missing = this.#references.find(({ name }) => !this.definitions.has(name));
+    const missing = this.#references.find(({ name }) => !this.definitions.has(name) && !partials.has(name));
     if (missing) throw new TemplateError(`template "${missing.name}" not defined`, missing.line);
   }
 

@@ -4,7 +4,7 @@ import { renderTemplate } from './evaluator.ts';
 import type { FunctionTable, TemplateFunction } from './functions/fn.ts';
 import { functionTable, mutatingFunctions } from './functions/table.ts';
 import type { ParseText } from './nodes.ts';
-import { parseTemplate } from './parser.ts';
+import { parseTemplate, type TemplateDefinition } from './parser.ts';
 
 /**
  * Go text/template with the usual helper functions. A template is parsed once; each rendering has a budget of steps,
@@ -24,17 +24,40 @@ export interface TemplateOptions {
   readonly escape?: (text: string) => string;
   /** Finds substitutions in the text between actions; they get the `context` of `render`. */
   readonly parseText?: ParseText;
+  /** Templates that it may include; its own of the same name come first. */
+  readonly partials?: TemplatePartials;
 }
+
+/** Parsed templates by name, which several others include. */
+export type TemplatePartials = ReadonlyMap<string, TemplateDefinition>;
+
+/**
+ * Parses a template that others include, and that may include those of `names`. Throws `TemplateError` with its line,
+ * also for definitions inside of it.
+ */
+export function compilePartial(
+  source: string,
+  names: ReadonlySet<string>,
+  { functions, parseText }: Omit<TemplateOptions, 'escape' | 'partials'> = {},
+): TemplateDefinition {
+  const { definitions } = rethrowRangeErrors(() => parseTemplate(source, toKnown(functions), parseText, names));
+  if (definitions.size > 1) throw new TemplateError('a partial cannot define templates');
+  return definitions.get('')!;
+}
+
+const toKnown = (functions: FunctionTable | undefined): ReadonlyMap<string, TemplateFunction> =>
+  functions ? new Map([...functionTable, ...Object.entries(functions)]) : functionTable;
+
+const noPartials: TemplatePartials = new Map();
 
 /** Parses a template; throws `TemplateError` with the line of a syntax error. */
 export function compileTemplate(
   source: string,
-  { functions, escape: escaping, parseText: texts }: TemplateOptions = {},
+  { functions, escape: escaping, parseText: texts, partials = noPartials }: TemplateOptions = {},
 ): Template {
-  const known: ReadonlyMap<string, TemplateFunction> = functions
-    ? new Map([...functionTable, ...Object.entries(functions)])
-    : functionTable;
-  const { definitions, calls } = rethrowRangeErrors(() => parseTemplate(source, known, texts));
+  const parsed = rethrowRangeErrors(() => parseTemplate(source, toKnown(functions), texts, new Set(partials.keys())));
+  const { calls } = parsed;
+  const definitions = partials.size > 0 ? new Map([...partials, ...parsed.definitions]) : parsed.definitions;
   return {
     mutatesData: [...calls].some(name => mutatingFunctions.has(name)),
     render(data, bounds, context) {

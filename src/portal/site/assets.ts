@@ -9,6 +9,7 @@ interface Asset {
 }
 
 export const assetFolder = '/site';
+const styleFile = new URL('./site.css', import.meta.url);
 
 export interface SiteAssets {
   readonly styleUrl: string;
@@ -20,9 +21,9 @@ export interface SiteAssets {
 }
 
 export function loadSiteAssets(accentColor: string): SiteAssets {
-  const style = toAsset('site', 'css', readFileSync(new URL('./site.css', import.meta.url)));
+  const style = toAsset('site', 'css', readFileSync(styleFile));
   const script = toAsset('site', 'js', readFileSync(new URL('./site.js', import.meta.url)));
-  const theme = toAsset('theme', 'css', Buffer.from(formatAccent(accentColor)));
+  const theme = toAsset('theme', 'css', Buffer.from(formatAccent(accentColor, accentColor)));
   const icon = toAsset('icon', 'svg', Buffer.from(iconSource));
   const byUrl = new Map([style, script, theme, icon].map(({ url, file }) => [url, file]));
   return {
@@ -48,17 +49,37 @@ function toAsset(name: string, extension: string, bytes: Buffer): Asset {
   };
 }
 
+/** Variables of the style sheet that have a value for each colour scheme. */
+export const readTokens = (): ReadonlyMap<string, readonly [light: string, dark: string]> => {
+  tokens ??= new Map(
+    [
+      ...readFileSync(styleFile, 'utf8').matchAll(
+        /^ {2}(--[\w-]+): light-dark\((oklch\([^)]*\)), (oklch\([^)]*\))\);$/gm,
+      ),
+    ].map(([, name, light, dark]) => [name!, [light!, dark!]]),
+  );
+  return tokens;
+};
+let tokens: ReadonlyMap<string, readonly [light: string, dark: string]> | undefined;
+
 /**
  * Accent of the portal: hue and chroma of the colour, with the lightness of the default accent, so that text on it and
- * text in it keep their contrast whatever colour is chosen.
+ * text in it keep their contrast whatever colour is chosen. Empty colours leave the default one.
  */
-const formatAccent = (color: string) =>
-  color === ''
-    ? ''
-    : `:root{--accent:light-dark(oklch(from ${color} 52% c h),oklch(from ${color} 55% c h));
---accent-ink:light-dark(oklch(from ${color} 45% c h),oklch(from ${color} 82% min(c,.1) h));
---accent-soft:light-dark(oklch(from ${color} 95.5% min(c,.02) h),oklch(from ${color} 29% min(c,.06) h));
---ring:light-dark(oklch(from ${color} 55% c h),oklch(from ${color} 72% c h))}\n`;
+export function formatAccent(light: string, dark: string): string {
+  const toRule = (name: string, inLight: string, inDark: string) => {
+    const [ownLight, ownDark] = readTokens().get(name)!;
+    const first = light === '' ? ownLight : `oklch(from ${light} ${inLight} h)`;
+    return `${name}:light-dark(${first},${dark === '' ? ownDark : `oklch(from ${dark} ${inDark} h)`})`;
+  };
+  const rules = [
+    toRule('--accent', '52% c', '55% c'),
+    toRule('--accent-ink', '45% c', '82% min(c,.1)'),
+    toRule('--accent-soft', '95.5% min(c,.02)', '29% min(c,.06)'),
+    toRule('--ring', '55% c', '72% c'),
+  ];
+  return light === '' && dark === '' ? '' : `:root{${rules.join(';')}}\n`;
+}
 
 const iconSource =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4f56d8"/>' +

@@ -46,6 +46,8 @@ export interface SiteRequest {
   readonly visitor: SiteVisitor;
   readonly address: string;
   readonly userAgent: string;
+  /** Name of the portal: the title of its theme, or the setting. */
+  readonly siteName: string;
   readonly isSecure: boolean;
 }
 
@@ -62,8 +64,24 @@ export interface SiteDocument {
   readonly cookies?: readonly string[];
   /** Search engines may index the page, where the setting allows it. */
   readonly isIndexable?: boolean;
+  /** Template of the theme, where it has it, and the data of the page for it. */
+  readonly template?: PageTemplate;
 }
+
+export interface PageTemplate {
+  readonly name: string;
+  readonly path: string;
+  /** Texts of content blocks by their names. */
+  readonly blocks: Readonly<Record<string, string>>;
+}
+
 export type SiteSection = 'home' | 'catalogue' | 'blog' | 'apps' | 'profile' | 'sign-in';
+
+/** Entry of the navigation. */
+export interface SiteLink {
+  readonly title: string;
+  readonly path: string;
+}
 
 export interface SiteRedirect {
   readonly redirect: string;
@@ -74,8 +92,8 @@ export interface SiteFile {
   readonly file: string | Buffer;
   readonly type: string;
   readonly isImmutable?: boolean;
-  /** Offered as a download of this name. */
-  readonly downloadName?: string;
+  /** Content security policy of the file. */
+  readonly policy?: string;
   readonly status?: number;
 }
 

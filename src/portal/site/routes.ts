@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 const loadSite = (): typeof import('./site.ts') => require('./site.ts');
 
 /** Paths of the site; pages of administrators may have any other path that no route of the listener has. */
-const pagePaths = ['/', '/portal', '/portal/*', '/auth/*', '/blog', '/blog/*', '/search', '/site/*'];
+const pagePaths = ['/', '/portal', '/portal/*', '/auth/*', '/blog', '/blog/*', '/search', '/site/*', '/assets/theme/*'];
 const filePaths = ['/robots.txt', '/sitemap.xml', '/feed.xml', '/llms.txt', '/favicon.ico'];
 const formPaths = ['/portal/*', '/auth/*'];
 const maxFormBytes = 262_144;

@@ -54,7 +54,8 @@ onEveryEngine(
 
     test('the navigation has six pages, the sitemap all published ones', async () => {
       const paths = Array.from({ length: 8 }, (_, place) => `/more-${place}-${createPublicId()}`);
-      for (const Path of paths) await ok('POST', '/pages', { Title: Path, Path, Template: 'page', Status: 'Published' });
+      for (const Path of paths)
+        await ok('POST', '/pages', { Title: Path, Path, Template: 'page', Status: 'Published' });
       const navigation = /<nav aria-label="Site">(.*?)<\/nav>/s.exec((await read('/')).text)![1]!;
       assert.equal(navigation.match(/<li>/g)!.length, 2 + 6);
       const sitemap = (await read('/sitemap.xml')).text;
@@ -64,7 +65,12 @@ onEveryEngine(
     test('a published guide is shown behind a hundred drafts, which are not', async () => {
       const { ID, url } = await publish({});
       for (let place = 0; place < 100; place++)
-        await ok('POST', `/products/${ID}/docs`, document({ Title: 'Unfinished', Status: 'draft', Path: `d-${place}` }), 201);
+        await ok(
+          'POST',
+          `/products/${ID}/docs`,
+          document({ Title: 'Unfinished', Status: 'draft', Path: `d-${place}` }),
+          201,
+        );
       await ok('POST', `/products/${ID}/docs`, document({ Title: 'Finished', Path: 'last' }), 201);
       assert.match((await read(url)).text, /\/guides"/);
       const guides = await read(`${url}/guides`);

@@ -6,7 +6,7 @@ import { renderProblem } from '#operations/render.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { anonymousVisitor } from '../visibility/rules.ts';
 import { loadSiteAssets, type SiteAssets } from './assets.ts';
-import { renderSiteDocument, type SiteLink } from './layout.ts';
+import { renderSiteDocument, type SiteFrame } from './layout.ts';
 import {
   type SiteDocument,
   type SiteFields,
@@ -22,6 +22,7 @@ import { findContentPage, listNavigationPages } from './pages/content-page.ts';
 import { renderFailure, renderNotFound } from './pages/failure.ts';
 import { sitePages } from './pages/list.ts';
 import { problem as siteProblem } from './problems.ts';
+import { applyTemplate, createSiteLooks } from './site-looks.ts';
 import { isOwnForm, readVisitor, usesSecureCookies } from './visitor.ts';
 
 export type Site = ReturnType<typeof createSite>;
@@ -42,6 +43,7 @@ const formType = 'application/x-www-form-urlencoded';
 export function createSite(services: SiteServices) {
   const { settings } = services;
   const assets = loadSiteAssets(settings['portal.accent_color']);
+  const looks = createSiteLooks(services);
   const { send, sendDocument } = createSender(services, assets);
   const routes = sitePages.map(page => ({ page, pattern: toPattern(page.path) }));
 
@@ -57,6 +59,8 @@ export function createSite(services: SiteServices) {
     const path = trimSlash(pathOfUrl(request.url));
     const asset = assets.find(path);
     if (asset) return sendFile(reply, asset);
+    const themed = await looks.findAsset(path);
+    if (themed) return sendFile(reply, themed);
     const isSecure = usesSecureCookies(settings, request.protocol === 'https');
     const { visitor, cookies } = await readVisitor(request.headers.cookie, isSecure, services);
     visitors.set(request, visitor);
@@ -65,6 +69,7 @@ export function createSite(services: SiteServices) {
     if (path.startsWith('/auth/')) for (const cookie of cookies) reply.header('set-cookie', cookie);
     if (route?.page.access === 'user' && !visitor.user)
       return reply.redirect(toSignInUrl(method === 'GET' ? request.url : '/'), 303);
+    const frame = await readFrame();
     const site: SiteRequest = {
       path,
       params: route?.params ?? {},
@@ -73,11 +78,12 @@ export function createSite(services: SiteServices) {
       visitor,
       address: request.ip,
       userAgent: String(request.headers['user-agent'] ?? ''),
+      siteName: frame.looks.name,
       isSecure,
     };
     const sent = route ? await route.page.respond(site, services) : undefined;
     const page = sent ?? (method === 'GET' ? await findContentPage(site, services) : undefined);
-    return send(reply, page ?? renderNotFound(path), visitor, path);
+    return send(reply, page ?? renderNotFound(path), { visitor, path, ...frame });
   }
 
   async function respondError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -85,14 +91,17 @@ export function createSite(services: SiteServices) {
     const { errors } = body as { errors: readonly string[] };
     const visitor = visitors.get(request) ?? signedOut;
     reply.headers(headers);
-    return sendDocument(reply, renderFailure(status, errors), visitor, pathOfUrl(request.url), listLinksOfFailure);
+    const frame = await readFrameOfFailure();
+    return sendDocument(reply, renderFailure(status, errors), { visitor, path: pathOfUrl(request.url), ...frame });
   }
 
-  /** The database may be what failed: the page is shown without links then. */
-  const listLinksOfFailure = () =>
-    listNavigationPages(services).catch((err: unknown) => {
+  const readFrame = async () => ({ looks: await looks.read(), links: await listNavigationPages(services) });
+
+  /** The database may be what failed: the page is shown without links and theme then. */
+  const readFrameOfFailure = () =>
+    readFrame().catch((err: unknown) => {
       services.log.warn({ err }, 'navigation of the portal unavailable');
-      return [];
+      return { looks: looks.ofDefaultTheme, links: [] };
     });
 
   return {
@@ -102,31 +111,23 @@ export function createSite(services: SiteServices) {
   };
 }
 
+type RequestFrame = Omit<SiteFrame, 'assets' | 'isIndexable'>;
+
 /** Sends replies of pages, documents inside of the frame of the site. */
 function createSender(services: SiteServices, assets: SiteAssets) {
   const { settings } = services;
-  async function sendDocument(
-    reply: FastifyReply,
-    document: SiteDocument,
-    visitor: SiteVisitor,
-    path: string,
-    listLinks: () => Promise<readonly SiteLink[]> = () => listNavigationPages(services),
-  ) {
-    const links = await listLinks();
-    const text = renderSiteDocument(document, {
-      ...{ assets, visitor, path, links },
-      name: settings['portal.name'],
-      isIndexable: settings['portal.indexing'],
-    });
-    return reply
-      .code(document.status ?? 200)
-      .headers(documentHeaders)
-      .send(text);
+  async function sendDocument(reply: FastifyReply, document: SiteDocument, frame: RequestFrame) {
+    const isIndexable = settings['portal.indexing'];
+    const page = applyTemplate(document, frame.looks, frame.links, services.log);
+    reply.code(document.status ?? 200).headers(documentHeaders);
+    if (typeof page !== 'string') return reply.send(renderSiteDocument(page, { ...frame, assets, isIndexable }));
+    if (!isIndexable || !document.isIndexable) reply.header('x-robots-tag', 'noindex');
+    return reply.send(page);
   }
-  async function send(reply: FastifyReply, sent: SiteReply, visitor: SiteVisitor, path: string) {
+  async function send(reply: FastifyReply, sent: SiteReply, frame: RequestFrame) {
     if ('file' in sent) return sendFile(reply, sent);
     for (const cookie of sent.cookies ?? []) reply.header('set-cookie', cookie);
-    return 'redirect' in sent ? reply.redirect(sent.redirect, 303) : sendDocument(reply, sent, visitor, path);
+    return 'redirect' in sent ? reply.redirect(sent.redirect, 303) : sendDocument(reply, sent, frame);
   }
   return { send, sendDocument };
 }
@@ -140,10 +141,9 @@ const signedOut: SiteVisitor = {
   theme: undefined,
 };
 
-function sendFile(reply: FastifyReply, { file, type, isImmutable, downloadName, status = 200 }: SiteFile) {
+function sendFile(reply: FastifyReply, { file, type, isImmutable, policy, status = 200 }: SiteFile) {
   if (isImmutable) markImmutable(reply);
-  if (downloadName)
-    reply.header('content-disposition', `attachment; filename="${downloadName.replaceAll(/[^\w.-]/g, '_')}"`);
+  if (policy) reply.header('content-security-policy', policy);
   return reply.code(status).type(type).send(file);
 }
 

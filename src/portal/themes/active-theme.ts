@@ -1,10 +1,15 @@
+import type { Log } from '#base/log.ts';
+import { Problem } from '#base/problems.ts';
 import type { FileContent } from '#operations/body.ts';
 import { defaultTemplates } from '../pages/templates.ts';
 import type { PortalServices, PortalStores } from '../portal-stores.ts';
 import { openThemeArchive } from './archive.ts';
 import { toAssetType } from './files.ts';
 import { defaultThemeName, type StoredTheme, type ThemeColours } from './schema.ts';
-import { compileThemeTemplates, type RenderPage, themeAssetsPath } from './templates.ts';
+import { compileThemeTemplates, type RenderPage } from './templates.ts';
+
+/** Assets of the active theme on the site, below their stamp. */
+export const themeAssetsPath = '/assets/theme/';
 
 /** Theme as the site uses it: everything that it may change of the pages. */
 export interface SiteTheme {
@@ -26,7 +31,7 @@ export interface SiteTheme {
   readMail(path: string): { readonly html: string | undefined; readonly text: string | undefined };
 }
 
-const defaultTheme: SiteTheme = {
+export const defaultTheme: SiteTheme = {
   name: defaultThemeName,
   stamp: '0',
   title: undefined,
@@ -40,24 +45,26 @@ const defaultTheme: SiteTheme = {
   readMail: () => ({ html: undefined, text: undefined }),
 };
 
-const toStamp = ({ ID, Revision }: StoredTheme) => `${ID}-${Revision}`;
-const toAssetAddress = (path: string) => `${themeAssetsPath}${encodeURI(path.slice('assets/'.length))}`;
+const toStamp = ({ ID, Revision, UpdatedAt }: StoredTheme) => `${ID}-${Revision}-${UpdatedAt.toString(36)}`;
 
 /** The theme of a stored archive. */
 export function openSiteTheme(stored: StoredTheme, archive: FileContent): SiteTheme {
   const theme = openThemeArchive(archive.bytes);
   const { manifest, files } = theme;
+  const stamp = toStamp(stored);
+  const toAddress = (path: string) => `${themeAssetsPath}${stamp}/${path.split('/').map(encodeURIComponent).join('/')}`;
+  const toAssetAddress = (path: string) => toAddress(path.slice('assets/'.length));
   const readText = (path: string) => files.get(path)?.toString('utf8');
   return {
     name: manifest.name,
-    stamp: toStamp(stored),
+    stamp,
     title: manifest.title,
     colours: manifest.colours,
     darkColours: manifest.dark_colours,
     logo: manifest.logo && toAssetAddress(manifest.logo),
     icon: manifest.icon && toAssetAddress(manifest.icon),
     styles: manifest.styles.map(toAssetAddress),
-    templates: compileThemeTemplates(theme),
+    templates: compileThemeTemplates(theme, toAddress),
     readAsset(path) {
       const mediaType = toAssetType(path);
       const bytes = files.get(`assets/${path}`);
@@ -67,16 +74,31 @@ export function openSiteTheme(stored: StoredTheme, archive: FileContent): SiteTh
   };
 }
 
-/** Reader of the active theme; the one last read is kept until another upload or activation. */
-export function createThemeReader({ portal }: { portal: Pick<PortalStores, 'themes'> }) {
+interface ReaderServices {
+  portal: Pick<PortalStores, 'themes'>;
+  log: Pick<Log, 'error'>;
+}
+
+/**
+ * Reader of the active theme; the one last read is kept until another upload or activation. One that cannot be opened,
+ * which the checks of an upload of an earlier version allowed, is logged, and the site has its own looks.
+ */
+export function createThemeReader({ portal, log }: ReaderServices) {
   let last: SiteTheme = defaultTheme;
   return async function readTheme(): Promise<SiteTheme> {
     const stored = await portal.themes.findActive();
     if (!stored) return defaultTheme;
     if (last.stamp === toStamp(stored)) return last;
     const archive = await portal.themes.readArchive(stored);
-    if (archive) last = openSiteTheme(stored, archive);
-    return archive ? last : defaultTheme;
+    if (!archive) return defaultTheme;
+    try {
+      last = openSiteTheme(stored, archive);
+    } catch (err) {
+      if (!(err instanceof Problem)) throw err;
+      log.error({ err, theme: stored.Manifest.name }, 'theme unusable, showing the default one');
+      last = { ...defaultTheme, stamp: toStamp(stored) };
+    }
+    return last;
   };
 }
 

@@ -40,7 +40,7 @@ export function checkThemeArchive(bytes: Buffer): ThemeArchive {
   const referenced = [manifest.logo, manifest.icon, ...manifest.styles].filter(path => path !== undefined);
   for (const path of referenced) requireFile(path, files);
   refuseRepeated(manifest.templates.map(({ name }) => name));
-  compileThemeTemplates(theme);
+  compileThemeTemplates(theme, path => path);
   return theme;
 }
 

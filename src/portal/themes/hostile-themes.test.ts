@@ -69,6 +69,21 @@ describe('uploads of themes', () => {
       );
     });
 
+  test('a fault of a partial is reported with its file and line, also where other files include it', () => {
+    const files = { 'layouts/a.html': '{{template "nav"}}', 'views/a.html': '\n\n\nx', 'partials/ok.html': 'x' };
+    for (const [content, reason] of [
+      ['a\n{{if}}', /partials\/nav\.html .*line 2/],
+      ['a\n{{template "nvv"}}', /partials\/nav\.html .*line 2/],
+      ['{{define "x"}}{{end}}', /partials\/nav\.html .*cannot define/],
+      ['{{end}}{{define "x"}}', /partials\/nav\.html .*line 1/],
+      ['{{template "ok"}}', /^accepted$/],
+    ] as const)
+      assert.match(
+        findRefusal(() => check({ ...files, 'partials/nav.html': content })),
+        reason,
+      );
+  });
+
   test('files that draw, style and frame pages are accepted', () => {
     check({
       'README.md': '# Acme',

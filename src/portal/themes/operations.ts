@@ -99,7 +99,9 @@ export const activateTheme = operation({
   name: 'activateTheme',
   method: 'PUT',
   path: '/portal-api/themes/{theme_id}/activate',
-  about: 'Makes a theme that of the site; the name `default` makes the default one active.',
+  about:
+    'Makes a theme that of the site: its title, colours, logo, icon, styles and templates of pages; the name `default` ' +
+    'makes the default one active.',
   params,
   returns: okMessageResponse,
   problems: [problem.unknown, problem.theme_incomplete],

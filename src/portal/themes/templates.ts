@@ -2,7 +2,7 @@ import { closestMatch } from '#base/closest-match.ts';
 import { escapeMarkup } from '#base/escape-markup.ts';
 import { createPublicId } from '#base/ids.ts';
 import { TemplateError } from '#languages/go-template/error.ts';
-import type { Template } from '#languages/go-template/template.ts';
+import type { Template, TemplatePartials } from '#languages/go-template/template.ts';
 import { loadGoTemplate } from '#languages/lazy-languages.ts';
 import { problem } from '../problems.ts';
 import { manifestName, type ThemeManifest } from './schema.ts';
@@ -18,25 +18,41 @@ export type RenderPage = (data: unknown, content: string) => string;
 /** Bounds of one page: a template that exceeds them fails, and the site shows its own page. */
 const pageBounds = { maxSteps: 200_000, maxBytes: 4 * 1024 * 1024, maxDepth: 50 };
 
-/** Path of an asset on the site. */
-export const themeAssetsPath = '/assets/theme/';
-
 interface CompiledPage {
   readonly template: Template;
   /** Stands in the output for the inner page, which is not escaped again. */
   readonly token: string;
 }
 
+const partialFolder = 'partials/';
+const toPartialName = (path: string) => path.slice(partialFolder.length, -'.html'.length);
+
 /** Templates by the name in the manifest. Throws the first fault with its file. */
-export function compileThemeTemplates({ manifest, files }: TemplateSource): Map<string, RenderPage> {
-  const partials = [...files.keys()].filter(path => path.startsWith('partials/'));
+export function compileThemeTemplates(
+  { manifest, files }: TemplateSource,
+  toAssetAddress: (path: string) => string,
+): Map<string, RenderPage> {
+  const token = `content-${createPublicId()}`;
+  const functions = {
+    yield: () => token,
+    content: () => token,
+    asset: ([name]: readonly unknown[]) => toAssetAddress(String(name)),
+  };
+  const { compileTemplate, compilePartial } = loadGoTemplate();
   const readText = (path: string) => files.get(path)!.toString('utf8');
-  // Behind the source, so that lines of errors are those of the file.
-  const definitions = partials
-    .map(path => `{{define "${path.slice('partials/'.length, -'.html'.length)}"}}${readText(path)}{{end}}`)
-    .join('');
-  const compile = (path: string) => compilePage(path, readText(path), definitions);
-  for (const path of files.keys()) if (/^(partials|views|layouts|mailers|auth)\//.test(path)) compile(path);
+  const paths = [...files.keys()].filter(path => path.startsWith(partialFolder));
+  const names = new Set(paths.map(toPartialName));
+  const partials: TemplatePartials = new Map(
+    paths.map(path => [
+      toPartialName(path),
+      nameFile(path, () => compilePartial(readText(path), names, { functions })),
+    ]),
+  );
+  const compile = (path: string): CompiledPage => {
+    const options = { functions, escape: escapeMarkup, partials };
+    return { template: nameFile(path, () => compileTemplate(readText(path), options)), token };
+  };
+  for (const path of files.keys()) if (/^(views|layouts|mailers|auth)\//.test(path)) compile(path);
   return new Map(
     manifest.templates.map(({ name, template, layout }) => {
       const view = compile(requireTemplate('views', template, files));
@@ -50,16 +66,10 @@ export function compileThemeTemplates({ manifest, files }: TemplateSource): Map<
   );
 }
 
-function compilePage(path: string, source: string, definitions: string): CompiledPage {
-  const { compileTemplate } = loadGoTemplate();
-  const token = `content-${createPublicId()}`;
-  const functions = {
-    yield: () => token,
-    content: () => token,
-    asset: ([name]: readonly unknown[]) => `${themeAssetsPath}${encodeURI(String(name))}`,
-  };
+/** Names the file of a fault. */
+function nameFile<Result>(path: string, compile: () => Result): Result {
   try {
-    return { template: compileTemplate(source + definitions, { functions, escape: escapeMarkup }), token };
+    return compile();
   } catch (cause) {
     if (!(cause instanceof TemplateError)) throw cause;
     throw problem.theme_refused({ detail: { reason: `${path} ${cause.message}` }, cause });

@@ -1,16 +1,16 @@
 import type { StoredBlock, StoredPage } from '../../pages/schema.ts';
 import { anonymousVisitor, canSeeContent, type Visitor } from '../../visibility/rules.ts';
-import type { SiteLink } from '../layout.ts';
 import { renderContent, renderMarkdown } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
-import type { SiteDocument, SiteRequest, SiteServices } from '../page.ts';
+import type { PageTemplate, SiteDocument, SiteLink, SiteRequest, SiteServices } from '../page.ts';
 
 /** Pages that administrators write: their blocks, in the order of their creation. */
 
 const maxNavigationPages = 6;
 const pageBatch = 100;
 /** Paths that the site answers itself. */
-const isOwnPath = (path: string) => /^\/($|portal(\/|$)|auth(\/|$)|blog(\/|$)|search$|site(\/|$))/.test(path);
+const isOwnPath = (path: string) =>
+  /^\/($|portal(\/|$)|auth(\/|$)|blog(\/|$)|search$|site(\/|$)|assets\/theme(\/|$))/.test(path);
 
 /** Address of a page: its path has characters that URLs do not. */
 const toContentUrl = (path: string) => path.split('/').map(encodeURIComponent).join('/');
@@ -53,17 +53,37 @@ export const renderDraftNotice = (content: { readonly Status: string }): Markup 
     ? ''
     : html`<p class="message">A draft: only administrators of the portal see it.</p>`;
 
+/** Texts of blocks, which a template prints escaped; the content of the page has their markup. */
+export const toPageTemplate = ({
+  page,
+  blocks,
+}: {
+  page: StoredPage;
+  blocks: readonly StoredBlock[];
+}): PageTemplate => ({
+  name: page.Template,
+  path: page.Path,
+  blocks: Object.fromEntries(
+    blocks.map(({ Name, MarkdownEnabled, MarkdownContent, Content }) => [
+      Name,
+      MarkdownEnabled ? MarkdownContent : Content,
+    ]),
+  ),
+});
+
 export async function findContentPage(
   { path, visitor }: SiteRequest,
   services: SiteServices,
 ): Promise<SiteDocument | undefined> {
   const decoded = decodeURIComponent(path);
-  const found = isOwnPath(decoded) || decoded.includes('\0') ? undefined : await findVisiblePage(decoded, visitor.rights, services);
+  const found =
+    isOwnPath(decoded) || decoded.includes('\0') ? undefined : await findVisiblePage(decoded, visitor.rights, services);
   if (!found) return undefined;
   const { page, blocks } = found;
   return {
     title: page.Title,
     isIndexable: true,
+    template: toPageTemplate(found),
     main: html`<article class="prose">${renderDraftNotice(page)}<h1>${page.Title}</h1>${blocks.map(renderBlock)}
 ${blocks.length === 0 ? html`<p class="dim">This page has no content yet.</p>` : ''}</article>`,
   };

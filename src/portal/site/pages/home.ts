@@ -5,7 +5,7 @@ import { createOffer } from '../offer.ts';
 import { cataloguePath, type SiteDocument, type SitePage, type SiteRequest, type SiteServices } from '../page.ts';
 import { renderProductCard } from '../product-card.ts';
 import { listPublishedPosts, renderPostCard } from './blog.ts';
-import { findVisiblePage, renderBlock } from './content-page.ts';
+import { findVisiblePage, renderBlock, toPageTemplate } from './content-page.ts';
 
 const maxFeatured = 6;
 const maxPosts = 3;
@@ -14,8 +14,9 @@ const headlineBlock = 'Headline';
 const leadBlock = 'Lead';
 
 async function respond(request: SiteRequest, services: SiteServices): Promise<SiteDocument> {
-  const { settings } = services;
-  const blocks = (await findVisiblePage('/', anonymousVisitor, services))?.blocks ?? [];
+  const { siteName } = request;
+  const found = await findVisiblePage('/', anonymousVisitor, services);
+  const blocks = found?.blocks ?? [];
   const textOf = (name: string) => {
     const block = blocks.find(it => it.Name.toLowerCase() === name.toLowerCase());
     return (block?.MarkdownEnabled ? block.MarkdownContent : block?.Content)?.trim();
@@ -25,11 +26,12 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
   );
   const lead = textOf(leadBlock) || 'Find an API, request access, and make your first call in a minute.';
   return {
-    title: settings['portal.name'],
+    title: siteName,
     section: 'home',
+    ...(found && { template: toPageTemplate(found) }),
     description: lead,
     isIndexable: true,
-    main: html`<section class="hero"><h1>${textOf(headlineBlock) || `Build with ${settings['portal.name']}`}</h1>
+    main: html`<section class="hero"><h1>${textOf(headlineBlock) || `Build with ${siteName}`}</h1>
 <p class="lead">${lead}</p><p class="actions"><a class="button" href="${cataloguePath}">Browse products</a></p></section>
 ${await renderFeatured(request, services)}${renderSteps(request)}
 ${others.map(block => html`<section class="prose">${renderBlock(block)}</section>`)}${await renderPosts(services)}`,
