@@ -56,7 +56,7 @@ export const readTokens = (): ReadonlyMap<string, readonly [light: string, dark:
       ...readFileSync(styleFile, 'utf8').matchAll(
         /^ {2}(--[\w-]+): light-dark\((oklch\([^)]*\)), (oklch\([^)]*\))\);$/gm,
       ),
-    ].map(([, name, light, dark]) => [name!, [light!, dark!]]),
+    ].map(([, name, light, dark]) => [name!, [light!, dark!]] as const),
   );
   return tokens;
 };

@@ -12,8 +12,12 @@ onEveryEngine(
   app => {
     const ok = (method: string, path: string, body?: unknown, status = 200) =>
       requestPortal(app(), method, `/portal-api${path}`, body, status);
-    const read = async (path: string, init?: RequestInit) => {
-      const response = await fetch(app().url.portal + path, { redirect: 'manual', ...init });
+    const read = async (
+      path: string,
+      init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
+    ) => {
+      const headers = { accept: 'text/html', ...init.headers };
+      const response = await fetch(app().url.portal + path, { redirect: 'manual', ...init, headers });
       return { status: response.status, text: await response.text(), headers: response.headers };
     };
     const publish = async (more: Record<string, unknown>) => {

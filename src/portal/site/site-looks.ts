@@ -95,7 +95,7 @@ export function applyTemplate(
 ): SiteDocument | string {
   const { template, title } = document;
   const render = template && templates.get(template.name);
-  if (!render) return document;
+  if (!template || !render) return document;
   const { path: Path, blocks: Blocks } = template;
   const Links = links.map(link => ({ Title: link.title, Path: link.path }));
   const Site = { Name: name, Logo: logoUrl ?? '', Icon: iconUrl ?? '', Styles: styleUrls, Links };

@@ -29,7 +29,7 @@ onEveryEngine(
     const ok = (method: string, path: string, body?: unknown, status = 200) =>
       requestPortal(app(), method, `/portal-api${path}`, body, status);
     const read = async (path: string) => {
-      const response = await fetch(app().url.portal + path);
+      const response = await fetch(app().url.portal + path, { headers: { accept: 'text/html' } });
       return { status: response.status, headers: response.headers, text: await response.text() };
     };
     const upload = async (manifest: object) => {
