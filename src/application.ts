@@ -308,8 +308,7 @@ async function openListeners(
   for (const listener of selectManagementListeners(settings)) {
     const tls = createListenerTls(settings, listener.name === 'control', environment.log);
     const webApp = listener.name === 'dashboard' ? environment.webApp : undefined;
-    const { writeAudit } = shared;
-    const site = listener.name === 'portal' ? createPortalSite({ ...services, ...environment, writeAudit }) : undefined;
+    const site = listener.name === 'portal' ? createPortalSite({ ...shared, ...services, ...environment }) : undefined;
     const { surfaces } = listener;
     const app = createManagementListener({ ...shared, surfaces, tls, webApp, respondUnknown: site?.respondUnknown });
     addHealthRoutes(app, health);

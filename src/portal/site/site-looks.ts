@@ -6,7 +6,7 @@ import { assetFolder, formatAccent, readTokens } from './assets.ts';
 import { trustMarkup } from './markup.ts';
 import type { SiteDocument, SiteFile, SiteLink, SiteServices } from './page.ts';
 
-/** What the active theme changes of every page. */
+/** Looks of every page, by the active theme. */
 export interface SiteLooks {
   readonly name: string;
   readonly iconUrl: string | undefined;

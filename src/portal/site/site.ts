@@ -44,6 +44,7 @@ export function createSite(services: SiteServices) {
   const { settings } = services;
   const assets = loadSiteAssets(settings['portal.accent_color']);
   const looks = createSiteLooks(services);
+  const { readFrame, readFrameOfFailure } = createFrameReader(services, looks);
   const { send, sendDocument } = createSender(services, assets);
   const routes = sitePages.map(page => ({ page, pattern: toPattern(page.path) }));
 
@@ -57,10 +58,8 @@ export function createSite(services: SiteServices) {
 
   async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const path = trimSlash(pathOfUrl(request.url));
-    const asset = assets.find(path);
+    const asset = assets.find(path) ?? (await looks.findAsset(path));
     if (asset) return sendFile(reply, asset);
-    const themed = await looks.findAsset(path);
-    if (themed) return sendFile(reply, themed);
     const isSecure = usesSecureCookies(settings, request.protocol === 'https');
     const { visitor, cookies } = await readVisitor(request.headers.cookie, isSecure, services);
     visitors.set(request, visitor);
@@ -95,20 +94,23 @@ export function createSite(services: SiteServices) {
     return sendDocument(reply, renderFailure(status, errors), { visitor, path: pathOfUrl(request.url), ...frame });
   }
 
-  const readFrame = async () => ({ looks: await looks.read(), links: await listNavigationPages(services) });
+  return {
+    respond: (request: FastifyRequest, reply: FastifyReply) =>
+      respond(request, reply).catch((error: unknown) => respondError(error, request, reply)),
+    respondError,
+  };
+}
 
+/** Reads what surrounds the content of a page. */
+function createFrameReader(services: SiteServices, looks: ReturnType<typeof createSiteLooks>) {
+  const readFrame = async () => ({ looks: await looks.read(), links: await listNavigationPages(services) });
   /** The database may be what failed: the page is shown without links and theme then. */
   const readFrameOfFailure = () =>
     readFrame().catch((err: unknown) => {
       services.log.warn({ err }, 'navigation of the portal unavailable');
       return { looks: looks.ofDefaultTheme, links: [] };
     });
-
-  return {
-    respond: (request: FastifyRequest, reply: FastifyReply) =>
-      respond(request, reply).catch((error: unknown) => respondError(error, request, reply)),
-    respondError,
-  };
+  return { readFrame, readFrameOfFailure };
 }
 
 type RequestFrame = Omit<SiteFrame, 'assets' | 'isIndexable'>;

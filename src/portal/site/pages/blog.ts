@@ -15,7 +15,7 @@ export const toPostUrl = ({ CreatedAt, Path }: Pick<StoredPost, 'CreatedAt' | 'P
 export const listPublishedPosts = ({ posts }: SiteServices, { page, size }: { page: number; size: number }) =>
   posts.page({ page, per_page: size }, { status: 'published' });
 
-/** What a card of a post shows. */
+/** A post without its texts, as cards show it. */
 export type PostOutline = Pick<StoredPost, 'Title' | 'Lede' | 'Path' | 'CreatedAt'>;
 
 export const renderPostCard = (post: PostOutline): Markup =>
