@@ -57,6 +57,8 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
   'src/analytics/activity.test.ts': ['sumKeyActivity', 'countKeyEndpoints', 'countClientEndpoints'],
   'src/portal/providers/providers.test.ts': ['listProviders', 'deleteProvider', 'synchronizeProvider'],
   'src/portal/products/products.test.ts': ['listProducts'],
+  'src/portal/themes/themes.test.ts': ['listThemes', 'getTheme', 'deleteTheme'],
+  'src/portal/visibility/visibility.test.ts': ['getVisibleObject'],
   'src/portal/catalogues/catalogues.test.ts': ['deleteCatalogue'],
   'src/portal/apps/apps.test.ts': ['deleteApp', 'listAppAccessRequests'],
   'src/portal/credentials/credentials.test.ts': [
