@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
 import { chromiumProgram } from './services.ts';
@@ -59,26 +60,31 @@ interface Demo {
   readonly process: ChildProcess;
 }
 
-/** Starts the demo on free ports, and waits for the line that names its credentials. */
-async function startDemo(): Promise<Demo> {
+/** Starts the demo on free ports. */
+function startDemo(): Demo {
   const directory = mkdtempSync(join(tmpdir(), 'gw-screenshots-'));
   const ports = ['GATEWAY', 'DASHBOARD', 'PORTAL', 'GATEWAY_CONTROL'].map(name => [`GW_${name}_PORT`, '0']);
   const env = { ...process.env, ...Object.fromEntries(ports), GW_THREADS: '1', GW_DATA_DIR: directory };
-  const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'start', '--demo'], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const isReady = new Promise<void>((resolve, reject) => {
-    let out = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      out += chunk.toString();
-      if (out.includes('credentials.json')) resolve();
-    });
-    child.once('close', code => reject(new Error(`gw ended with ${code}`)));
-    setTimeout(() => reject(new Error('gw is not ready')), startTimeoutMs).unref();
-  });
-  await isReady;
-  return { directory, process: child };
+  const stdio: StdioOptions = ['ignore', 'pipe', 'inherit'];
+  return {
+    directory,
+    process: spawn(process.execPath, [join(root, 'src/main.ts'), 'start', '--demo'], { env, stdio }),
+  };
+}
+
+/** Waits for the line that names the credentials. */
+async function waitUntilReady({ process: child }: Demo): Promise<void> {
+  const timeout = AbortSignal.timeout(startTimeoutMs);
+  const lines = createInterface({ input: child.stdout!, signal: timeout });
+  for await (const line of lines) if (line.includes('credentials.json')) break;
+  // What follows is not read, but must not fill the pipe.
+  child.stdout!.resume();
+  if (timeout.aborted || child.exitCode !== null) throw new Error('the demo did not start');
+}
+
+async function stopDemo({ directory, process: child }: Demo): Promise<void> {
+  if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'close');
+  rmSync(directory, { recursive: true, force: true });
 }
 
 const readJson = (directory: string, file: string) =>
@@ -106,18 +112,23 @@ async function takeTheme(browser: Browser, directory: string, theme: 'light' | '
   await context.close();
 }
 
-const running = values['data-dir'];
-const demo = running === undefined ? await startDemo() : undefined;
-const browser = await chromium.launch({ executablePath: chromiumProgram(), args: ['--no-sandbox'] });
-try {
-  mkdirSync(values.output, { recursive: true });
-  const directory = running ?? demo!.directory;
-  for (const theme of ['light', 'dark'] as const) await takeTheme(browser, directory, theme);
-} finally {
-  await browser.close();
-  if (demo) {
-    demo.process.kill('SIGTERM');
-    await once(demo.process, 'close');
-    rmSync(demo.directory, { recursive: true, force: true });
+async function takeAll(directory: string): Promise<void> {
+  const browser = await chromium.launch({ executablePath: chromiumProgram(), args: ['--no-sandbox'] });
+  try {
+    mkdirSync(values.output, { recursive: true });
+    for (const theme of ['light', 'dark'] as const) await takeTheme(browser, directory, theme);
+  } finally {
+    await browser.close();
   }
 }
+
+const running = values['data-dir'];
+if (running === undefined) {
+  const demo = startDemo();
+  try {
+    await waitUntilReady(demo);
+    await takeAll(demo.directory);
+  } finally {
+    await stopDemo(demo);
+  }
+} else await takeAll(running);

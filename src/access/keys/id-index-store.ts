@@ -83,15 +83,22 @@ function createIndexPool(maxBytes: number, idleTimeoutMs: number) {
 /** Brings the index of an organisation up to date; false where it does not fit, and after a gap of the change log. */
 function createIndexUpdate(records: Records, pool: IndexPool, toEntry: (row: IndexRow) => IndexedKey) {
   let builds: Promise<unknown> = Promise.resolve();
+  /** Number of keys of the organisations whose build exceeded the bound: not tried again before keys are removed. */
+  const tooLarge = new Map<string, number>();
 
   async function build(orgId: string, own: OrganisationIndex): Promise<boolean> {
     own.index.clear();
-    if ((await countOrganisationKeys(records, orgId)) * minEntryBytes > pool.maxBytes) return false;
+    const count = await countOrganisationKeys(records, orgId);
+    if (count * minEntryBytes > pool.maxBytes || count >= (tooLarge.get(orgId) ?? Number.POSITIVE_INFINITY))
+      return false;
     own.revision = await records.revision();
     for await (const rows of scanKeys(records, orgId)) {
       for (const row of await readIndexRows(records, rows)) own.index.set(toEntry(row));
-      if (!pool.evictOthers(orgId)) return false;
+      if (pool.evictOthers(orgId)) continue;
+      tooLarge.set(orgId, count);
+      return false;
     }
+    tooLarge.delete(orgId);
     return refresh(orgId, own);
   }
 

@@ -10,8 +10,9 @@ import type { IndexedKey } from './key-id-index.ts';
 type KeyTest = (key: IndexedKey) => boolean;
 
 /** True where the filter leaves keys out. */
-export const hasKeyFilter = ({ hiddenApis = [], nowMs: _now, ...filter }: KeyListFilter): boolean =>
-  hiddenApis.length > 0 || Object.values(filter).some(value => value !== undefined && value !== '');
+export const hasKeyFilter = ({ hiddenApis = [], ...filter }: KeyListFilter): boolean =>
+  hiddenApis.length > 0 || filterMembers.some(name => filter[name] !== undefined && filter[name] !== '');
+const filterMembers = ['apiId', 'policyId', 'text', 'kind', 'state', 'expiresBefore'] as const;
 
 /** Test of a filter, with the policies as they are now. */
 export async function buildKeyTest(records: Records, orgId: string, filter: KeyListFilter): Promise<KeyTest> {

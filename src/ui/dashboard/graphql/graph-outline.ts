@@ -30,6 +30,14 @@ function toSource(source: Loose): GraphSource {
   };
 }
 
+/** A subgraph is a source of a supergraph; its fields are in its own schema. */
+const toSubgraph = ({ name, url, api_id }: Loose): GraphSource => ({
+  name: String(name || api_id || ''),
+  kind: 'subgraph',
+  url: String(url ?? ''),
+  fields: [],
+});
+
 /** Undefined where the definition is not that of a GraphQL API. */
 export function toGraphOutline(definition: unknown): GraphOutline | undefined {
   const graphql = asObject(asObject(definition).graphql);
@@ -38,7 +46,10 @@ export function toGraphOutline(definition: unknown): GraphOutline | undefined {
     mode: String(graphql.execution_mode ?? ''),
     schema: String(graphql.schema ?? ''),
     hasIntrospection: asObject(graphql.introspection).disabled !== true,
-    sources: asList(asObject(graphql.engine).data_sources).map(toSource),
+    sources:
+      graphql.execution_mode === 'supergraph'
+        ? asList(asObject(graphql.supergraph).subgraphs).map(toSubgraph)
+        : asList(asObject(graphql.engine).data_sources).map(toSource),
   };
 }
 
