@@ -184,6 +184,7 @@ function openSignIn(records: Records, vault: Vault, revisions: RevisionLog, part
     providerSlots: createProviderSlots(),
     sessions: createSessionStore(records, vault, settings),
     signInLimit: createSignInLimit(settings, clock),
+    portalSignInLimit: createSignInLimit(settings, clock),
     signInTokens,
     factors: createFactorStore(records, vault),
     passkeys: createPasskeyStore(records),

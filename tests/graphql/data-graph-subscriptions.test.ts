@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { buildSchema } from 'graphql';
 import { type Client, createClient } from 'graphql-ws';
@@ -158,6 +159,37 @@ describe('subscriptions of a data graph', () => {
       await eventually(() => assert.equal(source.feeds.size + source.sockets.size, 0));
       await client.dispose();
     });
+
+  test('a page of another origin opens no socket with cookies, unless CORS names it', async () => {
+    const CORS = { enable: true, allowed_origins: ['https://app.example'] };
+    const { url } = await publishGraph({}, { CORS });
+    const upgrade = (given: Record<string, string>) => {
+      const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', ...given };
+      const more = {
+        'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+        'sec-websocket-protocol': 'graphql-transport-ws',
+      };
+      const sent = request(url, { headers: { ...headers, ...more } }).end();
+      return new Promise<number | undefined>((resolve, reject) => {
+        sent.once('error', reject);
+        sent.once('response', ({ statusCode }) => resolve(statusCode));
+        sent.once('upgrade', (_response, socket) => {
+          socket.destroy();
+          resolve(101);
+        });
+      });
+    };
+    const cookie = 'session=x';
+    for (const [headers, status] of [
+      [{ cookie, origin: 'https://evil.example' }, 400],
+      [{ cookie, origin: 'null' }, 400],
+      [{ cookie, origin: 'https://app.example' }, 101],
+      [{ cookie, origin: new URL(url).origin }, 101],
+      [{ cookie }, 101],
+      [{ origin: 'https://evil.example' }, 101],
+    ] as const)
+      assert.equal(await upgrade(headers), status, JSON.stringify(headers));
+  });
 
   test('an operation of the definition subscribes, with templates in its variables', async () => {
     const { url } = await publishGraph();

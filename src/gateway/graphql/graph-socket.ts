@@ -16,11 +16,27 @@ export function acceptSocket(call: Exchange, options: SocketOptions): StepResult
   const { headers } = call;
   if (headers.get('sec-websocket-version') !== '13' || !keyPattern.test(headers.get('sec-websocket-key') ?? ''))
     return refuseGraphqlRequest(call, 'graphql_request_invalid', 'the upgrade is no WebSocket handshake of version 13');
+  if (isForeignPage(call, options))
+    return refuseGraphqlRequest(
+      call,
+      'graphql_request_invalid',
+      'a page of another origin opens a WebSocket with cookies',
+    );
   const offered = headers.all('sec-websocket-protocol').flatMap(list => list.split(',').map(it => it.trim()));
   const protocol = socketProtocols.find(it => offered.includes(it));
   if (!protocol) return refuseGraphqlRequest(call, 'graphql_websocket_protocol_invalid');
   call.graphqlSocket = createGraphqlSocket(call, protocol, options);
   return undefined;
+}
+
+/**
+ * True for the page of another site, whose WebSocket has the cookies of the user: browsers do not apply CORS to it
+ * (RFC 6455, 10.2).
+ */
+function isForeignPage({ headers }: Exchange, { allowsOrigin }: SocketOptions): boolean {
+  const origin = headers.get('origin');
+  if (origin === undefined || headers.get('cookie') === undefined) return false;
+  return URL.parse(origin)?.host !== headers.get('host')?.toLowerCase() && !allowsOrigin(origin);
 }
 
 function createGraphqlSocket(

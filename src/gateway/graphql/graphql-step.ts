@@ -3,6 +3,7 @@ import { findKeyWatch } from '../auth/key-watch.ts';
 import { createScopeReader } from '../auth/scopes.ts';
 import type { AuthServices } from '../auth/services.ts';
 import { noBytes } from '../http/body.ts';
+import { createOriginTest } from '../http/origin-test.ts';
 import { createResponse, type GatewayResponse } from '../http/response.ts';
 import type { CheckedGraphqlRequest } from '../pipeline/checked-graphql.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
@@ -32,7 +33,7 @@ import { createTrustedDocuments } from './trusted-documents.ts';
 
 type Services = Pick<AuthServices, 'settings' | 'clock' | 'keyCache' | 'log'>;
 
-const reads = { api: ['graphql'], also: { api: ['oauth2'] } } as const satisfies StepReads;
+const reads = { api: ['graphql'], also: { api: ['oauth2', 'cors'] } } as const satisfies StepReads;
 
 /** Nested selections, lists and objects of a document: the parser recurses. */
 const maxNesting = 200;
@@ -117,7 +118,9 @@ function createSocketOptions(
   const { id: apiId, orgId } = model.identity;
   const { subscriptionType } = model.graphql;
   const keyWatch = findKeyWatch(services);
-  return { apiId, orgId, subscriptionType, check, bounds, settings: services.settings, keyWatch };
+  const origins = createOriginTest(model.cors.enabled ? model.cors.allowedOrigins : []);
+  const allowsOrigin = (origin: string) => !origins.isAny && origins.has(origin);
+  return { apiId, orgId, subscriptionType, check, bounds, settings: services.settings, keyWatch, allowsOrigin };
 }
 
 function createChecker({ model, services: { settings } }: StepContext<Services, typeof reads>): OperationChecker {

@@ -40,6 +40,8 @@ export interface SocketOptions {
   readonly bounds: RequestBounds;
   readonly settings: Settings;
   readonly keyWatch: KeyWatch;
+  /** Origins that CORS of the API names. */
+  readonly allowsOrigin: (origin: string) => boolean;
 }
 
 /** Upgrade to a WebSocket: one of the subprotocols, and no compression, which would hide the messages. */

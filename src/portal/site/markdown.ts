@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeMarkup } from '#base/escape-markup.ts';
 import { createLoader } from '#base/lazy-packages.ts';
 import { Lru } from '#base/lru.ts';
 import { type Markup, trustMarkup } from './markup.ts';
@@ -6,9 +7,9 @@ import { sanitizeHtml } from './sanitize-html.ts';
 
 const loadMarked = createLoader<typeof import('marked')>('marked');
 
-/** Rendered texts by the hash of their source; longer results are rendered for each request. */
-const rendered = new Lru<string, Markup>(200);
-const maxRememberedChars = 65_536;
+/** Rendered texts by the hash of their source; a few long ones, many short ones. */
+const rendered = { short: new Lru<string, Markup>(200), long: new Lru<string, Markup>(8) };
+const maxShortChars = 65_536;
 
 /** A text of an administrator: GitHub Flavored Markdown, or HTML where it begins with a tag. Sanitized either way. */
 export function renderContent(source: string): Markup {
@@ -18,14 +19,22 @@ export function renderContent(source: string): Markup {
 /** Markdown, also where it begins with a tag. */
 export const renderMarkdown = (source: string): Markup => remember(`md ${source}`, () => toHtml(source));
 
-const toHtml = (source: string) => loadMarked().parse(source, { gfm: true, async: false });
+/** The parser throws for text that is nested too deeply: it is shown as it is. */
+function toHtml(source: string): string {
+  try {
+    return loadMarked().parse(source, { gfm: true, async: false });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return `<pre>${escapeMarkup(source)}</pre>`;
+  }
+}
 
 function remember(key: string, convert: () => string): Markup {
   const digest = createHash('sha256').update(key).digest('base64');
-  const known = rendered.get(digest);
+  const known = rendered.short.get(digest) ?? rendered.long.get(digest);
   if (known) return known;
   const markup = trustMarkup(addHeadingIds(sanitizeHtml(convert())));
-  if (markup.toString().length <= maxRememberedChars) rendered.set(digest, markup);
+  rendered[markup.toString().length <= maxShortChars ? 'short' : 'long'].set(digest, markup);
   return markup;
 }
 

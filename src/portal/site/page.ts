@@ -16,7 +16,8 @@ export interface SiteServices extends PortalServices {
   vault: Vault;
   signInTokens: SignInTokenStore;
   outbound: OutboundClient;
-  signInLimit: SignInLimit;
+  /** Apart from that of the dashboard, whose users a flood of the public site must not lock out. */
+  portalSignInLimit: SignInLimit;
   writeAudit: WriteAudit;
   log: Log;
 }

@@ -148,12 +148,12 @@ function renderStart(name: string, text: string): string {
     if (value !== undefined) kept.set(key, value);
   }
   if (name === 'img' && !kept.has('alt')) kept.set('alt', '');
-  if (name === 'a' && /^https?:/i.test(kept.get('href') ?? '')) kept.set('rel', 'nofollow noopener noreferrer');
+  if (name === 'a' && isForeignUrl(kept.get('href') ?? '')) kept.set('rel', 'nofollow noopener noreferrer');
   return `<${name}${[...kept].map(([key, value]) => ` ${key}="${escapeMarkup(value)}"`).join('')}>`;
 }
 
 const checks: Readonly<Record<string, (value: string) => string | undefined>> = {
-  href: value => (hasScheme(value, ['http:', 'https:', 'mailto:']) ? value.trim() : undefined),
+  href: value => (hasScheme(value.trim(), ['http:', 'https:', 'mailto:']) ? value.trim() : undefined),
   // The content policy loads images of this site alone.
   src: value => (isLocalImage(value.trim()) ? value.trim() : undefined),
   class: value => /\blanguage-[\w+#-]{1,30}/.exec(value)?.[0],
@@ -169,6 +169,7 @@ const base = 'http://portal.invalid';
 /** Parsed as browsers do it: they ignore tabs and line breaks inside of a scheme. */
 const hasScheme = (value: string, schemes: readonly string[]) =>
   schemes.includes(URL.parse(value, base)?.protocol ?? '');
+const isForeignUrl = (value: string) => URL.parse(value, base)?.origin !== base;
 const isLocalImage = (value: string) =>
   /^data:image\/(png|jpeg|gif|webp);base64,[\w+/=]*$/.test(value) || URL.parse(value, base)?.origin === base;
 

@@ -18,22 +18,34 @@ const findTextFault: FindFault = bytes => (decodeText(bytes) === undefined ? 'is
 const refusedMarkup: readonly (readonly [RegExp, string])[] = [
   [/<\s*script\b/i, 'has a script, which themes may not have'],
   [/<\s*(iframe|object|embed|base|frame)\b/i, 'has an element that loads other documents'],
-  [/<\s*meta\b[^>]*http-equiv/i, 'has a meta element that replaces headers'],
+  [/<\s*meta\b[^<>]{0,1000}http-equiv/i, 'has a meta element that replaces headers'],
   [/[\s"'/]on[a-z]+\s*=/i, 'has an event handler, which themes may not have'],
   [/javascript\s*:/i, 'has a javascript: address'],
+  [/<\s{0,100}\/?\s{0,100}[a-z]{0,100}\{\{/i, 'has an element whose name a template makes'],
 ];
+
+/** Browsers read character references in attributes, such as those of an address. */
+const decodeReferences = (text: string) =>
+  text.replaceAll(/&#(?:x([\da-f]{1,6})|(\d{1,7}));?/gi, (whole, hex, decimal) => {
+    const code = hex ? Number.parseInt(hex, 16) : Number(decimal);
+    return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
+  });
 
 const findMarkupFault: FindFault = bytes => {
   const text = decodeText(bytes);
   if (text === undefined) return 'is not UTF-8 text';
-  return refusedMarkup.find(([pattern]) => pattern.test(text))?.[1];
+  const plain = decodeReferences(text);
+  return refusedMarkup.find(([pattern]) => pattern.test(plain))?.[1];
 };
 
-const externalStyle = /@import|url\(\s*['"]?\s*([a-z][a-z0-9+.-]*:|\/\/)|expression\s*\(/i;
+/** Escapes would hide the names; `image-set` takes addresses as texts. */
+const externalStyle = /@import|url\(\s*['"]?\s*([a-z][a-z0-9+.-]*:|\/\/)|expression\s*\(|image-set\s*\(|\\/i;
 const findStyleFault: FindFault = bytes => {
   const text = decodeText(bytes);
   if (text === undefined) return 'is not UTF-8 text';
-  return externalStyle.test(text) ? 'loads other files by @import or from another host' : undefined;
+  return externalStyle.test(text)
+    ? 'loads other files by @import, image-set or from another host, or has escapes'
+    : undefined;
 };
 
 const checkImage =
@@ -76,7 +88,8 @@ export function findFileFault(path: string, bytes: Buffer): string | undefined {
   if (mailFolders.test(path)) return findMarkupFault(bytes);
   if (!path.startsWith('assets/'))
     return 'has no place in a theme: use assets/, layouts/, views/, partials/, mailers/ and auth/';
-  const type = assetTypes[toExtension(path)];
+  const extension = toExtension(path);
+  const type = Object.hasOwn(assetTypes, extension) ? assetTypes[extension] : undefined;
   if (!type) return `has a type that themes may not have; assets are ${Object.keys(assetTypes).join(', ')}`;
   return type[1](bytes);
 }

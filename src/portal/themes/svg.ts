@@ -12,14 +12,18 @@ const elements = new Set(
   ).split(' '),
 );
 
-const refusedStyle = /@import|expression\s*\(|javascript:|\\/i;
+const refusedStyle = /@import|expression\s*\(|image-set\s*\(|javascript:|\\/i;
+/** Processing instructions, such as `xml-stylesheet`, which the parser leaves out. */
+const instruction = /<\?(?!xml\s)/i;
 const foreignUrl = /url\(\s*['"]?\s*(?!['"]?#)/i;
 const hasForeignStyle = (text: string) => refusedStyle.test(text) || foreignUrl.test(text);
 
 /** Why an SVG image is refused: it could run scripts or load what is not in it. Undefined for one that only draws. */
 export function findSvgFault(bytes: Buffer): string | undefined {
   try {
-    const document = parseXml(decodeXml(bytes));
+    const text = decodeXml(bytes);
+    if (instruction.test(text)) return 'has a processing instruction, which images may not have';
+    const document = parseXml(text);
     const [root, ...more] = Object.keys(document);
     if (root !== 'svg' || more.length > 0) return 'is not an SVG image';
     return findFault('svg', document.svg);

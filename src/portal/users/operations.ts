@@ -180,7 +180,8 @@ function changeUser(
       UpdatedAt: clock.now(),
     };
     await portal.users.change(id, () => user);
-    if (password || !Active) await portal.sessions.removeOthers(toSessionOwner(id));
+    const isRevoked = user.Provider !== before.Provider || (user.ResetPassword && !before.ResetPassword);
+    if (password || !Active || isRevoked) await portal.sessions.removeOthers(toSessionOwner(id));
     if (body.Teams || OrganisationID !== before.OrganisationID)
       await portal.teams.members.setLeftOf(id, await resolveTeams(body.Teams ?? [], OrganisationID, services));
     await restrictApps(id, OrganisationID, services);

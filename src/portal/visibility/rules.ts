@@ -72,7 +72,7 @@ export function canSeeUser(
   if (visitor.kind !== 'developer') return visitor.kind === 'administrator';
   if (user.ID === visitor.userId) return true;
   if (visitor.organisationId !== user.OrganisationID || hasPersonalApps(visitor.organisationId)) return false;
-  return visitor.isOrganisationAdmin || isOneOf(teamIds, visitor.audienceTeamIds);
+  return visitor.isOrganisationAdmin || isOneOf(teamIds, visitor.sharedTeamIds);
 }
 
 export function canSeeTeam(visitor: Visitor, team: { readonly ID: number; readonly OrganisationID: number }): boolean {

@@ -72,7 +72,8 @@ function openSiteSession(verified: StoredPortalUser, request: SiteRequest, { por
   const { address, userAgent, visitor } = request;
   return records.write(async () => {
     const user = await portal.users.lock(verified.ID);
-    if (!user?.Active || !constantTimeEqual(user.Password, verified.Password)) return undefined;
+    if (!user?.Active || user.ResetPassword || user.Provider !== verified.Provider) return undefined;
+    if (!constantTimeEqual(user.Password, verified.Password)) return undefined;
     if (visitor.user) await portal.sessions.remove(toSessionOwner(visitor.user.ID), visitor.sessionId);
     const session = { orgId: '', userId: toSessionOwner(user.ID), address, userAgent };
     return (await portal.sessions.insert(session, clock.now())).token;
@@ -89,9 +90,9 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   const email = form('login').trim().toLowerCase();
   if (email === '' || email.length > maxFieldChars || form('password').length > maxFieldChars)
     return renderSignIn(request, refusal, 401);
-  let attempt: ReturnType<SiteServices['signInLimit']['begin']>;
+  let attempt: ReturnType<SiteServices['portalSignInLimit']['begin']>;
   try {
-    attempt = services.signInLimit.begin(`portal ${email}`, address);
+    attempt = services.portalSignInLimit.begin(email, address);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== sessionProblem.limited.code) throw error;
     return renderSignIn(request, error.message, error.status);
