@@ -118,7 +118,7 @@ export const lazyProtocolSteps = {
   }),
   graphql: createLazyStep({
     name: 'graphql',
-    reads: { api: ['graphql'], also: { api: ['oauth2'] } },
+    reads: { api: ['graphql'], also: { api: ['oauth2', 'cors'] } },
     isUsed: ({ model }) => model.graphql.enabled,
     load: () => (require('../graphql/graphql-step.ts') as typeof import('../graphql/graphql-step.ts')).graphqlStep,
   }),
