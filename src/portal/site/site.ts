@@ -149,11 +149,12 @@ function sendFile(reply: FastifyReply, { file, type, isImmutable, policy, status
   return reply.code(status).type(type).send(file);
 }
 
-const pathOfUrl = (url: string) => url.split('?')[0]!;
+const pathOfUrl = (url: string) => url.split(/[?#]/, 1)[0]!;
 const trimSlash = (path: string) => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
 
+/** A parameter has no NUL character: no object has one in its path, and PostgreSQL refuses to compare it. */
 const toPattern = (path: SitePage['path']) =>
-  new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
+  new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>(?:(?!%00)[^/])+)')}$`);
 
 /** The listener has refused paths that cannot be decoded. */
 const decodeParams = (groups: Readonly<Record<string, string>>) =>
