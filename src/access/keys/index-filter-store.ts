@@ -5,7 +5,7 @@ import type { IndexedKey } from './key-id-index.ts';
 
 /**
  * Filters of key lists on the index in memory: the conditions of `filter-store.ts`, without a join over all keys. The
- * database is asked about policies alone.
+ * database is queried for policies alone.
  */
 type KeyTest = (key: IndexedKey) => boolean;
 

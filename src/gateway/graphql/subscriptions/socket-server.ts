@@ -131,7 +131,7 @@ export class GraphqlSocketServer {
     } finally {
       this.#runningCount--;
       if (this.#running.get(id) === controller) this.#running.delete(id);
-      // The client knows of an operation that it has stopped.
+      // An operation that the client has stopped gets no further message.
       if (!signal.aborted) peer.send(JSON.stringify(last));
     }
   }
