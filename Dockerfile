@@ -3,7 +3,7 @@ FROM node:24-bookworm-slim AS build
 # Needed by the Node of the package.
 RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/gatewright
-COPY package.json package-lock.json LICENSE ./
+COPY package.json package-lock.json tsconfig.json LICENSE ./
 COPY bin bin
 COPY tools tools
 COPY src src

@@ -33,7 +33,8 @@ export async function runConcurrentClients(options: ConcurrentClients): Promise<
   const clients = Array.from({ length: clientCount }, (_, n) => runClient(gateway, target, n, endMs, tally));
   const [during] = await Promise.all([measureLatency(load, trafficPerSecond, seconds, cores), ...clients]);
   tally.errors.push(...(await findLostApis(gateway)));
-  report(tally, seconds, before, during);
+  const afterwards = await measureLatency(load, trafficPerSecond, Math.min(seconds, 10), cores);
+  report(tally, seconds, { 'alone, before': before, 'beside the clients': during, 'alone, afterwards': afterwards });
   const failed = during.failed > 0 ? [`${during.failed} requests of the traffic beside the clients failed`] : [];
   return [...tally.errors.slice(0, maxReportedErrors), ...failed];
 }
@@ -123,16 +124,13 @@ function definitionOf(id: string, target: string, name = id) {
   };
 }
 
-function report({ requests, errors }: Tally, seconds: number, before: Latency, during: Latency): void {
+function report({ requests, errors }: Tally, seconds: number, traffic: Readonly<Record<string, Latency>>): void {
   const perSecond = Math.round(requests / seconds);
   console.log(
     `\n${clientCount} clients for ${seconds} s: ${requests} requests (${perSecond}/s), ${errors.length} errors`,
   );
   for (const message of new Set(errors.slice(0, maxReportedErrors))) console.log(`  ${message}`);
   console.log(`\n| traffic at ${trafficPerSecond}/s | requests | failed | p50 ms | p99 ms |\n|---|---|---|---|---|`);
-  for (const [title, it] of [
-    ['alone', before],
-    ['beside the clients', during],
-  ] as const)
+  for (const [title, it] of Object.entries(traffic))
     console.log(`| ${title} | ${it.requests} | ${it.failed} | ${it.p50Ms.toFixed(2)} | ${it.p99Ms.toFixed(2)} |`);
 }

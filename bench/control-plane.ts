@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startPostgres } from '../tests/support/services/postgres.ts';
 import { ensureBenchServices } from '../tools/services.ts';
 import { runConcurrentClients } from './concurrent-clients.ts';
+import { type Cost, costHeading, measureCosts, medianCpuMs, printCosts } from './costs.ts';
 import { type BenchGateway, startGateway } from './gateway.ts';
 import { createCertificate, startUpstream } from './nginx.ts';
 
@@ -10,7 +13,8 @@ import { createCertificate, startUpstream } from './nginx.ts';
  * Measures the management API of a large installation: lists, searches and the publication of one change, then many
  * clients at once beside traffic. The gateway has the first core to itself; load and upstream share the second. A page
  * or search beyond `maxReadCpuMs`, an error or a lost write of a client ends it with exit code 1. `BENCH_SCALE=0.01`
- * loads a hundredth of the objects.
+ * loads a hundredth of the objects, `BENCH_KEYS=1000` that number of keys. `BENCH_DATABASE=postgres` starts PostgreSQL
+ * on the second core; its processor time is not counted.
  */
 const gatewayCores = '0';
 const otherCores = '1';
@@ -21,7 +25,7 @@ const clientSeconds = Number(process.env.BENCH_SECONDS ?? 60);
 const counts = {
   apis: Math.ceil(10_000 * scale),
   policies: Math.ceil(10_000 * scale),
-  keys: Math.ceil(100_000 * scale),
+  keys: Number(process.env.BENCH_KEYS ?? Math.ceil(100_000 * scale)),
   users: Math.ceil(1000 * scale),
 };
 const requestsAtOnce = 20;
@@ -33,9 +37,13 @@ const fewApis = Math.min(20, counts.apis);
 
 const directory = mkdtempSync(join(tmpdir(), 'gw-bench-'));
 await ensureBenchServices();
+// This process is the load, and PostgreSQL inherits its cores.
+execFileSync('taskset', ['-cp', otherCores, String(process.pid)]);
+const postgres = process.env.BENCH_DATABASE === 'postgres' ? await startPostgres({ fsync: true }) : undefined;
+const settings: Record<string, string> = postgres ? { GW_DATABASE_URL: (await postgres.database()).url } : {};
 createCertificate(directory);
 const upstream = await startUpstream(directory, upstreamPorts, otherCores);
-const gateway = await startGateway(join(directory, 'data'), ports, gatewayCores, 1);
+const gateway = await startGateway(join(directory, 'data'), ports, gatewayCores, 1, settings);
 const target = `http://127.0.0.1:${upstreamPorts.plain}`;
 const failures: string[] = [];
 try {
@@ -44,13 +52,14 @@ try {
   const ofFew = await measurePublication();
   await load();
   await gateway.waitUntilServed();
-  console.log('| request | ms CPU | ms | max ms CPU |\n|---|---|---|---|');
-  printRow(`\`PUT /api/apis/{apiId}\` until served, of ${fewApis} APIs`, ofFew);
-  printRow(`\`PUT /api/apis/{apiId}\` until served, of ${counts.apis} APIs`, await measurePublication());
+  console.log(costHeading);
+  printCosts(`\`PUT /api/apis/{apiId}\` until served, of ${fewApis} APIs`, ofFew);
+  printCosts(`\`PUT /api/apis/{apiId}\` until served, of ${counts.apis} APIs`, await measurePublication());
   await measureReads();
   failures.push(...(await runConcurrentClients({ gateway, target, seconds: clientSeconds, cores: otherCores })));
 } finally {
   await Promise.all([gateway.stop(), upstream.stop()]);
+  await postgres?.stop();
   rmSync(directory, { recursive: true, force: true });
 }
 for (const failure of failures) console.error(failure);
@@ -138,24 +147,11 @@ async function measureReads(): Promise<void> {
     '/api/users/search?q=ann77',
   ];
   for (const path of paths) {
-    await send('GET', path);
-    const costs: Cost[] = [];
-    for (let n = 0; n < repetitions; n++) {
-      const cpu = gateway.cpuMicros();
-      const started = performance.now();
-      await send('GET', path);
-      const tookMs = performance.now() - started;
-      costs.push({ cpuMs: (gateway.cpuMicros() - cpu) / 1000, tookMs });
-    }
-    printRow(`\`GET ${path}\``, costs);
-    const cpuMs = median(costs.map(it => it.cpuMs));
+    const costs = await measureCosts(gateway, repetitions, () => send('GET', path));
+    printCosts(`\`GET ${path}\``, costs);
+    const cpuMs = medianCpuMs(costs);
     if (cpuMs > maxReadCpuMs) failures.push(`GET ${path}: ${cpuMs.toFixed(1)} ms CPU, more than ${maxReadCpuMs}`);
   }
-}
-
-interface Cost {
-  readonly cpuMs: number;
-  readonly tookMs: number;
 }
 
 /** From the request that changes an API to the first response of the changed API. */
@@ -173,14 +169,4 @@ async function measurePublication(): Promise<Cost[]> {
     while ((await fetch(`${gateway.url}/api${id}/small`)).status === 404);
   }
   return costs;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
-}
-
-function printRow(title: string, costs: readonly Cost[]): void {
-  const cpu = costs.map(it => it.cpuMs);
-  const values = [median(cpu), median(costs.map(it => it.tookMs)), Math.max(...cpu)];
-  console.log(`| ${title} | ${values.map(value => value.toFixed(1)).join(' | ')} |`);
 }

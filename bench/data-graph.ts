@@ -28,16 +28,19 @@ const query = '{ one { all } two { all } three { all } }';
 const maxAttempts = 100;
 const attemptIntervalMs = 100;
 
-/** Address of the query, once its result is whole: one with errors has the status 200 too. */
-export async function confirmGraph(api: string): Promise<string> {
-  const url = `${api}?query=${encodeURIComponent(query)}`;
-  const part = { all: { hello: 'world' } };
-  const expected = JSON.stringify({ data: { one: part, two: part, three: part } });
+/** Address of a query, once its result is whole: one with errors has the status 200 too. */
+export async function confirmResult(api: string, document: string, expected: string): Promise<string> {
+  const url = `${api}?query=${encodeURIComponent(document)}`;
   let text = '';
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     text = await (await fetch(url)).text();
     if (text === expected) return url;
     await new Promise(resolve => setTimeout(resolve, attemptIntervalMs));
   }
-  throw new Error(`the data graph responds with ${text}`);
+  throw new Error(`the graph responds with ${text}`);
+}
+
+export function confirmGraph(api: string): Promise<string> {
+  const part = { all: { hello: 'world' } };
+  return confirmResult(api, query, JSON.stringify({ data: { one: part, two: part, three: part } }));
 }

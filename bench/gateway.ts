@@ -2,10 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type MeasuredProcess, startPinned, waitForPort } from './processes.ts';
 
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
 /** Gateway process with its own data directory, and a client of its management APIs. */
 export interface BenchGateway extends MeasuredProcess {
   readonly url: string;
-  send(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  send(method: string, path: string, body?: unknown): Promise<Answer>;
+  sendToPortal(method: string, path: string, body?: unknown): Promise<Answer>;
   /** Resolves when every traffic thread serves the changes sent before. */
   waitUntilServed(): Promise<void>;
 }
@@ -32,12 +38,12 @@ export async function startGateway(
     GW_DASHBOARD_PORT: String(ports.dashboard),
     GW_PORTAL_PORT: String(ports.portal),
     GW_THREADS: String(threads),
-    GW_LOG_LEVEL: 'warn',
+    GW_LOG_LEVEL: settings.GW_LOG_LEVEL ?? 'warn',
   };
   const measured = startPinned(cores, process.execPath, [join(import.meta.dirname, '../src/main.ts'), 'start'], env);
   await waitForPort(ports.gateway, measured);
   await waitForPort(ports.dashboard, measured);
-  const { admin_access_key: key, gateway_secret: secret } = await readCredentials(directory, measured);
+  const { admin_access_key: key, gateway_secret: secret, portal_token } = await readCredentials(directory, measured);
   return {
     ...measured,
     url: `${settings.GW_GATEWAY_TLS_ENABLED === 'true' ? 'https' : 'http'}://127.0.0.1:${ports.gateway}`,
@@ -46,15 +52,27 @@ export async function startGateway(
       const { status } = await fetch(`http://127.0.0.1:${ports.dashboard}/gw/reload/?block=true`, { headers });
       if (status !== 200) throw new Error(`reload: ${status}`);
     },
-    async send(method, path, body) {
-      const response = await fetch(`http://127.0.0.1:${ports.dashboard}${path}`, {
+    send: (method, path, body) =>
+      send(`http://127.0.0.1:${ports.dashboard}${path}`, {
         method,
         headers: { authorization: `Bearer ${key}`, 'x-gw-authorization': secret! },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-    },
+        body,
+      }),
+    sendToPortal: (method, path, body) =>
+      send(`http://127.0.0.1:${ports.portal}${path}`, {
+        method,
+        headers: { authorization: portal_token!, 'content-type': 'application/json' },
+        body,
+      }),
   };
+}
+
+async function send(
+  url: string,
+  { method, headers, body }: { method: string; headers: Record<string, string>; body: unknown },
+): Promise<Answer> {
+  const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
 /** Waits for `credentials.json`, which is written once all listeners are open. */

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { subgraphLocations } from './federation.ts';
 import { type MeasuredProcess, startPinned, waitForPort } from './processes.ts';
 
 export const certificateFile = (directory: string): string => join(directory, 'certificate.pem');
@@ -28,7 +29,7 @@ export async function startUpstream(directory: string, ports: NginxPorts, cores:
   writeFileSync(join(root, 'big'), 'x'.repeat(100_000));
   // Server-side includes make a response without a length; a static file is then sent for a POST too.
   const chunked = `location /chunked { alias ${root}/small; ssi on; ssi_types *; error_page 405 =200 $uri; }`;
-  const locations = `location / { root ${root}; default_type application/json; } location /post { client_max_body_size 1m; return 200 "ok"; } ${chunked}`;
+  const locations = `location / { root ${root}; default_type application/json; } location /post { client_max_body_size 1m; return 200 "ok"; } ${chunked} ${subgraphLocations()}`;
   return start(directory, 'upstream', ports.plain, cores, [
     `listen 127.0.0.1:${ports.plain} backlog=4096; ${locations}`,
     `listen 127.0.0.1:${ports.tls} ssl backlog=4096; ${locations}`,

@@ -2,6 +2,7 @@ import { createSign, generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { benchGraph, confirmGraph } from './data-graph.ts';
+import { benchSupergraph, confirmSupergraph } from './federation.ts';
 import type { BenchGateway } from './gateway.ts';
 import type { Load } from './load.ts';
 import { createMcpScenarios } from './mcp.ts';
@@ -363,6 +364,11 @@ async function prepareDataGraph(gateway: BenchGateway, upstream: string) {
   return { url: await confirmGraph(api) };
 }
 
+async function prepareSupergraph(gateway: BenchGateway, upstream: string) {
+  const api = await createApi(gateway, upstream, { id: 'supergraph', ...open, graphql: benchSupergraph(upstream) });
+  return { url: await confirmSupergraph(api) };
+}
+
 const graphqlSchema = 'type User { id: ID! name: String } type Query { users(first: Int): [User] }';
 
 const writeGraphqlScript = (directory: string) =>
@@ -391,7 +397,7 @@ export const createScenarios = (directory: string): readonly Scenario[] => [
     name: 'TypeScript hook, sandbox',
     baseline: 'keyless',
     nginxPath: '/small',
-    settings: { ...pluginFile, GW_PLUGINS_RUN_ON: 'traffic_thread' },
+    settings: pluginFile,
     prepare: preparePlugin,
   },
   {
@@ -401,14 +407,14 @@ export const createScenarios = (directory: string): readonly Scenario[] => [
     settings: { ...pluginFile, GW_PLUGINS_TRUSTED: 'header.ts' },
     prepare: preparePlugin,
   },
+  { name: 'JavaScript pre hook, sandbox', baseline: 'keyless', nginxPath: '/small', prepare: prepareScript },
   {
-    name: 'JavaScript pre hook, sandbox',
+    name: 'JavaScript pre hook, worker',
     baseline: 'keyless',
     nginxPath: '/small',
-    settings: { GW_PLUGINS_RUN_ON: 'traffic_thread' },
+    settings: { GW_PLUGINS_RUN_ON: 'worker' },
     prepare: prepareScript,
   },
-  { name: 'JavaScript pre hook, worker', baseline: 'keyless', nginxPath: '/small', prepare: prepareScript },
   {
     name: 'gRPC pre hook',
     baseline: 'keyless',
@@ -417,13 +423,7 @@ export const createScenarios = (directory: string): readonly Scenario[] => [
     startPeer: startGrpcServer,
     prepare: prepareGrpc,
   },
-  {
-    name: 'virtual endpoint',
-    baseline: 'keyless',
-    nginxPath: '/small',
-    settings: { GW_PLUGINS_RUN_ON: 'traffic_thread' },
-    prepare: prepareVirtual,
-  },
+  { name: 'virtual endpoint', baseline: 'keyless', nginxPath: '/small', prepare: prepareVirtual },
   { name: 'JWT RS256', baseline: 'keyless', nginxPath: '/small', prepare: prepareJwt },
   { name: 'basic', baseline: 'keyless', nginxPath: '/small', prepare: prepareBasic },
   {
@@ -481,6 +481,7 @@ export const createScenarios = (directory: string): readonly Scenario[] => [
     prepare: prepareBodyTransform,
   },
   { name: 'data graph, 3 sources', baseline: 'keyless', nginxPath: '/small', prepare: prepareDataGraph },
+  { name: 'supergraph, 3 subgraphs', baseline: 'keyless', nginxPath: '/small', prepare: prepareSupergraph },
   ...createMcpScenarios(directory),
   { name: '1 API', nginxPath: '/small', prepare: prepareApis(1) },
   { name: '10,000 APIs', baseline: '1 API', warmUpSeconds: 20, nginxPath: '/small', prepare: prepareApis(10_000) },

@@ -2,7 +2,7 @@
 # Generates the secrets of a new installation, each of 32 random bytes. Files that exist are kept.
 #
 #   deploy/generate-secrets.sh compose       deploy/secrets/: gw.yaml, redis.conf, postgres_password, for compose.yaml
-#   deploy/generate-secrets.sh kubernetes    deploy/kubernetes/secrets.env, for its kustomization.yaml
+#   deploy/generate-secrets.sh kubernetes    deploy/kubernetes/secrets/: one file for each Secret of its kustomization.yaml
 set -eu
 umask 077
 here=$(cd "$(dirname "$0")" && pwd)
@@ -41,15 +41,28 @@ YAML
     chmod 0644 "$directory/postgres_password" "$directory/redis.conf" "$directory/gw.yaml"
     ;;
   kubernetes)
-    write "$here/kubernetes/secrets.env" << ENV
-GW_MASTER_KEY=$(random)
-GW_ADMIN_SECRET=$(random)
-GW_GATEWAY_SECRET=$(random)
-GW_PORTAL_TOKEN=$(random)
-GW_BOOTSTRAP_PASSWORD=$(random)
-GW_BOOTSTRAP_ACCESS_KEY=$(random)
-GW_DATABASE_URL=${GW_DATABASE_URL:-postgres://gw:PASSWORD@HOST/gw}
-GW_REDIS_URL=${GW_REDIS_URL:-redis://default:PASSWORD@HOST:6379}
+    directory=$here/kubernetes/secrets
+    mkdir -p "$directory"
+    # The single file of earlier releases: its values are kept.
+    old=$here/kubernetes/secrets.env
+    value() { # NAME DEFAULT
+      if [ -e "$old" ]; then sed -n "s/^$1=//p" "$old"; else printf '%s' "$2"; fi
+    }
+    write "$directory/common.env" << ENV
+GW_MASTER_KEY=$(value GW_MASTER_KEY "$(random)")
+GW_DATABASE_URL=$(value GW_DATABASE_URL "${GW_DATABASE_URL:-postgres://gw:PASSWORD@HOST/gw}")
+GW_REDIS_URL=$(value GW_REDIS_URL "${GW_REDIS_URL:-redis://default:PASSWORD@HOST:6379}")
+ENV
+    write "$directory/gateway.env" << ENV
+GW_GATEWAY_SECRET=$(value GW_GATEWAY_SECRET "$(random)")
+ENV
+    write "$directory/dashboard.env" << ENV
+GW_ADMIN_SECRET=$(value GW_ADMIN_SECRET "$(random)")
+GW_BOOTSTRAP_PASSWORD=$(value GW_BOOTSTRAP_PASSWORD "$(random)")
+GW_BOOTSTRAP_ACCESS_KEY=$(value GW_BOOTSTRAP_ACCESS_KEY "$(random)")
+ENV
+    write "$directory/portal.env" << ENV
+GW_PORTAL_TOKEN=$(value GW_PORTAL_TOKEN "$(random)")
 ENV
     ;;
   *)

@@ -3,12 +3,14 @@ import type { KeyCounters } from '#access/keys/counters.ts';
 import { startMetricsExport } from '#analytics/metrics/metrics-export.ts';
 import { addMetricsRoute } from '#analytics/metrics/route.ts';
 import { gatewayUrl } from '#apis/api/api-address.ts';
-import { sealPlainSecrets } from '#apis/api/plain-secrets.ts';
+import { startSchemaUpdates } from '#apis/graphql-schema/schema-updates.ts';
 import type { GatewayUrl } from '#apis/proxy/operations.ts';
 import { startHeartbeat } from '#apis/system/heartbeat.ts';
+import type { SystemQueue } from '#apis/system/node-operations.ts';
 import { listPublicUrls } from '#apis/system/public-urls.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import type { PasswordCost } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
 import { rejectWeakSecrets } from '#base/weak-secrets.ts';
 import { startConfigurationFiles } from '#configuration/directory-source.ts';
@@ -17,7 +19,6 @@ import { startSending } from '#events/events.ts';
 import { createLazyTokenVerifier } from '#gateway/auth/lazy-token-verifier.ts';
 import { createConsent } from '#gateway/auth/oauth/consent.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
-import { createDebugRuns } from '#gateway/inspect/debug/run-limit.ts';
 import { createPluginHost } from '#gateway/plugins/plugin-host.ts';
 import type { PluginRpc } from '#gateway/plugins/plugin-rpc.ts';
 import { createAppliedWait } from '#gateway/runtime/applied-wait.ts';
@@ -25,10 +26,10 @@ import { openDatabase } from '#gateway/runtime/config-backup/open-database.ts';
 import type { PendingDatabase } from '#gateway/runtime/config-backup/with-database.ts';
 import { createDataPlane, type DataPlane } from '#gateway/runtime/data-plane.ts';
 import { createDataPlaneControl } from '#gateway/runtime/data-plane-control.ts';
-import { createNodeDescription } from '#gateway/runtime/node-description.ts';
+import { createInspectServices } from '#gateway/runtime/inspect-services.ts';
+import { startNodeMonitor } from '#gateway/runtime/node-monitor.ts';
 import type { ThreadsOptions } from '#gateway/runtime/threads.ts';
 import { servesTraffic, validateRole } from '#gateway/runtime/validate-settings.ts';
-import { listUnsupportedFeatures } from '#gateway/steps/unsupported.ts';
 import { createAuthFailureLimit } from '#operations/auth-failure-limit.ts';
 import { createBulkBodyLimit } from '#operations/bulk-bodies.ts';
 import { addHealthRoutes, createHealth } from '#operations/health.ts';
@@ -47,21 +48,21 @@ import { createAppliedWaits, type WaitUntilApplied } from '#operations/wait-appl
 import type { WebApp } from '#operations/web-app/web-app.ts';
 import { createAuditWriter, createRejectionReport } from '#people/audit/audit-writer.ts';
 import { createAuthenticators } from '#people/installation/authenticate.ts';
-import { bootstrap, type InstallationCredentials } from '#people/installation/bootstrap.ts';
-import { writeFirstCredentials } from '#people/installation/credentials-file.ts';
-import { createSessionAuthenticator } from '#people/sessions/authenticate-session.ts';
+import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { resetPage } from '#people/sessions/reset-page.ts';
 import { addSignOnRoutes } from '#people/single-sign-on/routes.ts';
-import { bootstrapPortal } from '#portal/bootstrap.ts';
+import { startPortalWork } from '#portal/portal-work.ts';
 import { createPortalSite } from '#portal/site/routes.ts';
+import { createSessionAuthenticators } from '#portal/users/site-session.ts';
 import { startChangeLogPruning } from '#storage/change-log.ts';
 import { type CounterPersistence, createCounterPersistence } from '#storage/counter-persistence.ts';
 import { type DataDirectory, openDataDirectory } from '#storage/data-directory.ts';
 import { readNodeId, resolveNodeId } from '#storage/node-id.ts';
-import type { Records } from '#storage/records.ts';
+import type { Records, RecordsOptions } from '#storage/records.ts';
 import { startRevisionPruning } from '#storage/revision-log.ts';
 import { openSharedEngine, type SharedEngine } from '#storage/shared/engine.ts';
 import { catalogue } from './catalogue.ts';
+import { seedDatabase } from './seed-database.ts';
 import { openStores } from './stores.ts';
 import { version } from './version.ts';
 
@@ -76,6 +77,9 @@ export interface AppEnvironment {
   readonly webApp?: WebApp | undefined;
   /** Receives log lines of traffic threads; standard error by default. */
   readonly writeLog?: ((lines: string) => void) | undefined;
+  /** Cost of the hash of the first administrator's password; the default one without it. */
+  readonly passwordCost?: PasswordCost | undefined;
+  readonly onMigrated?: RecordsOptions['onMigrated'];
   /** Awaited after the database is seeded, before a listener opens. */
   readonly onDatabaseOpen?: ((installation: Installation) => Promise<void>) | undefined;
 }
@@ -108,6 +112,7 @@ export async function openInstallation(
         ...selectDatabase(settings, directory),
         connections: settings['database.max_connections'],
         onError: error => environment.log.warn({ reason: error.message }, 'database connection error'),
+        onMigrated: environment.onMigrated,
       },
       directory,
       masterKey: settings.master_key,
@@ -122,10 +127,11 @@ export async function openInstallation(
       ...environment,
     });
     closers.push(() => shared.close());
+    const node = resolveNodeId(settings, directory);
     const counters = createCounterPersistence({
       records,
       threads: shared.threads,
-      node: resolveNodeId(settings, directory),
+      node,
       clock: environment.clock,
       onError: error => environment.log.warn({ reason: error.message }, 'counters not persisted'),
     });
@@ -133,12 +139,13 @@ export async function openInstallation(
       records,
       dataKey,
       settings,
-      environment,
+      { ...environment, node },
       createKeyCounters(shared, counters, environment),
     );
     closers.push(() => services.outbound.close());
     closers.push(() => services.events.close());
     closers.push(() => services.resetMails.close());
+    closers.push(() => services.portalMailQueue.drain());
     closers.push(() => services.keyValues.close());
     return { directory, records, shared, counters, dataKey, services, pendingDatabase, close };
   } catch (error) {
@@ -190,25 +197,25 @@ export async function startApplication(settings: Settings, environment: AppEnvir
   const close = () => closeAll(closers);
   try {
     const { services, pendingDatabase } = installation;
-    const credentials = pendingDatabase ? undefined : await seedDatabase(installation, settings, environment.log);
+    const credentials = pendingDatabase ? undefined : await seedDatabase(installation, settings, environment);
     await environment.onDatabaseOpen?.(installation);
-    const log = startChangeLogPruning(installation.records, error =>
-      environment.log.warn({ reason: error.message }, 'change log not pruned'),
-    );
+    const warn = (message: string) => (error: Error) => environment.log.warn({ reason: error.message }, message);
+    const log = startChangeLogPruning(installation.records, warn('change log not pruned'));
     closers.push(() => log.close());
-    const pruning = startRevisionPruning(services.revisions, error =>
-      environment.log.warn({ reason: error.message }, 'revisions not pruned'),
-    );
+    const pruning = startRevisionPruning(services.revisions, warn('revisions not pruned'));
     closers.push(() => pruning.close());
-    const sender = startSending({ ...services, ...environment }, resolveNodeId(settings, installation.directory));
-    closers.push(() => sender.close());
+    const node = resolveNodeId(settings, installation.directory);
+    const sender = startSending({ ...services, ...environment }, node);
+    const portalWork = startPortalWork({ ...services, ...environment, settings, node });
+    const schemaUpdates = startSchemaUpdates({ ...services, ...environment, settings, nodeId: node });
+    closers.push(() => Promise.all([sender.close(), portalWork.close(), schemaUpdates.close()]));
     const files = await startConfigurationFiles({ ...environment, services, directory: settings.from });
     closers.push(() => files?.close());
     const { urls, dataPlane, drain, describeNode } = await openListeners(settings, environment, installation, closers);
     const heartbeat = startHeartbeat({
       ...services,
       describeNode,
-      onError: error => environment.log.warn({ reason: error.message }, 'heartbeat not written'),
+      onError: warn('heartbeat not written'),
     });
     closers.push(() => heartbeat.close());
     if (settings['database.url']) dataPlane.onConfigLoaded(heartbeat.reportRevision);
@@ -217,7 +224,7 @@ export async function startApplication(settings: Settings, environment: AppEnvir
     if (pendingDatabase) {
       const attempt = async () => {
         await pendingDatabase.connect();
-        await seedDatabase(installation, settings, environment.log);
+        await seedDatabase(installation, settings, environment);
         await dataPlane.onDatabaseAvailable();
       };
       const { retryUntilConnected } = await import('#gateway/runtime/config-backup/connect-retry.ts');
@@ -231,20 +238,6 @@ export async function startApplication(settings: Settings, environment: AppEnvir
     await close();
     throw error;
   }
-}
-
-/** Seeds the database: sealed secrets, first credentials, portal defaults. */
-async function seedDatabase(
-  installation: Installation,
-  settings: Settings,
-  log: Log,
-): Promise<InstallationCredentials | undefined> {
-  const { services } = installation;
-  await sealPlainSecrets(services, log);
-  const credentials = await writeFirstCredentials(installation, () => bootstrap(services));
-  await bootstrapPortal(services);
-  await services.audit.removeOlderThan(settings['audit.retention_days']);
-  return credentials;
 }
 
 const openDataPlane = (
@@ -291,32 +284,32 @@ async function openListeners(
   stops.push(dataPlane.close, plugins.close, async () => services.eventStreams.close());
   const id = readNodeId(settings, installation.directory);
   const sharesDatabase = Boolean(settings['database.url']);
-  const describeNode = createNodeDescription({ id, settings, version, traffic: dataPlane.state, ...environment });
+  const node = startNodeMonitor({ ...environment, ...engine, id, settings, version, records, dataPlane });
   const shared = createListenerOptions(settings, environment, {
     ...services,
-    describeNode,
+    ...createSystemServices(node, services),
     traffic: createDataPlaneControl(dataPlane),
     grantConsent: createConsent({ ...services, provider: oauth }),
     ...createInspectServices(dataPlane, environment.clock),
     listGatewayUrls: () => listGatewayUrls(settings, urls.gateway),
-    waitUntilApplied: createAppliedWait({ ...services, ...environment, dataPlane, describeNode, sharesDatabase }),
+    waitUntilApplied: createAppliedWait({ ...services, ...environment, ...node, dataPlane, sharesDatabase }),
   });
   const health = createHealth({ ...environment, settings, records, version, ...engine }, () => state.isReady);
   const sources = { ...environment, ...services, ...engine, health, dataPlane };
   const metrics = startMetricsExport({ ...sources, version, nodeId: id });
-  closers.push(metrics.close);
+  closers.push(node.close, metrics.close);
   for (const listener of selectManagementListeners(settings)) {
     const tls = createListenerTls(settings, listener.name === 'control', environment.log);
     const webApp = listener.name === 'dashboard' ? environment.webApp : undefined;
-    const site = listener.name === 'portal' ? createPortalSite({ ...shared, ...services, ...environment }) : undefined;
+    const site = listener.name === 'portal' ? openSite(shared, environment) : undefined;
     const { surfaces } = listener;
     const app = createManagementListener({ ...shared, surfaces, tls, webApp, respondUnknown: site?.respondUnknown });
     addHealthRoutes(app, health);
     const listUrls = () => listPublicUrls(settings, urls);
     addLandingRoutes(app, { surfaces, health, listUrls, webApp, hasSite: site !== undefined });
-    site?.addRoutes(app);
+    site?.addRoutes(app, environment.webApp);
     if (listener.name !== 'portal') addMetricsRoute(app, { ...shared, settings, ...metrics });
-    if (listener.name === 'dashboard') addDashboardRoutes(app, { ...shared, settings, listUrls }, environment);
+    if (listener.name === 'dashboard') addDashboardRoutes(app, { ...shared, settings, listUrls });
     stops.push(() => app.close());
     const opened = await openManagementListener(app, listener, tls ? 'https' : 'http');
     services.managementPorts.push(opened.port);
@@ -328,35 +321,45 @@ async function openListeners(
     urls.gateway = formatListenerUrl(settings['gateway.host'], address, scheme);
   }
   state.isReady = true;
-  return { urls, dataPlane, drain: () => startDraining(state, dataPlane), describeNode };
+  return { urls, dataPlane, drain: () => startDraining(state, dataPlane), describeNode: node.describeNode };
 }
+
+const createSystemServices = (
+  { describeNode }: ReturnType<typeof startNodeMonitor>,
+  { deliveries, portal }: Installation['services'],
+) => ({
+  describeNode,
+  /** Queues that outlive a process, of all organisations. */
+  readQueues: async (): Promise<SystemQueue[]> => [
+    { name: 'webhooks', ...(await deliveries.readQueue()) },
+    { name: 'portal_mails', ...(await portal.mails.readQueue()) },
+  ],
+});
 
 function startDraining(state: { isReady: boolean }, dataPlane: DataPlane): void {
   state.isReady = false;
   dataPlane.drain();
 }
 
-/** Services of operations that inspect requests and definitions. */
-const createInspectServices = (dataPlane: DataPlane, clock: Clock) => ({
-  callThread: dataPlane.call,
-  broadcastToThreads: dataPlane.broadcast,
-  listUnsupportedFeatures,
-  debugRuns: createDebugRuns(clock),
-});
-
 const listGatewayUrls = (settings: Settings, listener: string | undefined): GatewayUrl[] => [
   { url: gatewayUrl(settings).href, isListener: false },
   ...(listener === undefined ? [] : [{ url: listener, isListener: true }]),
 ];
 
+const openSite = (shared: ReturnType<typeof createListenerOptions>, environment: AppEnvironment) =>
+  createPortalSite({ ...shared, ...shared.services, ...environment, ...openTokenVerifier(shared.services) });
+
+const openTokenVerifier = (services: Parameters<typeof createLazyTokenVerifier>[0]) => ({
+  verifySignedToken: createLazyTokenVerifier(services),
+});
+
 /** Routes for browsers (single sign-on and pages) and for agents. */
 function addDashboardRoutes(
   app: FastifyInstance,
   shared: ReturnType<typeof createListenerOptions> & Pick<ManagementMcpOptions, 'settings' | 'listUrls'>,
-  { log }: AppEnvironment,
 ): void {
   const { services } = shared;
-  addSignOnRoutes(app, { ...shared, ...services, verifySignedToken: createLazyTokenVerifier({ ...services, log }) });
+  addSignOnRoutes(app, { ...shared, ...services, ...openTokenVerifier(services) });
   addPageRoutes(app, { ...shared, pages: [resetPage] });
   if (shared.settings['mcp.management.enabled']) loadManagementMcp().addManagementMcpRoute(app, shared);
 }
@@ -369,14 +372,13 @@ function createListenerOptions(
   { log, clock }: AppEnvironment,
   services: Omit<CatalogueServices, 'log'> & { readonly waitUntilApplied: WaitUntilApplied },
 ) {
-  const authenticate = createAuthenticators(services.users, services.resolveActor, services.secrets);
   const writeAudit = createAuditWriter(services.audit, log);
   const maxFailures = settings['management.max_auth_failures_per_minute'];
   return {
     operations: catalogue,
     services: { ...services, log },
-    authenticate,
-    authenticateSession: createSessionAuthenticator(services),
+    authenticate: createAuthenticators(services.users, services.resolveActor, services.secrets),
+    authenticateSession: createSessionAuthenticators(services),
     writeAudit,
     refuseHidden: services.ownership.rejectHidden,
     enforceRules: services.rules.enforceForActor,

@@ -11,6 +11,7 @@ import { keyOperations } from '#access/keys/operations.ts';
 import { adminOauthOperations } from '#access/oauth/admin-operations.ts';
 import { oauthClientOperations } from '#access/oauth/client-operations.ts';
 import { oauthOperations } from '#access/oauth/operations.ts';
+import { oauthRevokeOperations } from '#access/oauth/revoke-operations.ts';
 import { adminPolicyOperations } from '#access/policies/admin-operations.ts';
 import { policyOperations } from '#access/policies/operations.ts';
 import { policyRevisionOperations } from '#access/policies/revision-operations.ts';
@@ -25,6 +26,7 @@ import { assetOperations } from '#apis/assets/operations.ts';
 import { assetRevisionOperations } from '#apis/assets/revision-operations.ts';
 import { apiCheckOperations } from '#apis/check/operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
+import { documentImportOperations } from '#apis/convert/import-operations.ts';
 import { apiConvertOperations } from '#apis/convert/operations.ts';
 import { dataGraphOperations } from '#apis/data-graphs/operations.ts';
 import { exampleOperations } from '#apis/examples/operations.ts';
@@ -135,6 +137,7 @@ export const catalogue = [
   ...apiRebaseOperations,
   ...apiMigrationOperations,
   ...apiConvertOperations,
+  ...documentImportOperations,
   ...dataGraphOperations,
   ...graphqlSchemaOperations,
   ...apiRevisionOperations,
@@ -164,6 +167,7 @@ export const catalogue = [
   ...organisationKeyOperations,
   ...oauthOperations,
   ...oauthClientOperations,
+  ...oauthRevokeOperations,
   ...adminOauthOperations,
   ...gatewayAccessOperations,
   ...configurationOperations,

@@ -10,6 +10,7 @@ import {
   createStopSignal,
   ignoreClosedOutput,
   isTerminal,
+  lowerThreadPriority,
   onShutdownSignal,
   print,
   printError,
@@ -37,6 +38,7 @@ import {
 } from '#people/installation/credentials-file.ts';
 import { createMasterKeys, hasDatabase, readDataDirectory, replaceMasterKey } from '#storage/data-directory.ts';
 import { createMetaStore, rewrapDataKey } from '#storage/meta.ts';
+import type { SchemaVersions } from '#storage/migrate.ts';
 import { createSelfBuildingApp } from '#ui/build/self-building-app.ts';
 import type { Installation } from './application.ts';
 import { version } from './version.ts';
@@ -124,6 +126,7 @@ const createCliEnvironment = () => ({
   setExitCode,
   createStopSignal,
   loadPluginTool: () => import('#gateway/plugins/tool/plugin-tool.ts'),
+  loadThemeTool: () => import('#portal/themes/theme-tool.ts'),
 });
 
 const about = 'a setting';
@@ -203,6 +206,8 @@ async function start({ settings, flags }: CommandInput): Promise<void> {
     delayMs + settings['shutdown.grace_seconds'] * 1000,
   );
   const { urls, credentials: created, installation } = application;
+  // Management work must not delay traffic where cores are scarce. Threads inherit the priority: those of traffic run.
+  if (urls.gateway) lowerThreadPriority();
   writeCompileCache();
   const ready = installation.pendingDatabase ? `Gatewright is ready, ${offlineNotice}` : 'Gatewright is ready.';
   const lines = Object.entries(urls).map(
@@ -283,9 +288,20 @@ async function demo({ settings, flags }: CommandInput): Promise<void> {
 
 async function migrate({ settings }: CommandInput): Promise<void> {
   const { openInstallation } = await loadApplication();
-  const installation = await openInstallation(settings, createEnvironment(settings));
+  let versions: SchemaVersions | undefined;
+  const onMigrated = (it: SchemaVersions) => {
+    versions = it;
+  };
+  const installation = await openInstallation(settings, { ...createEnvironment(settings), onMigrated });
   await installation.close();
-  print('The database is up to date.\n');
+  print(`${describeMigration(versions!)}\n`);
+}
+
+function describeMigration({ from, to }: SchemaVersions): string {
+  if (from === to) return `The database has schema version ${to} already.`;
+  return from === 0
+    ? `The database was created with schema version ${to}.`
+    : `The database was migrated from schema version ${from} to ${to}.`;
 }
 
 async function credentials({ settings, flags }: CommandInput): Promise<void> {
@@ -301,7 +317,9 @@ async function credentials({ settings, flags }: CommandInput): Promise<void> {
     if (flags.has('rotate-master')) return await rotateMaster(settings, installation);
     const created = await writeCredentials(installation, () => rotateCredentials(services));
     if (!created) throw noInstallation();
-    print(`New credentials are in ${directory.pathOf(credentialsFile)}; the old ones no longer work.\n`);
+    print(
+      `New credentials are in ${directory.pathOf(credentialsFile)}; old ones that no setting fixes no longer work.\n`,
+    );
   } finally {
     await installation.close();
   }

@@ -77,10 +77,10 @@ export function openStores(
   records: Records,
   dataKey: Buffer,
   settings: Settings,
-  environment: { readonly log: Log; readonly clock: Clock },
+  environment: { readonly log: Log; readonly clock: Clock; readonly node: string },
   counting: KeyCounters,
 ) {
-  const { clock } = environment;
+  const { clock, log } = environment;
   const meta = createMetaStore(records);
   const vault = createVault(dataKey);
   const organisations = createOrganisationStore(records);
@@ -91,23 +91,20 @@ export function openStores(
   const assets = createAssetStore(records, vault, revisions);
   const ownership = createOwnership(records, settings);
   const apiLookup = createApiLookup(apis);
-  const checkObjectLimit =
-    (name: ObjectLimitName): CheckObjectLimit =>
-    (orgId, count) =>
-      grants.checkObjectLimit(orgId, name, count);
+  const checkObjectLimit = createLimitCheck(grants);
   const access = {
     policies: createPolicyStore(records, apiLookup.findApis, checkObjectLimit('max_policies'), revisions),
     keys: createKeyStore(records, vault, settings, checkObjectLimit('max_keys')),
     ...openAccessStores(records, vault, settings, revisions),
   };
   const hooks = createHookStore(records, vault, checkObjectLimit('max_hooks'), revisions);
-  const redis = { prefix: settings['redis.prefix'], timeoutMs: settings['redis.timeout_ms'] };
   const services = {
     records,
-    keyValues: openKeyValues({ url: settings['redis.url'], ...redis, ...environment }),
+    keyValues: openKeyValues({ ...readRedisOptions(settings), ...environment }),
     meta,
     vault,
     clock,
+    log,
     settings,
     revisions,
     organisations,
@@ -123,7 +120,7 @@ export function openStores(
     counting,
     ...createApiHooks(access),
     ...openReportingStores(records, { settings, ...environment }),
-    ...openPortalStores(records, vault),
+    ...openPortalStores(records, vault, clock),
     ...openSignIn(records, vault, revisions, { users, organisations, settings, ...environment }),
     audit: createAuditStore(records, clock),
     secrets: createInstallationSecretStore(meta, vault, settings),
@@ -131,8 +128,21 @@ export function openStores(
     describeContents: (orgId: string) => describeContents({ ...access, apis, assets, hooks }, orgId),
     ...openOutbound(settings, async orgId => (await grants.find(orgId)).networks),
   };
-  return { ...services, ...openPortal(services), ...openChecks({ ...services, ...environment }) };
+  const shared = { ...services, ...environment };
+  return { ...services, ...openPortal(shared), ...openChecks(shared) };
 }
+
+const createLimitCheck =
+  (grants: ReturnType<typeof createGrantStore>) =>
+  (name: ObjectLimitName): CheckObjectLimit =>
+  (orgId, count) =>
+    grants.checkObjectLimit(orgId, name, count);
+
+const readRedisOptions = (settings: Settings) => ({
+  url: settings['redis.url'],
+  prefix: settings['redis.prefix'],
+  timeoutMs: settings['redis.timeout_ms'],
+});
 
 /** Changes of access that follow from changes of APIs. */
 const createApiHooks = ({ policies, oauthClients }: { policies: PolicyStore; oauthClients: OauthClientStore }) => ({
@@ -185,6 +195,9 @@ function openSignIn(records: Records, vault: Vault, revisions: RevisionLog, part
     sessions: createSessionStore(records, vault, settings),
     signInLimit: createSignInLimit(settings, clock),
     portalSignInLimit: createSignInLimit(settings, clock),
+    mailer,
+    portalMailQueue: createMailQueue(log),
+    portalMailLimit: createResetLimit(settings, clock),
     signInTokens,
     factors: createFactorStore(records, vault),
     passkeys: createPasskeyStore(records),
@@ -243,10 +256,10 @@ function openReportingStores(records: Records, streams: Parameters<typeof create
   };
 }
 
-const openPortalStores = (records: Records, vault: Vault) => ({
+const openPortalStores = (records: Records, vault: Vault, clock: Clock) => ({
   posts: createPostStore(records),
   portalWebhooks: createPortalWebhookStore(records, vault),
-  ssoProfiles: createSsoProfileStore(records, vault),
+  ssoProfiles: createSsoProfileStore(records, vault, clock),
 });
 
 type Counted = Readonly<

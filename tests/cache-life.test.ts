@@ -419,6 +419,10 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
     assert.equal(String((await call()).body), `${id} 4`);
     assert.deepEqual(await callAll(), new Set([`true ${id} 4`]));
     assert.equal(origin.count(id), 4);
+    const { status, body } = await app.ask('DELETE', `/api/cache/${definition.api_id}`);
+    assert.deepEqual([status, body], [200, { status: 'OK', message: 'cache invalidated' }]);
+    assert.equal(String((await call()).body), `${id} 5`);
+    assert.deepEqual(await callAll(), new Set([`true ${id} 5`]));
   });
 
   test('an unsafe request invalidates the entry on every thread', async () => {

@@ -195,6 +195,23 @@ describe('a running demo', () => {
     assert.deepEqual(requests.body.map(({ Status }: { Status: string }) => Status).sort(), ['approved', 'pending']);
   });
 
+  test('the portal has texts to read: documents, guides, posts, a page and menus', async () => {
+    const read = async (path: string) => {
+      const response = await fetch(child.urls.portal + path, { headers: { accept: 'text/html' } });
+      assert.equal(response.status, 200, path);
+      return response.text();
+    };
+    const home = await read('/');
+    assert.match(home, /Order API.*The Order API is here/s);
+    assert.match(home, /<nav aria-label="Site">.*<summary>Learn<\/summary>.*href="\/help"/s);
+    assert.match(await read('/help'), /Where to begin/);
+    assert.match(await read('/blog/category/Engineering'), /Rotate keys without a break/);
+    const product = await read('/portal/catalogue-products/order-api');
+    assert.match(product, /What you can build/);
+    const [, reference] = /href="([^"]+\/docs)"/.exec(product) ?? [];
+    assert.match(await read(reference!), /Creates an order/);
+  });
+
   test('demo.md works as documented', async () => {
     const guide = walkOf('docs/guide/demo.md');
     assert.ok(guide.promised.length >= 5);

@@ -1,16 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -81,11 +71,27 @@ describe('Kubernetes manifests', () => {
     GW_DATABASE_URL: `postgres://gw:${'p'.repeat(40)}@db.example/gw`,
     GW_REDIS_URL: `redis://default:${'r'.repeat(40)}@cache.example:6379`,
   });
-  const secrets = parseEnvFile(readFileSync(join(generated, 'kubernetes/secrets.env'), 'utf8'));
-  const settingsOf = ({ args, env }: z.output<typeof Deployment>['spec']['template']['spec']['containers'][number]) =>
+  const readSecrets = (root: string) =>
+    Object.fromEntries(
+      kustomization.secretGenerator.map(({ name, envs }) => [
+        name,
+        parseEnvFile(readFileSync(join(root, 'kubernetes', envs[0]!), 'utf8')),
+      ]),
+    );
+  const secrets = readSecrets(generated);
+  type Container = z.output<typeof Deployment>['spec']['template']['spec']['containers'][number];
+  const listSecretNames = ({ envFrom }: Container) =>
+    envFrom.flatMap(it => ('secretRef' in it ? [it.secretRef.name] : []));
+  const readEnvironment = (container: Container): Record<string, string> =>
+    Object.assign({}, ...listSecretNames(container).map(name => secrets[name]));
+  const settingsOf = (container: Container) =>
     readSettings({
-      environment: { ...config, ...secrets, ...Object.fromEntries(env.map(it => [it.name, it.value])) },
-      flags: { role: args[2] },
+      environment: {
+        ...config,
+        ...readEnvironment(container),
+        ...Object.fromEntries(container.env.map(it => [it.name, it.value])),
+      },
+      flags: { role: container.args[2] },
     });
 
   test('every file is a resource, the template or the list of resources', () => {
@@ -164,24 +170,51 @@ describe('Kubernetes manifests', () => {
     assert.equal(budgets.length, deployments.filter(it => it.spec.replicas > 1).length);
   });
 
+  test('each role has a Secret of its own, with the secrets of its listeners and no other', () => {
+    const common = ['GW_DATABASE_URL', 'GW_MASTER_KEY', 'GW_REDIS_URL'];
+    const own: Record<string, readonly string[]> = {
+      gateway: ['GW_GATEWAY_SECRET'],
+      dashboard: ['GW_ADMIN_SECRET', 'GW_BOOTSTRAP_ACCESS_KEY', 'GW_BOOTSTRAP_PASSWORD', 'GW_GATEWAY_SECRET'],
+      portal: ['GW_PORTAL_TOKEN'],
+    };
+    for (const { spec } of deployments) {
+      const container = spec.template.spec.containers[0]!;
+      const role = container.args[2];
+      assert.ok(listSecretNames(container).includes(`gatewright-${role}`), role);
+      assert.deepEqual(Object.keys(readEnvironment(container)).sort(), [...common, ...own[role]!].sort(), role);
+      assert.equal(settingsOf(container)['bootstrap.enabled'], role === 'dashboard', role);
+    }
+  });
+
   test('the secret template has the names that are generated, and no value', () => {
-    const [template] = readManifests('secret.template.yaml');
-    assert.deepEqual(Object.keys((template as { stringData: object }).stringData).sort(), Object.keys(secrets).sort());
+    const templates = readManifests('secret.template.yaml') as { metadata: { name: string }; stringData: object }[];
+    const toNames = (given: object) => Object.keys(given).sort();
+    assert.deepEqual(
+      Object.fromEntries(templates.map(it => [it.metadata.name, toNames(it.stringData)])),
+      Object.fromEntries(Object.entries(secrets).map(([name, values]) => [name, toNames(values)])),
+    );
   });
 
   test('generated secrets are random, closed to others, and kept by a second run', () => {
-    const file = join(generated, 'kubernetes/secrets.env');
-    const text = readFileSync(file, 'utf8');
-    assert.equal(statSync(file).mode & 0o777, 0o600);
-    const values = Object.values(secrets);
+    for (const { envs } of kustomization.secretGenerator)
+      assert.equal(statSync(join(generated, 'kubernetes', envs[0]!)).mode & 0o777, 0o600);
+    const values = Object.values(secrets).flatMap(it => Object.values(it));
     assert.equal(new Set(values).size, values.length);
-    assert.match(run(), /^kept /);
-    assert.equal(readFileSync(file, 'utf8'), text);
-    const other = generateSecrets('kubernetes-again', 'kubernetes').directory;
-    assert.notEqual(
-      parseEnvFile(readFileSync(join(other, 'kubernetes/secrets.env'), 'utf8')).GW_MASTER_KEY,
-      secrets.GW_MASTER_KEY,
-    );
+    assert.match(run(), /^(kept .*\n){4}$/);
+    assert.deepEqual(readSecrets(generated), secrets);
+    const other = readSecrets(generateSecrets('kubernetes-again', 'kubernetes').directory);
+    assert.notEqual(other.gatewright!.GW_MASTER_KEY, secrets.gatewright!.GW_MASTER_KEY);
+  });
+
+  test('the values of a single secrets.env of an earlier release are kept', () => {
+    const { directory: root, run: again } = generateSecrets('kubernetes-earlier', 'kubernetes');
+    const earlier = readSecrets(root);
+    const all = Object.assign({}, ...Object.values(earlier)) as Record<string, string>;
+    const lines = Object.entries(all).map(([name, value]) => `${name}=${value}\n`);
+    writeFileSync(join(root, 'kubernetes/secrets.env'), lines.join(''));
+    rmSync(join(root, 'kubernetes/secrets'), { recursive: true });
+    again();
+    assert.deepEqual(readSecrets(root), earlier);
   });
 });
 
@@ -305,60 +338,6 @@ describe('Dockerfile', () => {
     const { text } = stages.at(-1)!.instructions.find(it => it.name === 'USER')!;
     assert.match(text, /^[1-9]\d*:[1-9]\d*$/);
   });
-});
-
-describe('systemd unit', () => {
-  const unit = read('deploy/systemd/gatewright.service');
-  const known: Readonly<Record<string, RegExp>> = {
-    Unit: /^(Description|Documentation|Wants|After)$/,
-    Service: new RegExp(
-      `^(${[
-        'Type|User|Group|LoadCredential|Environment|ExecStart|WorkingDirectory|UMask|LimitNOFILE',
-        '(State|Cache)Directory(Mode)?|TimeoutStopSec|KillMode|Restart|RestartSec|RemoveIPC|LockPersonality',
-        'CapabilityBoundingSet|AmbientCapabilities|NoNewPrivileges|SystemCall(Architectures|Filter|ErrorNumber)',
-        'Protect(System|Home|Proc|Clock|ControlGroups|Hostname|KernelLogs|KernelModules|KernelTunables)',
-        'Private(Devices|Tmp)|Restrict(AddressFamilies|Namespaces|Realtime|SUIDSGID)',
-      ].join('|')})$`,
-    ),
-    Install: /^WantedBy$/,
-  };
-
-  test('sections and names are those of systemd', () => {
-    let section = '';
-    for (const line of unit.split('\n').filter(it => it !== '' && !it.startsWith('#'))) {
-      const header = /^\[(\w+)\]$/.exec(line);
-      if (header) section = header[1]!;
-      else assert.match(/^(\w+)=/.exec(line)?.[1] ?? line, known[section]!, `${section}: ${line}`);
-    }
-    const stopSeconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)![1]);
-    assert.ok(stopSeconds > gracePeriod(readSettings({})));
-  });
-
-  test('systemd-analyze verify accepts it, where it is installed', () => {
-    const program = '/usr/bin/systemd-analyze';
-    const file = join(scratch, 'gatewright.service');
-    // The program is here, not where the guide installs it.
-    writeFileSync(file, unit.replaceAll('/opt/gatewright', root));
-    if (!existsSync(program)) return assert.ok(unit.includes('ExecStart=/opt/gatewright/bin/gw start'));
-    const { status, stderr } = spawnSync(program, ['verify', '--man=no', file], { encoding: 'utf8' });
-    const own = stderr.split('\n').filter(line => line.includes('gatewright.service'));
-    assert.deepEqual(own, [], stderr);
-    assert.equal(status, 0, stderr);
-  });
-});
-
-test('the nginx example has balanced blocks and complete directives', () => {
-  const lines = read('deploy/nginx/management.conf')
-    .split('\n')
-    .map(line => line.trim());
-  let depth = 0;
-  for (const line of lines.filter(it => it !== '' && !it.startsWith('#'))) {
-    assert.match(line, /[;{}]$/, line);
-    if (line.endsWith('{')) depth++;
-    if (line === '}') depth--;
-    assert.ok(depth >= 0, line);
-  }
-  assert.equal(depth, 0);
 });
 
 test('the guide names every file of deploy', () => {

@@ -57,6 +57,19 @@ withSettings('reference pages of the listener', {}, app => {
       await page.getByText('No response: enter a credential, or sign in first').waitFor();
     });
 
+    test('the reference needs no other host: its pages load from the listener alone', async () => {
+      const { page, errors } = await browser.open('about:blank');
+      const hosts = new Set<string>();
+      page.on('request', request => hosts.add(new URL(request.url()).origin));
+      for (const path of ['/docs', '/docs?q=users', '/docs/createUser', '/docs/importDocument', '/openapi.json']) {
+        const response = await page.goto(url(path), { waitUntil: 'networkidle' });
+        assert.equal(response!.status(), 200, path);
+        const policy = response!.headers()['content-security-policy'] ?? "default-src 'none'";
+        assert.doesNotMatch(policy, /https?:|\*/, path);
+      }
+      assert.deepEqual([[...hosts], errors], [[app().url.dashboard], []]);
+    });
+
     test('the search works without scripts', async () => {
       const { page } = await browser.open(url('/docs'), { javaScriptEnabled: false });
       await page.getByRole('searchbox').fill('email_address users');

@@ -204,7 +204,7 @@ paths: {/pets: {get: {operationId: one, responses: {200: {description: ok}}}}}`;
       assert.match((await app.ask('POST', path, { body })).body.Message, message);
     }
     const { servers: _none, ...withoutServers } = base;
-    for (const body of [withoutServers, { asyncapi: '3.0.0' }, { a: 1 }, withPath('/a', { post: read })])
+    for (const body of [withoutServers, { a: 1 }, withPath('/a', { post: read })])
       await expectProblem(app, 'importDataGraph', problem.document_unsupported, path, { body });
     await expectProblem(app, 'importDataGraph', convertProblem.text_invalid, path, { body: { swagger: '1.2' } });
   });

@@ -701,7 +701,6 @@ describe('GraphQL data graph', () => {
       [source({ url: `${ok}{{.arguments.ident}}` }), 'config.url', /no such argument/],
       [source({ url: `${ok}{{.object.id}}` }), 'config.url', /has no parent object/],
       [source({ url: `${ok}{{.arguments.id` }), 'config.url', /not closed/],
-      [source({ url: ok }, { kind: 'Kafka' }), 'kind', /Kafka sources are not supported/],
       [source({ url: ok }, { kind: 'Rest2' }), 'kind', /did you mean REST/],
       [source({ url: ok }, { internal: true }), 'config.url', /must be gw:/],
       [
@@ -712,7 +711,7 @@ describe('GraphQL data graph', () => {
       [
         source({ url: ok }, { root_fields: [{ type: 'Subscription', fields: ['changed'] }] }),
         'root_fields[0].fields[0]',
-        /needs a GraphQL source/,
+        /needs a GraphQL or Kafka source/,
       ],
       [{ field_configs: [whole('Member', 'nope')] }, 'field_configs', /did you mean name/],
       [{ global_headers: [{ key: 'a b', value: '' }] }, 'global_headers[0].key', /not a header name/],

@@ -12,6 +12,7 @@ import { startApp, type TestApp } from './support/app.ts';
 import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
 import { walkOf } from './support/doc-commands.ts';
 import { answerGraphql } from './support/graphql-upstream.ts';
+import { startKafkaCluster } from './support/kafka-cluster.ts';
 import { startMcpServer } from './support/mcp-server.ts';
 import { dashboardUrl, type OidcProvider, oidcClient, startOidcProvider, walkToCallback } from './support/oidc.ts';
 import { freePort } from './support/services/server.ts';
@@ -103,12 +104,12 @@ describe('Guides to authentication and protocols', () => {
   });
 
   test('graphql-data-graph.md works as documented', async () => {
-    const upstream = await startUpstream();
+    const [upstream, cluster] = await Promise.all([startUpstream(), startKafkaCluster()]);
     upstream.answer = answerShop;
     try {
-      await runGuide('graphql-data-graph', 9, { UPSTREAM: upstream.url });
+      await runGuide('graphql-data-graph', 11, { UPSTREAM: upstream.url, KAFKA: cluster.addresses[0]! });
     } finally {
-      await upstream.close();
+      await Promise.all([upstream.close(), cluster.close()]);
     }
   });
 
@@ -121,6 +122,12 @@ describe('Guides to authentication and protocols', () => {
       await upstream.close();
     }
   });
+
+  for (const [page, promises] of [
+    ['portal-owners', 9],
+    ['portal-themes', 9],
+  ] as const)
+    test(`${page}.md works as documented`, () => runGuide(page, promises, { PORTAL: app.url.portal }));
 
   test('grpc.md works as documented', () => runGuide('grpc', 8, { SERVICE: greeter.url }));
 });
@@ -260,5 +267,9 @@ function answerReading({ url = '' }: IncomingMessage, response: ServerResponse):
   const titles = ['Emma', 'Dune'];
   const books = { books: titles.map((title, at) => ({ __typename: 'Book', id: String(at), title })) };
   const data = url === '/ratings' ? { _entities: [{ stars: 5 }, { stars: 4 }] } : books;
-  response.setHeader('content-type', 'application/json').end(JSON.stringify({ data }));
+  const sdl =
+    url === '/ratings'
+      ? 'extend type Book @key(fields: "id") { id: ID! @external stars: Int }'
+      : 'type Book @key(fields: "id") { id: ID! title: String pages: Int } type Query { books: [Book!]! }';
+  response.setHeader('content-type', 'application/json').end(JSON.stringify({ data: { ...data, _service: { sdl } } }));
 }

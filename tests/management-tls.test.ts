@@ -283,9 +283,25 @@ describe('client certificates on the control listener', () => {
     const options = { directory: app.directory };
     const accepted = await runChild(['apis', 'ls'], { ...options, environment });
     assert.deepEqual([accepted.code, accepted.out], [0, 'There are no apis.\n'], accepted.err);
-    const without = await runChild(['apis', 'ls'], { ...options, environment: {} });
-    assert.equal(without.code, 1);
-    assert.match(without.err, /is unreachable/);
+    for (const command of [['apis', 'ls'], ['status']]) {
+      const without = await runChild(command, { ...options, environment: {} });
+      assert.equal(without.code, 1);
+      assert.match(
+        without.err,
+        /^(gw: )?https:\/\/\S+ requires a client certificate \(TLS alert CERTIFICATE_REQUIRED\): set GW_CLIENT_/,
+      );
+    }
+    const foreign = makeClientCertificate(stranger);
+    const foreignFiles = { cert: pathOf('foreign.pem'), key: pathOf('foreign.key') };
+    write(foreign, foreignFiles);
+    const rejected = await runChild(['status'], {
+      ...options,
+      environment: { GW_CLIENT_CERTIFICATE_FILE: foreignFiles.cert, GW_CLIENT_KEY_FILE: foreignFiles.key },
+    });
+    assert.match(
+      rejected.err,
+      /rejects the certificate of GW_CLIENT_CERTIFICATE_FILE \((connection closed|TLS alert \w+)\)/,
+    );
     const half = await runChild(['apis', 'ls'], { ...options, environment: { GW_CLIENT_KEY_FILE: clientFiles.key } });
     assert.match(half.err, /GW_CLIENT_CERTIFICATE_FILE and GW_CLIENT_KEY_FILE must both be set/);
   });

@@ -100,8 +100,13 @@ withSettings('management MCP server', { ...settings, 'management.max_body_bytes'
       assert.ok(names.includes('gw_get_key') && names.includes('gw_preview_key'));
       assert.ok(!names.includes('gw_create_key') && !names.includes('gw_list_apis'));
       assert.ok(tools.every(tool => tool.annotations?.readOnlyHint === true));
-      for (const name of ['gw_create_key', 'gw_list_apis', 'gw_nothing'])
-        await assert.rejects(client.callTool({ name, arguments: {} }), /Unknown tool/);
+      for (const [name, reason] of [
+        ['gw_create_key', /^.*Unknown tool: gw_create_key; it changes something, and tools are read-only here/],
+        ['gw_list_apis', /Unknown tool: gw_list_apis; its group is apis, which the query parameter tools leaves out$/],
+        ['gw_get_keys', /Unknown tool: gw_get_keys; did you mean gw_get_key\?$/],
+        ['gw_nothing', /Unknown tool: gw_nothing$/],
+      ] as const)
+        await assert.rejects(client.callTool({ name, arguments: {} }), reason);
     });
     for (const [query, named] of [
       ['?tools=nothing', /must be some of analytics, apis/],
@@ -154,6 +159,11 @@ withSettings('management MCP server', { ...settings, 'management.max_body_bytes'
       const wrong = await callTool(client, 'gw_get_key', { hash: true, body: {}, authorization: 'other', deep: {} });
       for (const name of ['keyId: is required', 'body: no such', 'authorization: no such', 'deep: no such'])
         assert.ok(wrong.text.includes(name), `${name}: ${wrong.text}`);
+      const misplaced = await callTool(client, 'gw_create_key', { alias: 'x', wate: 'applied', body: '{}' });
+      assert.deepEqual(misplaced.text.split('; '), [
+        ...['alias: no such argument', 'did you mean body.alias?', 'wate: no such argument', 'did you mean wait?'],
+        'body: must be the value itself, not its JSON text',
+      ]);
     });
   });
 
@@ -326,7 +336,10 @@ withSettings('management MCP server by its settings', { 'mcp.management.enabled'
       const names = await listNames(client);
       assert.ok(names.includes('gw_list_apis') && names.includes('gw_plan_configuration'));
       assert.ok(!names.some(name => /create|update|delete|apply|call_api/.test(name)), names.join(' '));
-      await assert.rejects(client.callTool({ name: 'gw_create_key', arguments: { body: {} } }), /Unknown tool/);
+      await assert.rejects(
+        client.callTool({ name: 'gw_create_key', arguments: { body: {} } }),
+        /Unknown tool: gw_create_key; it changes something, .* mcp\.management\.allow_writes is off$/,
+      );
     });
   });
 });

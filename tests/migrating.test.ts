@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { readSettings, type SettingName, settingNames, toEnvironmentName } from '#base/settings.ts';
+import { catalogue } from '../src/catalogue.ts';
 import { startApp } from './support/app.ts';
 import { openApi, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream } from './support/upstream.ts';
@@ -78,6 +79,21 @@ describe('Migration guide', () => {
     for (const block of settings) {
       writeFileSync(path, block);
       assert.doesNotThrow(() => readSettings({ file: { path, required: true } }), block);
+    }
+  });
+
+  test('every operation that it says is the same or another exists', () => {
+    const section = sections.find(it => it.startsWith('Operations of the dashboard API'))!;
+    const [table = ''] = section.split('Where the contract is silent');
+    const toRoute = (route: string) => route.replace(/\/$/, '').replaceAll(/\{\w+\}/g, '{}');
+    const routes = new Set(catalogue.map(({ method, path }) => toRoute(`${method} ${path}`)));
+    const rows = table.split('\n').filter(line => /^\| .*\|$/.test(line) && !line.startsWith('| There'));
+    assert.ok(rows.length >= 9, String(rows.length));
+    for (const row of rows) {
+      const [, there = '', here = ''] = row.split('|');
+      const named = (/^ the same/.test(here) ? there : '') + here;
+      for (const [, route] of named.matchAll(/`((?:GET|POST|DELETE) \/[^`]+)`/g))
+        assert.ok(routes.has(toRoute(route!)), route!);
     }
   });
 

@@ -13,7 +13,7 @@ const notOwned = 'You do not own this API: ask one of its owners or an administr
 onEveryEngine('API ownership', app => {
   const users: Record<'owner' | 'member' | 'other', { id: string; key: string }> = Object.create(null);
   let group = '';
-  const permissions = ['apis', 'keys', 'policies', 'oauth', 'analytics', 'log', 'certs', 'hooks', 'mcp'];
+  const permissions = ['apis', 'keys', 'policies', 'oauth', 'analytics', 'log', 'certs', 'hooks', 'mcp', 'system'];
   const writeAll = Object.fromEntries(permissions.map(name => [name, 'write']));
   let owned: { id: string; databaseId: string };
   let open: { id: string; databaseId: string };

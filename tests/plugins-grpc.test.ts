@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
 import { type Published, publishBoth, type Said } from './support/both-formats.ts';
+import { walkOf } from './support/doc-commands.ts';
 import {
   type GrpcPluginServer,
   type PluginHandler,
   type PluginObject,
   startGrpcPluginServer,
 } from './support/grpc-plugin-server.ts';
+import { freePort } from './support/services/server.ts';
 import { errorBody } from './support/step-harness.ts';
 import { findUnavailableReason, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
@@ -499,4 +501,22 @@ describe('gRPC plugins', () => {
     const reason = await findUnavailableReason(app, `${app.url.gateway}${definition.proxy.listen_path}`);
     assert.match(reason, /plugins\.grpc\.organisations/);
   });
+});
+
+test('grpc-plugins.md works as documented, with its server', async () => {
+  const port = await freePort();
+  const settings = { 'plugins.grpc.address': `tcp://127.0.0.1:${port}` };
+  const [app, upstream] = await Promise.all([startApp('sqlite', { settings }), startUpstream()]);
+  try {
+    const guide = walkOf('docs/guide/grpc-plugins.md');
+    assert.equal(guide.promised.length, 6);
+    const { dashboard: DASHBOARD, gateway: GATEWAY } = app.url;
+    const environment = { DASHBOARD, GATEWAY, DATA: app.directory, UPSTREAM: upstream.url };
+    await guide.run({ ...environment, PLUGIN_PORT: String(port) });
+    assert.equal(upstream.requests[0]!.headers['x-greeting'], 'Hello Ann');
+    assert.equal(upstream.requests.length, 2);
+  } finally {
+    await app.close();
+    await upstream.close();
+  }
 });

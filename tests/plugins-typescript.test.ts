@@ -113,6 +113,18 @@ export const failing: RequestHook = () => {
   throw new Error('on line eleven');
 };
 `;
+/** Functions of the context without the context. */
+const destructured = `import type { RequestHook } from 'gatewright/plugin';
+
+export const pre: RequestHook = async (request, { fetch, log, storage: { delete: remove, get, increment, set, setIfAbsent } }) => {
+  log('destructured');
+  await set('seen', 'yes');
+  const counts = [await setIfAbsent('seen', 'no'), await increment('count')];
+  const { status } = await fetch(request.headers.get('x-target')!);
+  request.headers.set('X-Found', [status, await get('seen'), ...counts].join());
+  await remove('count');
+};
+`;
 const label = (text: string) => `export const label: string = '${text}';\n`;
 
 describe('TypeScript plugins', () => {
@@ -131,9 +143,10 @@ describe('TypeScript plugins', () => {
     write('lib/greet.ts', greet('!'));
     write('trusted/hooks.ts', trusted);
     write('trusted/label.ts', label('one'));
+    for (const file of ['destructured.ts', 'trusted/destructured.ts']) write(file, destructured);
     const settings = {
       'plugins.directory': directory,
-      'plugins.trusted': 'trusted/hooks.ts',
+      'plugins.trusted': 'trusted/hooks.ts,trusted/destructured.ts',
       'plugins.timeout_ms': '15000',
     };
     [app, upstream] = await Promise.all([startApp('sqlite', { settings }), startUpstream()]);
@@ -199,6 +212,14 @@ describe('TypeScript plugins', () => {
     assert.deepEqual([question!.url, question!.body], ['/found', 'question']);
     assert.match(String(forwarded!.headers['x-found']), /^200application\/json/);
   });
+
+  for (const path of ['destructured.ts', 'trusted/destructured.ts'])
+    test(`functions of the context work without it, in ${path}`, async () => {
+      const url = await publishOne('pre', { name: 'pre', path });
+      const reply = await fetch(`${url}/x`, { headers: { 'x-target': `${upstream.url}/found` } });
+      assert.equal(reply.status, 200);
+      assert.equal(upstream.requests.at(-1)!.headers['x-found'], '200,yes,false,1');
+    });
 
   test('a hook authenticates clients, and later hooks get the session', async () => {
     const { classic } = typescript('post', { name: 'post', path: 'greeting.ts', session: true });

@@ -133,6 +133,7 @@ for (const engine of engines)
         'user_groups',
         'identity_profiles',
         'usage_latencies',
+        'usage_tags',
         'user_preferences',
         'search_names',
         'notification_marks',
@@ -158,6 +159,23 @@ for (const engine of engines)
         'portal_client_types',
         'portal_oauth_providers',
         'portal_themes',
+        'portal_mails',
+        'portal_mail_templates',
+        'portal_provider_tasks',
+        'portal_organisation_requests',
+        'portal_invitations',
+        'portal_invite_codes',
+        'portal_terms',
+        'portal_terms_acceptances',
+        'portal_menus',
+        'portal_post_categories',
+        'portal_notifications',
+        'portal_notification_choices',
+        'portal_changelog',
+        'portal_expiry_notices',
+        'portal_product_subscribers',
+        'portal_product_words',
+        'portal_oauth_clients',
       ])
         await records.db.schema.dropTable(table).execute();
       for (const index of [
@@ -167,16 +185,19 @@ for (const engine of engines)
         'keys_expiry',
         'usage_mcp',
         'oauth_clients_policy',
+        'portal_products_offer',
       ])
         await records.db.schema.dropIndex(index).execute();
       for (const column of ['expires_at', 'inactive'])
         await records.db.schema.alterTable('keys').dropColumn(column).execute();
+      for (const column of ['hidden', 'featured'])
+        await records.db.schema.alterTable('portal_products').dropColumn(column).execute();
       await records.db.schema.alterTable('apis').dropColumn('active').execute();
       await records.db.schema.alterTable('users').dropColumn('group_id').execute();
       await records.db.schema.alterTable('logs').dropColumn('tags').execute();
       await records.db.schema.alterTable('oauth_clients').dropColumn('policy_id').execute();
       const mcpColumns = ['mcp_method', 'mcp_primitive_type', 'mcp_primitive_name'];
-      for (const column of ['method', 'country', 'user_agent', ...mcpColumns])
+      for (const column of ['method', 'country', 'user_agent', ...mcpColumns, 'tag_set'])
         await records.db.schema.alterTable('usage').dropColumn(column).execute();
       await services.meta.set('schema_version', String(migrations.findIndex(it => it.name === 'sealed-definitions')));
     }

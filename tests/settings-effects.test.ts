@@ -3,9 +3,12 @@ import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { createSecretText } from '#base/ids.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { validateTrafficSettings } from '#gateway/runtime/validate-settings.ts';
 import { startApp } from './support/app.ts';
+import { scratch, startChild, startCommand } from './support/gw-process.ts';
+import { testPostgres } from './support/services/engines.ts';
 import { openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import type { Upstream } from './support/upstream.ts';
 import { withSettings } from './support/with-settings.ts';
@@ -419,4 +422,25 @@ test('management.max_bulk_body_bytes bounds bodies with many objects, and manage
   } finally {
     await app.close();
   }
+});
+
+test('bootstrap.enabled: without it a process waits for another one to create organisation and secrets', async t => {
+  const { url, drop } = await testPostgres();
+  const { fresh, remove } = scratch('bootstrap');
+  t.after(async () => {
+    await remove();
+    await drop();
+  });
+  const environment = { GW_DATABASE_URL: url, GW_MASTER_KEY: createSecretText() };
+  const follower = startCommand(['start'], {
+    directory: fresh(),
+    environment: { ...environment, GW_BOOTSTRAP_ENABLED: 'false' },
+  });
+  await follower.waitForOutput((_out, err) => err.includes('waiting for another process'));
+  const first = await startChild({ directory: fresh(), environment });
+  const { admin_access_key: authorization } = first.credentials;
+  assert.ok(authorization, 'this process has created the credentials');
+  await follower.waitForOutput(out => out.includes('is ready'));
+  const [, dashboard] = /dashboard +(http\S+)/.exec(follower.out())!;
+  assert.equal((await fetch(`${dashboard}/api/users/me`, { headers: { authorization } })).status, 200);
 });

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { startApp, type TestApp } from './support/app.ts';
@@ -133,6 +136,36 @@ describe('Trace export', () => {
       [undefined, 'connection_refused'],
     );
     assert.match(String(attributes['gw.upstream_error']), /^connection_refused: /);
+  });
+
+  test('a response that breaks off has an error status, and one that the client leaves has none', async t => {
+    const broken = createServer((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('part', () => response.destroy());
+    });
+    const waiting = createServer((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('part');
+    });
+    const toUpstream = async (server: Server) => {
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      t.after(() => server.close().closeAllConnections());
+      return openApi({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    };
+    const sendTo = async (server: Server, id: string, signal = AbortSignal.timeout(30_000)) => {
+      const headers = { traceparent: `00-${id}-${client}-01` };
+      return fetch(await publish(app, await toUpstream(server)), { headers, signal });
+    };
+    const brokenId = `${trace.slice(0, -1)}8`;
+    await assert.rejects((await sendTo(broken, brokenId)).text());
+    const { server, clients } = await findTrace(brokenId);
+    const { 'http.response.status_code': status, 'error.type': error } = toAttributes(server.attributes);
+    assert.deepEqual([status, server.status?.code, clients[0]?.status?.code], [200, 2, 2]);
+    assert.equal(error, 'upstream_failed');
+    const leave = new AbortController();
+    const leftId = `${trace.slice(0, -1)}9`;
+    const left = await sendTo(waiting, leftId, leave.signal);
+    leave.abort();
+    await assert.rejects(left.text());
+    assert.equal((await findTrace(leftId)).server.status, undefined);
   });
 
   test('detailed tracing gives every step a span', async () => {

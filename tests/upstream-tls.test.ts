@@ -173,6 +173,48 @@ describe('Upstream TLS', () => {
     );
   });
 
+  const drivers: Readonly<Record<string, string>> = {
+    javascript: `const mw = new GwJS.GwMiddleware.NewMiddleware({});
+      mw.NewProcessRequest((request, session, { config_data: { server } }) => {
+        const reply = GwMakeHttpRequest(JSON.stringify({ Domain: server }));
+        const [batched] = JSON.parse(GwBatchRequest(JSON.stringify({ requests: [{ relative_url: server }] })));
+        request.ReturnOverrides = { ResponseCode: 200, ResponseBody: JSON.stringify(
+          { made: reply && JSON.parse(reply).Body, batched: batched.body }) };
+        return mw.ReturnData(request, {});
+      });`,
+    typescript: `export const mw = async (request, context) => {
+      const read = async () => (await context.fetch(context.config.server)).body;
+      const made = await read().catch(() => undefined);
+      return { status: 200, body: { made, batched: made ?? '' } };
+    };`,
+  };
+  for (const [driver, code] of Object.entries(drivers))
+    test(`requests of plugins (${driver}) have the TLS options of the API`, async () => {
+      const issuer = makeAuthority(`Authority of ${driver}`);
+      const { chainPem: cert, keyPem: key } = makeServerCertificate(issuer);
+      const side = await secure({ cert, key });
+      const client = await upload(makeClientCertificate(issuer, 'plugin'));
+      const trusted = await upload(issuer, false);
+      const call = async (more: { proxy?: object; upstream_certificates?: object }) => {
+        const pre = [{ name: 'mw', path: '', code: Buffer.from(code).toString('base64') }];
+        const config_data = { server: `https://localhost:${side.port}/side` };
+        const definition = openApi({ url: at(upstream) }, { custom_middleware: { driver, pre }, config_data, ...more });
+        const reply = await fetch(await publish(app, definition));
+        const { made, batched } = (await reply.json()) as { made?: string; batched: string };
+        assert.equal(made ?? '', batched);
+        return made === undefined ? undefined : (JSON.parse(made) as Reached);
+      };
+      assert.equal(await call({}), undefined);
+      const own = { transport: { ssl_ca_certificates: [trusted] } };
+      const verified = await call({ proxy: own, upstream_certificates: { '*': client } });
+      assert.deepEqual([verified?.url, verified?.caller], ['/side', 'plugin']);
+      const older = { transport: { ssl_insecure_skip_verify: true, ssl_max_version: 771 } };
+      assert.deepEqual(
+        [(await call({ proxy: lenient }))?.caller, (await call({ proxy: older }))?.protocol],
+        [undefined, 'TLSv1.2'],
+      );
+    });
+
   test('an API whose client certificate is missing or has no key is not served until it is added', async () => {
     const bare = await upload(makeClientCertificate(authority, 'bare'), false);
     const without = await callUpstream(at(upstream), { upstream_certificates: { '*': bare }, proxy: lenient });

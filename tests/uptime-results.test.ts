@@ -96,6 +96,30 @@ onEveryEngine(
       }
     });
 
+    test('a host that stops moves from the list of state=up to that of state=down', async () => {
+      const stopping = await startUpstream();
+      const said: Said = {
+        classic: { uptime_tests: { check_list: [{ url: stopping.url }] } },
+        oas: { upstream: { url: upstream.url, uptimeTests: { enabled: true, tests: [{ url: stopping.url }] } } },
+      };
+      const apis = await publishBoth(app(), upstream, said);
+      const countIn = async (apiId: string, state: string) => (await hosts(`api_id=${apiId}&state=${state}`)).length;
+      try {
+        for (const { apiId } of apis) {
+          await hostOf(apiId, true);
+          assert.deepEqual([await countIn(apiId, 'up'), await countIn(apiId, 'down')], [1, 0]);
+        }
+      } finally {
+        await stopping.close();
+      }
+      for (const { apiId } of apis) {
+        await hostOf(apiId, false);
+        assert.deepEqual([await countIn(apiId, 'up'), await countIn(apiId, 'down')], [0, 1]);
+        const [host] = await hosts(`api_id=${apiId}&state=down`);
+        assert.deepEqual([host!.host, host!.up], [stopping.url.slice('http://'.length), false]);
+      }
+    });
+
     test('hosts of another organisation are hidden, and invalid parameters are refused by name', async () => {
       healthy(true);
       const [api] = await publishBoth(app(), upstream, createTestedApi({}));

@@ -1,6 +1,7 @@
 /** Operations whose tests build the path in a helper, by test file. */
 export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
   'src/events/hooks/probe.test.ts': ['testHook'],
+  'src/portal/mails/mails.test.ts': ['listPortalMails', 'restorePortalMail', 'previewPortalMail', 'retryOutboxMail'],
   'src/portal/products/documents.test.ts': [
     'getApiOas',
     'uploadApiOas',
@@ -69,6 +70,46 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
     'deleteCredential',
     'rotateCredential',
   ],
+  'src/portal/credentials/rotation.test.ts': ['endCredentialOverlap'],
+  'src/portal/access-requests/change.test.ts': ['changeAppAccessRequest'],
+  'src/portal/organisation-requests/organisation-requests.test.ts': [
+    'listOrganisationRequests',
+    'createOrganisationRequest',
+    'getOrganisationRequest',
+    'approveOrganisationRequest',
+    'rejectOrganisationRequest',
+    'deleteOrganisationRequest',
+  ],
+  'src/portal/invitations/invitations.test.ts': [
+    'listInvitations',
+    'createInvitation',
+    'getInvitation',
+    'sendInvitationAgain',
+    'deleteInvitation',
+    'sendUserInvite',
+  ],
+  'src/portal/invite-codes/invite-codes.test.ts': [
+    'listInviteCodes',
+    'createInviteCode',
+    'getInviteCode',
+    'updateInviteCode',
+    'deleteInviteCode',
+  ],
+  'src/portal/terms/terms.test.ts': [
+    'listTerms',
+    'createTerms',
+    'getTerms',
+    'updateTerms',
+    'deleteTerms',
+    'listTermsAcceptances',
+  ],
+  'src/portal/changelog/changelog.test.ts': [
+    'listChangelog',
+    'createChangelogEntry',
+    'getChangelogEntry',
+    'updateChangelogEntry',
+    'deleteChangelogEntry',
+  ],
   'src/portal/access-requests/access-requests.test.ts': [
     'listAccessRequests',
     'getAccessRequest',
@@ -99,6 +140,16 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
     'getAccessRequestPlan',
     'getAccessRequestCatalogue',
     'getAccessRequestClient',
+  ],
+  'src/portal/menus/menus.test.ts': ['listMenus', 'createMenu', 'getMenu', 'updateMenu', 'deleteMenu'],
+  'src/portal/audit/audit.test.ts': ['listPortalAuditLogs', 'exportPortalAuditLogs'],
+  'src/portal/overview/overview.test.ts': ['getPortalOverview', 'listAllCredentials'],
+  'src/portal/categories/categories.test.ts': [
+    'listBlogCategories',
+    'createCategory',
+    'getCategory',
+    'updateCategory',
+    'deleteCategory',
   ],
   'src/portal/pages/pages.test.ts': ['deletePage', 'deleteBlock'],
 };

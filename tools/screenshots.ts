@@ -54,6 +54,7 @@ const defaultPages = [
 ];
 const widths = [360, 1280, 1920];
 const startTimeoutMs = 60_000;
+const buildTimeoutMs = 300_000;
 
 interface Demo {
   readonly directory: string;
@@ -98,6 +99,9 @@ async function takeTheme(browser: Browser, directory: string, theme: 'light' | '
   const signIn = await context.request.post(`${address}/api/session`, { data: { username, password } });
   if (!signIn.ok()) throw new Error(`sign-in: ${signIn.status()} ${await signIn.text()}`);
   const page = await context.newPage();
+  // The page of an app that is still being built reloads itself.
+  await page.goto(address!);
+  await page.getByRole('navigation').first().waitFor({ timeout: buildTimeoutMs });
   for (const path of values.page ?? defaultPages)
     for (const width of widths) {
       await page.setViewportSize({ width, height: 900 });

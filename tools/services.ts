@@ -28,6 +28,8 @@ const chromium: Tool = {
 const jq: Tool = { title: 'jq', package: 'jq', programs: ['jq'] };
 /** The directory that tests of LDAP sign-on search. */
 const slapd: Tool = { title: 'OpenLDAP', package: 'slapd', programs: ['slapd'], directories: ['/usr/sbin'] };
+/** Kafka producer whose library has a broker for tests. */
+const kcat: Tool = { title: 'kcat', package: 'kcat', programs: ['kcat'] };
 /** The commands of the guides. */
 const curl: Tool = { title: 'curl', package: 'curl', programs: ['curl'] };
 const openssl: Tool = { title: 'OpenSSL', package: 'openssl', programs: ['openssl'] };
@@ -35,7 +37,7 @@ const nginx: Tool = { title: 'nginx', package: 'nginx-light', programs: ['nginx'
 const wrk: Tool = { title: 'wrk', package: 'wrk', programs: ['wrk'] };
 
 /** Installs missing programs of the tests. */
-export const ensureServices = (): void => ensureInstalled([postgres, redis, chromium, jq, slapd, curl, openssl]);
+export const ensureServices = (): void => ensureInstalled([postgres, redis, chromium, jq, slapd, kcat, curl, openssl]);
 
 /** Installs missing programs of the benches. */
 export const ensureBenchServices = (): void => ensureInstalled([nginx, wrk]);
@@ -46,6 +48,7 @@ export const redisServer = (): string => locate(redis);
 export const chromiumProgram = (): string => locate(chromium);
 export const jqProgram = (): string => locate(jq);
 export const slapdProgram = (): string => locate(slapd);
+export const kcatProgram = (): string => locate(kcat);
 export const nginxProgram = (): string => locate(nginx);
 export const wrkProgram = (): string => locate(wrk);
 

@@ -43,9 +43,10 @@ await import('../src/gateway/runtime/thread.ts');
 for (const load of [loadUndici, loadJose, loadRe2, loadYaml]) load();
 for (const file of listLazyModules()) await import(file);
 writeCompileCache();
-// The web apps, so that the first start has them.
-spawnSync(process.execPath, ['--no-warnings', join(root, 'src/ui/build/main.ts')], {
+// The web apps, so that the first start has them. An image without them is not built; after `npm ci` the first start retries.
+const webApps = spawnSync(process.execPath, ['--no-warnings', join(root, 'src/ui/build/main.ts')], {
   stdio: ['ignore', 'ignore', 'inherit'],
 });
+if (webApps.status !== 0) process.exitCode = 1;
 // The command itself, which cannot be imported without running.
 spawnSync(join(root, 'bin/gw'), ['--version'], { stdio: 'ignore' });

@@ -78,6 +78,7 @@ onEveryEngine(
         mcp_method: '',
         mcp_primitive_type: '',
         mcp_primitive_name: '',
+        tag: '',
       });
       assert.deepEqual([rest.hits, rest.success, rest.error], [1, 1, 0]);
       assert.deepEqual([rest.request_bytes, rest.response_bytes], [5, size]);
@@ -317,10 +318,6 @@ onEveryEngine(
         ['/api/usage/apis/1/13/2026/1/3/2026', /startMonth/],
         [`/api/usage/apis/${range}?sort=2`, /sort/],
         [`/api/usage/apis/${range}?group_by=color`, /group_by/],
-        [
-          `/api/usage/apis/${range}?tags=a`,
-          /tags: usage counts have no tags; GET \/api\/logs\?tags= finds requests by tag/,
-        ],
         [`/api/usage/apis/${range}?p=x`, /p/],
         [`/api/activity/keys/no-hash/${range}`, /keyHash: must be the hash of a key/],
         ['/api/logs', /^start: is required \(unix seconds\); end: is required \(unix seconds, inclusive\)/],

@@ -15,6 +15,7 @@ const dimensionColumns = (
     'mcpMethod',
     'mcpPrimitiveType',
     'mcpPrimitiveName',
+    'tags',
   ] as const
 ).map(column => wordIndex[column]);
 

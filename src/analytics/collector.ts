@@ -37,6 +37,11 @@ export function createCollector(options: IngestOptions) {
     },
     removeThread: (thread: number) => totals.removeThread(String(thread)),
     flush: ingest.flush,
+    load: () => ({
+      ...totals.load(),
+      recordsDropped: countDropped(ingest.totals()),
+      recordsWaiting: ingest.countWaiting(),
+    }),
     families({ running, restarts }: ThreadCounts): MetricFamily[] {
       const hosts = ingest.hosts();
       return [
@@ -53,6 +58,8 @@ export function createCollector(options: IngestOptions) {
     },
   };
 }
+
+const countDropped = ({ dropped, lost }: { readonly dropped: number; readonly lost: number }) => dropped + lost;
 
 function recordFamilies(
   totals: Record<'records' | 'folded' | 'lost' | 'dropped' | 'unlogged', number>,

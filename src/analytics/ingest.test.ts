@@ -97,8 +97,10 @@ withRecords('recording', (given, engine) => {
     await recording.flush();
     recording.addBatch(of('away'));
     await recording.flush();
+    assert.equal(recording.countWaiting(), 1 + 2);
     await sql`alter table usage_away rename to usage`.execute(given().db);
     await recording.flush();
+    assert.equal(recording.countWaiting(), 0);
     assert.equal(await hits(usage, 'away'), 2);
     assert.equal(await countLogRows(logs, 'away'), 2);
     assert.deepEqual(
@@ -122,6 +124,19 @@ withRecords('recording', (given, engine) => {
     assert.equal(recording.totals().unlogged, 1000);
     const found = await logs.page({ orgId: 'burst', from: 0, to: noon, failed: false }, { page: 1, size: 10 });
     assert.equal(found.total, 500);
+  });
+
+  test('analytics.max_tags_per_hour: further tags of an API are counted as other', async () => {
+    const { recording, usage } = recordingOn(given(), { 'analytics.max_tags_per_hour': '1' });
+    recording.addBatch(
+      of(
+        'tagged',
+        ['a', 'b', 'c', 'a'].map(tags => ({ tags })),
+      ),
+    );
+    await recording.close();
+    const counts = ['a', 'b', 'other'].map(tag => hits(usage, 'tagged', { tags: [tag] }));
+    assert.deepEqual(await Promise.all(counts), [2, 0, 2]);
   });
 
   test('without the raw log only counts are stored', async () => {
@@ -200,7 +215,7 @@ withRecords('recording', (given, engine) => {
     const logs = createLogStore(given());
     await fill(given());
     const reads = {
-      sqlite: /^SCAN (?!\w+ USING)(usage|logs|latency)\b/m,
+      sqlite: /^SCAN (?!\w+ USING)(usage|logs|latency|usage_tags)\b/m,
       postgres: /Seq Scan on (usage|logs|usage_latencies)\b/,
     }[engine];
     const narrow = { from: noon, to: noon + 60_000 };
@@ -211,6 +226,8 @@ withRecords('recording', (given, engine) => {
       { keyHashes: ['k7', 'k8'] },
       { oauthId: 'c7' },
       { version: 'v' },
+      { tags: ['t7'] },
+      { groups: ['tag'] },
     ];
     for (const more of filters) {
       const usageQuery = createQuery('o7', { ...narrow, ...more });
@@ -243,6 +260,7 @@ async function fill(records: Records): Promise<void> {
       atMs: noon + Math.floor(n / 20) * 60_000,
       api: { ...someApi, orgId: `o${n % 20}`, id: `a${n % 20}` },
       keyHash: `k${n % 97}`,
+      tags: `t${n % 97}`,
       oauthId: n % 10 === 7 ? `c${n % 97}` : '',
       status: n % 50 === 0 ? 500 : 200,
       path: `/${n}`,

@@ -36,28 +36,36 @@ const dayMs = 86_400_000;
 /** Longer than a round of uptime checks may take before another thread takes over. */
 const uptimeRoundTimeoutMs = 60_000;
 
+/** Writes pending rows; on failure they are restored for the next write, within bounds. */
+function createPendingWriter(options: IngestOptions, pending: ReturnType<typeof createPendingRows>) {
+  const { log } = options;
+  const state = { isFailing: false, rowsInWrite: 0 };
+  async function write(): Promise<void> {
+    const batch = pending.drain();
+    if (!batch) return;
+    state.rowsInWrite = batch.usage.rows.length + batch.calls.length;
+    try {
+      await writeBatch(options, batch);
+      if (state.isFailing) log.info('usage writes resumed');
+      state.isFailing = false;
+    } catch (error) {
+      pending.restore(batch);
+      if (!state.isFailing) log.warn({ reason: (error as Error).message }, 'usage write failed, retrying');
+      state.isFailing = true;
+    } finally {
+      state.rowsInWrite = 0;
+    }
+  }
+  return { write, state };
+}
+
 /** Ingests batches of traffic threads: rolls them up and writes twice a second and on close. */
 export function startIngest(options: IngestOptions) {
   const { clock, log } = options;
   const pending = createPendingRows(options);
+  const { write, state } = createPendingWriter(options, pending);
   let writes = 0;
-  let failing = false;
   let writing: Promise<void> | undefined;
-
-  /** On failure the rows are restored for the next write, within bounds. */
-  async function write(): Promise<void> {
-    const batch = pending.drain();
-    if (!batch) return;
-    try {
-      await writeBatch(options, batch);
-      if (failing) log.info('usage writes resumed');
-      failing = false;
-    } catch (error) {
-      pending.restore(batch);
-      if (!failing) log.warn({ reason: (error as Error).message }, 'usage write failed, retrying');
-      failing = true;
-    }
-  }
 
   async function flush(): Promise<void> {
     await writing;
@@ -68,7 +76,7 @@ export function startIngest(options: IngestOptions) {
 
   async function writeAndPrune(): Promise<void> {
     await flush();
-    if (writes++ % writesBetweenPrunes !== 0 || failing) return;
+    if (writes++ % writesBetweenPrunes !== 0 || state.isFailing) return;
     try {
       // More to prune: prune again after the next write.
       if (!(await prune(options))) writes = 0;
@@ -88,6 +96,8 @@ export function startIngest(options: IngestOptions) {
     /** Calls dropped by a traffic thread. */
     addDropped: pending.addDropped,
     totals: pending.totals,
+    /** Rows of usage and logged calls that are not written yet. */
+    countWaiting: () => pending.countWaiting() + state.rowsInWrite,
     flush,
     async close(): Promise<void> {
       await writer.close();
@@ -111,6 +121,7 @@ function createPendingRows({ settings, clock, geo }: IngestOptions) {
   const usageRollUp = createUsageRollUp({
     rowsPerMinute: settings['analytics.max_rows_per_minute'],
     normalisePaths: settings['analytics.normalise_paths'],
+    maxTagsPerHour: settings['analytics.max_tags_per_hour'],
   });
   const uptimeHosts = createUptimeRollUp({ staleMs: 3 * settings['uptime.interval_ms'] + uptimeRoundTimeoutMs });
   const retentionMs = toRetentionMs(settings);
@@ -155,6 +166,7 @@ function createPendingRows({ settings, clock, geo }: IngestOptions) {
       entries = [...calls, ...entries].slice(0, maxLoggedCallsPerWrite);
     },
     totals: () => ({ ...usageRollUp.totals, dropped, unlogged }),
+    countWaiting: () => usageRollUp.countPending() + entries.length,
   };
 }
 

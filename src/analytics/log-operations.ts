@@ -9,6 +9,7 @@ import { createInvalidProblem } from '#operations/validation-error.ts';
 import { formatLogCsv } from './log-csv.ts';
 import type { LogStore } from './log-store.ts';
 import { logPage } from './schema.ts';
+import { tagFilter } from './tag-filter.ts';
 
 interface LogServices {
   logs: LogStore;
@@ -17,25 +18,15 @@ interface LogServices {
   ownership: Ownership;
 }
 
-const maxTags = 10;
-const tags = z
-  .string()
-  .max(1000)
-  .transform(text =>
-    text
-      .split(',')
-      .map(tag => tag.trim())
-      .filter(Boolean),
-  )
-  .pipe(z.array(z.string()).max(maxTags, `must be at most ${maxTags} tags`));
-
 /** Filters of single requests. */
 export const logFilters = {
   api_id: z.string().max(1000).optional(),
   key: z.string().max(1000).optional().describe('Hash of a key'),
-  tags: tags.optional().describe('Tags that a request has, comma-separated, all of them'),
+  tags: tagFilter.optional().describe('Tags that a request has, comma-separated, all of them'),
   status: z.coerce.number().int().min(0).max(999).optional(),
   errors: queryFlag.default(false).describe('Restricts the list to failed requests'),
+  graphql_operation_type: z.enum(['query', 'mutation', 'subscription']).optional(),
+  graphql_operation_name: z.string().min(1).max(256).optional().describe('Name of a GraphQL operation'),
 };
 
 export const listLogs = operation({
@@ -68,6 +59,8 @@ export const listLogs = operation({
         status,
         tags,
         failed: errors,
+        graphqlType: query.graphql_operation_type,
+        graphqlName: query.graphql_operation_name,
       },
       toCsvPageRequest(query, services.settings['management.page_size']),
     );

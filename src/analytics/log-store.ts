@@ -24,6 +24,8 @@ export interface LogQuery {
   readonly failed: boolean;
   /** Tags that a request has, all of them. */
   readonly tags?: readonly string[] | undefined;
+  readonly graphqlType?: string | undefined;
+  readonly graphqlName?: string | undefined;
 }
 
 /** Log row: the call, and the columns it is found by. */
@@ -148,7 +150,7 @@ const buildLogFilter = (records: Records, logQuery: LogQuery) =>
   );
 
 function restrict(records: Records, rows: LogRows, logQuery: LogQuery): LogRows {
-  const { apiId, hiddenApis, keyHash, status, failed, tags } = logQuery;
+  const { apiId, hiddenApis, keyHash, status, failed, tags = [] } = logQuery;
   let query = rows;
   if (apiId !== undefined) query = query.where('api_id', '=', apiId);
   if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', selectListed(records, hiddenApis));
@@ -156,11 +158,23 @@ function restrict(records: Records, rows: LogRows, logQuery: LogQuery): LogRows 
   if (status !== undefined) query = query.where('status', '=', status);
   if (failed) query = query.where(sql<boolean>`failed = 1`);
   // Both engines compare the letter case in `replace`, but not in `like`.
-  for (const tag of tags ?? []) query = query.where(sql<boolean>`replace(tags, ${toTagColumn([tag])}, '') <> tags`);
+  for (const tag of [...tags, ...toOperationMarks(logQuery.graphqlType, logQuery.graphqlName)])
+    query = query.where(sql<boolean>`replace(tags, ${toTagColumn([tag])}, '') <> tags`);
   return query;
 }
+
+/** Type and name of a GraphQL operation among the tags that a row is found by, behind a character that tags have not. */
+const toOperationMarks = (type: string | undefined, name: string | undefined): string[] => [
+  ...(type ? [`${markPrefix}type ${type}`] : []),
+  ...(name ? [`${markPrefix}name ${name}`] : []),
+];
+const markPrefix = '\u001f';
+
 /** Each tag between line breaks, so that a search finds whole ones. */
 const toTagColumn = (tags: readonly string[]) => `\n${tags.map(tag => tag.replaceAll('\n', ' ')).join('\n')}\n`;
+
+/** Without the character of marks: a tag of a client is no operation. */
+const toPlainTags = ({ tags }: LoggedCall) => tags.map(tag => tag.replaceAll(markPrefix, ' '));
 
 const toRow = ({ call, at, failed, expiresAt }: LogEntry) => ({
   org_id: call.org_id,
@@ -169,7 +183,10 @@ const toRow = ({ call, at, failed, expiresAt }: LogEntry) => ({
   at,
   status: call.response_code,
   failed: Number(failed),
-  tags: toTagColumn(call.tags),
+  tags: toTagColumn([
+    ...toPlainTags(call),
+    ...toOperationMarks(call.graphql_operation_type, call.graphql_operation_name),
+  ]),
   expires_at: expiresAt,
   body: JSON.stringify(call),
 });

@@ -49,6 +49,38 @@ onEveryEngine(
       assert.deepEqual(await find(''), all);
     });
 
+    test('the type and the name of a GraphQL operation match as a whole, and no tag stands for them', async () => {
+      const api = { ...someApi, orgId: app().credentials.organisation_id };
+      const later = at + 120_000;
+      const calls = [
+        { graphqlType: 'query', graphqlName: 'Orders' },
+        { graphqlType: 'query', graphqlName: 'orders' },
+        { graphqlType: 'mutation', graphqlName: 'Orders' },
+        { graphqlType: 'query', graphqlName: '', tags: '\u001ftype mutation' },
+        { tags: 'Orders' },
+      ].map((it, n) => ({ atMs: later + n, path: `/${n}`, api, ...it }));
+      const entries: LogEntry[] = [];
+      forEachCall(batchOf(calls), record => entries.push(toLogEntry(record, 0)));
+      const { services, records } = app().application.installation;
+      await records.write(() => services.logs.add(entries));
+      const list = async (filter: string) => {
+        const { status, body, text } = await app().ask(
+          'GET',
+          `/api/logs?start=${later / 1000}&end=${later / 1000 + 60}&${filter}`,
+        );
+        assert.equal(status, 200, text);
+        return (body.data as LoggedCall[]).map(({ path }) => path).sort();
+      };
+      assert.deepEqual(await list('graphql_operation_type=query'), ['/0', '/1', '/3']);
+      assert.deepEqual(await list('graphql_operation_type=mutation'), ['/2']);
+      assert.deepEqual(await list('graphql_operation_name=Orders'), ['/0', '/2']);
+      assert.deepEqual(await list('graphql_operation_type=query&graphql_operation_name=Orders'), ['/0']);
+      assert.deepEqual(await list('tags=Orders'), ['/4']);
+      const { status, body } = await app().ask('GET', `/api/logs?${between}&graphql_operation_type=read`);
+      assert.equal(status, 400);
+      assert.match(body.Message, /graphql_operation_type/);
+    });
+
     test('too many tags are refused', async () => {
       const tags = Array.from({ length: 11 }, (_, n) => `t${n}`).join();
       const { status, body } = await app().ask('GET', `/api/logs?${between}&tags=${tags}`);

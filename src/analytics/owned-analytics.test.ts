@@ -123,7 +123,7 @@ for (const ownersOnly of ['true', 'false'])
         assert.equal((await ask('admin', `/api/usage/apis/${open}/${range}`)).status, 200);
       });
 
-      test('keys, clients, paths, agents, countries, primitives and uptime are refused', async () => {
+      test('keys, clients, paths, agents, countries, primitives, tags and uptime are refused', async () => {
         for (const path of [
           `/api/activity/keys/aaaaaaaa/${range}`,
           `/api/activity/keys/endpoint/aaaaaaaa/${range}`,
@@ -138,6 +138,9 @@ for (const ownersOnly of ['true', 'false'])
           `/api/usage?${between}&oauth_id=client`,
           `/api/usage?${between}&user_agent=curl`,
           `/api/usage?${between}&country=DE`,
+          `/api/usage?${between}&tags=vip`,
+          `/api/usage/mcp/${range}?tags=vip`,
+          `/api/usage?${between}&group_by=tag`,
           `/api/usage/apis/${range}?group_by=user_agent`,
           `/api/usage/apis/${range}?group_by=country,code`,
           `/api/usage/mcp/${range}?group_by=mcp_method`,

@@ -42,6 +42,7 @@ test('calls with equal dimensions are one row with sums, minima and maxima', () 
     mcp_method: '',
     mcp_primitive_type: '',
     mcp_primitive_name: '',
+    tag_set: '',
     hits: 3,
     last_hit: noon + 59_999,
     total_us: 15_000,
@@ -57,7 +58,7 @@ test('calls with equal dimensions are one row with sums, minima and maxima', () 
   });
 });
 
-test('another minute, API, version, key, client, path, method, country, agent, status, refusal or primitive is another row', () => {
+test('another minute, API, version, key, client, path, method, country, agent, status, refusal, primitive or tag is another row', () => {
   const others: GivenCall[] = [
     {},
     { atMs: noon + 60_000 },
@@ -72,6 +73,7 @@ test('another minute, API, version, key, client, path, method, country, agent, s
     { status: 201 },
     { status: 403, refusal: 'endpoint_forbidden' },
     { status: 403, refusal: 'key_inactive' },
+    { tags: 'vip' },
     { mcpMethod: 'tools/call' },
     { mcpMethod: 'tools/call', mcpPrimitiveType: 'tool', mcpPrimitiveName: 'a' },
     { mcpMethod: 'tools/call', mcpPrimitiveType: 'tool', mcpPrimitiveName: 'b' },
@@ -86,7 +88,7 @@ test('another minute, API, version, key, client, path, method, country, agent, s
 test('drained rows are not counted again', () => {
   const made = rollUp([{}]);
   assert.equal(made.drain(noon).rows.length, 1);
-  assert.deepEqual(made.drain(noon), { rows: [], latencies: [] });
+  assert.deepEqual(made.drain(noon), { rows: [], latencies: [], tags: [] });
 });
 
 test('paths beyond the bound are folded, keys stay separate up to their bound, and no call is lost', () => {

@@ -1,4 +1,4 @@
-import type { LatencyRow, UsageRow } from '#storage/analytics-tables.ts';
+import type { LatencyRow, UsageRow, UsageTagRow } from '#storage/analytics-tables.ts';
 import { createAgentNames } from './agent-name.ts';
 import type { CallRecord } from './batch.ts';
 import { createCallGroups } from './call-groups.ts';
@@ -15,11 +15,14 @@ import {
   rowNameOf,
   toMicros,
 } from './usage-rows.ts';
+import { createOtherTags, createTagSets, indexTagSets, noTags, type TagSet, toTagRows } from './usage-tags.ts';
 
 export interface UsageRollUpOptions {
   /** Rows of one API and minute before paths are folded; twice as many before keys are. */
   readonly rowsPerMinute: number;
   readonly normalisePaths: boolean;
+  /** Distinct tags of one API and hour before tags are folded. */
+  readonly maxTagsPerHour?: number;
   /** Bound of unwritten rows. */
   readonly maxPendingRows?: number;
   /** Bound of unwritten buckets of latency histograms; requests beyond it count without latency. */
@@ -30,16 +33,19 @@ export interface UsageRollUpOptions {
 export interface DrainedUsage {
   readonly rows: readonly UsageRow[];
   readonly latencies: readonly LatencyRow[];
+  readonly tags: readonly UsageTagRow[];
 }
 
 /** An unwritten row, and its requests by bucket of the latency histogram. */
 interface PendingUsage {
   readonly row: UsageRow;
+  readonly tagSet: TagSet;
   readonly latencies: Map<number, number>;
   /** Collects calls beyond the cardinality limit. */
   readonly isFolded: boolean;
 }
 
+const defaultMaxTagsPerHour = 1000;
 const defaultMaxPendingRows = 50_000;
 const defaultMaxPendingBuckets = 250_000;
 /** Minutes whose row names are tracked, so that the bound holds across several writes of one minute. */
@@ -49,12 +55,14 @@ const trackedMinutes = 2;
 export function createUsageRollUp({
   rowsPerMinute,
   normalisePaths,
+  maxTagsPerHour = defaultMaxTagsPerHour,
   maxPendingRows = defaultMaxPendingRows,
   maxPendingBuckets = defaultMaxPendingBuckets,
 }: UsageRollUpOptions) {
   const pending = createPendingUsage(maxPendingRows, maxPendingBuckets);
   const cardinality = createCardinalityLimit(rowsPerMinute);
-  const findUsage = createUsageFinder(pending, cardinality, normalisePaths);
+  const tagSets = createTagSets({ maxTagsPerHour });
+  const findUsage = createUsageFinder({ pending, cardinality, tagSets, normalisePaths });
   const groups = createCallGroups<PendingUsage>();
   const totals = { records: 0, folded: 0, lost: 0 };
 
@@ -80,40 +88,56 @@ export function createUsageRollUp({
   return {
     add,
     totals,
+    countPending: pending.count,
     /** Drains unwritten rows, sorted: a common lock order prevents deadlocks between processes. */
     drain(nowMs: number): DrainedUsage {
       groups.clear();
       cardinality.deleteBefore(nowMs - trackedMinutes * minuteMs);
+      tagSets.deleteBefore(nowMs);
       return pending.drain();
     },
     /** Restores rows after a failed write. */
-    restore({ rows, latencies }: DrainedUsage): void {
-      const restored = new Map<string, PendingUsage>();
-      for (const row of rows) {
-        const name = rowNameOf(row);
-        const newer = pending.find(name);
-        if (newer) mergeUsageRow(newer.row, row);
-        const usage = newer ?? pending.add(name, row);
-        if (usage) restored.set(row.id, usage);
-        else totals.lost += row.hits;
-      }
-      for (const { id, bucket, hits } of latencies) {
-        const usage = restored.get(id);
-        if (usage) pending.addLatency(usage, bucket, hits);
-      }
+    restore(drained: DrainedUsage): void {
+      totals.lost += restoreUsage(pending, drained);
     },
   };
 }
 
+/** Adds drained rows again, with their latencies and tags; returns the calls of those without room. */
+function restoreUsage(pending: PendingRows, { rows, latencies, tags }: DrainedUsage): number {
+  const setsById = indexTagSets(tags);
+  const restored = new Map<string, PendingUsage>();
+  let lost = 0;
+  for (const row of rows) {
+    const name = rowNameOf(row);
+    const newer = pending.find(name);
+    if (newer) mergeUsageRow(newer.row, row);
+    const usage = newer ?? pending.add(name, row, setsById.get(row.tag_set) ?? noTags);
+    if (usage) restored.set(row.id, usage);
+    else lost += row.hits;
+  }
+  for (const { id, bucket, hits } of latencies) {
+    const usage = restored.get(id);
+    if (usage) pending.addLatency(usage, bucket, hits);
+  }
+  return lost;
+}
+
+type PendingRows = ReturnType<typeof createPendingUsage>;
+
+interface UsageFinderOptions {
+  readonly pending: PendingRows;
+  readonly cardinality: ReturnType<typeof createCardinalityLimit>;
+  readonly tagSets: ReturnType<typeof createTagSets>;
+  readonly normalisePaths: boolean;
+}
+
 /** Finds or adds the unwritten row of a call; undefined where there is no room. */
-function createUsageFinder(
-  pending: ReturnType<typeof createPendingUsage>,
-  cardinality: ReturnType<typeof createCardinalityLimit>,
-  normalisePaths: boolean,
-) {
+function createUsageFinder({ pending, cardinality, tagSets, normalisePaths }: UsageFinderOptions) {
   const readDimensions = createDimensionReader(normalisePaths);
   return (record: CallRecord): PendingUsage | undefined => {
-    const own = readDimensions(record);
+    const ownTags = tagSets.read(record);
+    const own = readDimensions(record, ownTags);
     const ownName = rowNameOf(own);
     const known = pending.find(ownName);
     if (known) return known;
@@ -121,7 +145,8 @@ function createUsageFinder(
     const name = dimensions === own ? ownName : rowNameOf(dimensions);
     const { retentionSeconds } = record.api;
     const expiresAt = retentionSeconds > 0 ? dimensions.minute + minuteMs + retentionSeconds * 1000 : 0;
-    return pending.find(name) ?? pending.add(name, createUsageRow(dimensions, expiresAt));
+    const tagSet = dimensions.tag_set === ownTags.id ? ownTags : createOtherTags(own.org_id);
+    return pending.find(name) ?? pending.add(name, createUsageRow(dimensions, expiresAt), tagSet);
   };
 }
 
@@ -131,10 +156,11 @@ function createPendingUsage(maxRows: number, maxBuckets: number) {
   let buckets = 0;
   return {
     find: (name: string) => byName.get(name),
+    count: () => byName.size,
     /** Undefined where there is no room. */
-    add(name: string, row: UsageRow): PendingUsage | undefined {
+    add(name: string, row: UsageRow, tagSet: TagSet): PendingUsage | undefined {
       if (byName.size >= maxRows) return undefined;
-      const usage = { row, latencies: new Map<number, number>(), isFolded: row.path === otherName };
+      const usage = { row, tagSet, latencies: new Map<number, number>(), isFolded: row.path === otherName };
       byName.set(name, usage);
       return usage;
     },
@@ -146,16 +172,32 @@ function createPendingUsage(maxRows: number, maxBuckets: number) {
     },
     drain(): DrainedUsage {
       const drained = [...byName]
-        .map(([name, { row, latencies }]) => ({ row: { ...row, id: digestRowName(name) }, latencies }))
+        .map(([name, { row, tagSet, latencies }]) => ({ row: { ...row, id: digestRowName(name) }, tagSet, latencies }))
         .sort((a, b) => a.row.minute - b.row.minute || (a.row.id < b.row.id ? -1 : 1));
       byName = new Map();
       buckets = 0;
-      return { rows: drained.map(({ row }) => row), latencies: drained.flatMap(toLatencyRows) };
+      return {
+        rows: drained.map(({ row }) => row),
+        latencies: drained.flatMap(toLatencyRows),
+        tags: listTagRows(drained),
+      };
     },
   };
 }
 
-const toLatencyRows = ({ row: { minute, id, expires_at }, latencies }: Omit<PendingUsage, 'isFolded'>): LatencyRow[] =>
+/** Rows of the sets of some usage, each once, sorted; of the latest day. */
+function listTagRows(usages: readonly Pick<PendingUsage, 'row' | 'tagSet'>[]): UsageTagRow[] {
+  // Rows are sorted by minute: the last one of a set wins.
+  const lastById = new Map(usages.map(({ row, tagSet }) => [tagSet.id, { tagSet, minute: row.minute }]));
+  return [...lastById]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([, { tagSet, minute }]) => toTagRows(tagSet, minute));
+}
+
+const toLatencyRows = ({
+  row: { minute, id, expires_at },
+  latencies,
+}: Pick<PendingUsage, 'row' | 'latencies'>): LatencyRow[] =>
   [...latencies].sort(([a], [b]) => a - b).map(([bucket, hits]) => ({ minute, id, bucket, hits, expires_at }));
 
 /** Methods of RFC 9110 and RFC 5789; a client could send any other. */
@@ -163,7 +205,7 @@ const countedMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE',
 
 function createDimensionReader(normalisePaths: boolean) {
   const toAgentName = createAgentNames();
-  return (record: CallRecord): Dimensions => {
+  return (record: CallRecord, tagSet: TagSet): Dimensions => {
     const at = record.number('atMs');
     const path = record.word('path');
     const method = record.word('method');
@@ -183,12 +225,13 @@ function createDimensionReader(normalisePaths: boolean) {
       mcp_method: record.word('mcpMethod'),
       mcp_primitive_type: record.word('mcpPrimitiveType'),
       mcp_primitive_name: record.word('mcpPrimitiveName'),
+      tag_set: tagSet.id,
     };
   };
 }
 
 /**
- * Cardinality limit: folds path, country, agent and primitive, then key, client and methods, into `other` once an API has
+ * Cardinality limit: folds path, country, agent and primitive, then key, client, methods and tags, into `other` once an API has
  * too many rows.
  */
 function createCardinalityLimit(rowsPerMinute: number) {
@@ -206,7 +249,8 @@ function createCardinalityLimit(rowsPerMinute: number) {
     const mcp_primitive_name = own.mcp_primitive_name && otherName;
     const withoutPath = { ...own, path: otherName, country: otherName, user_agent: otherName, mcp_primitive_name };
     const mcp_method = own.mcp_method && otherName;
-    const withoutCaller = { ...withoutPath, key_hash: otherName, oauth_id: '', method: otherName, mcp_method };
+    const tag_set = own.tag_set && createOtherTags(own.org_id).id;
+    const withoutCaller = { ...withoutPath, key_hash: otherName, oauth_id: '', method: otherName, mcp_method, tag_set };
     const choices: [Dimensions, number][] = [
       [own, rowsPerMinute],
       [withoutPath, 2 * rowsPerMinute],

@@ -83,6 +83,7 @@ export const usageItem = z.object({
     mcp_method: z.string().describe('JSON-RPC method of a request to an MCP proxy'),
     mcp_primitive_type: z.string().describe('tool, resource or prompt'),
     mcp_primitive_name: z.string().describe('Name of the tool or prompt, or URI of the resource'),
+    tag: z.string().describe('Tag of the requests; a request with several is counted under each'),
   }),
   hits: z.int(),
   success: z.int(),

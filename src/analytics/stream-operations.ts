@@ -81,6 +81,8 @@ export const streamLogs = operation({
           status,
           tags,
           failed: errors,
+          graphqlType: query.graphql_operation_type,
+          graphqlName: query.graphql_operation_name,
         }),
     });
   },

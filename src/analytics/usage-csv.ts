@@ -24,6 +24,7 @@ const idColumns = [
   'mcp_method',
   'mcp_primitive_type',
   'mcp_primitive_name',
+  'tag',
 ] as const satisfies readonly (keyof UsageItem['id'])[];
 
 const sumColumns = [

@@ -10,6 +10,7 @@ import { createInvalidProblem } from '#operations/validation-error.ts';
 import { findAnalyticsScope, rejectNarrowedActor, rejectUnownedApi } from './analytics-scope.ts';
 import { problem } from './problems.ts';
 import { isWithinDays } from './range.ts';
+import { tagFilter } from './tag-filter.ts';
 import { createTimeBuckets, dayMs, type Resolution, resolutions } from './time-buckets.ts';
 import type { UsageStore } from './usage-store.ts';
 import { type UsageGroup, type UsageQuery, usageGroups, usageOrders } from './usage-sums-store.ts';
@@ -61,11 +62,7 @@ export const usageQueryMembers = {
   tz: timeZone.optional().describe('Time zone of days, hours and months; UTC by default'),
   group_by: groupWords.optional().describe('Further dimensions to group by, comma-separated'),
   percentiles: queryFlag.default(false).describe('Adds latency percentiles p50, p75, p95 and p99'),
-  tags: z
-    .string()
-    .max(0, 'usage counts have no tags; GET /api/logs?tags= finds requests by tag')
-    .optional()
-    .describe('Not supported'),
+  tags: tagFilter.optional().describe('Restricts the counts to requests with these tags, comma-separated, all of them'),
   ...csvListMembers('csv returns all items as CSV'),
 };
 export const usageProblems = [
@@ -148,6 +145,7 @@ async function buildUsageQuery(
   const resolution = findResolution(query, ownResolution);
   checkResolution(resolution, span);
   const allGroups = listGroups(actor, groups, query);
+  if (query.tags && query.tags.length > 0) rejectNarrowedActor(actor, 'tags');
   const scope = await findAnalyticsScope(ownership, actor);
   const apiId = query.api_id === undefined ? ownApiId : await resolvePublicApiId(findApi, actor.orgId, query.api_id);
   if (apiId !== undefined) rejectUnownedApi(scope, apiId);
@@ -160,6 +158,7 @@ async function buildUsageQuery(
     apiId,
     orgId: actor.orgId,
     version: query.api_version,
+    tags: query.tags,
     groups: allGroups,
     time: resolution && createTimeBuckets(resolution, query.tz ?? utcZone, until),
     order: query.by,

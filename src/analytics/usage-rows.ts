@@ -24,11 +24,14 @@ export type Dimensions = Pick<
   | 'mcp_method'
   | 'mcp_primitive_type'
   | 'mcp_primitive_name'
+  | 'tag_set'
 >;
 
 export const rowNameOf = (it: Dimensions): string =>
   `${it.minute}\n${it.org_id}\n${it.api_id}\n${it.version}\n${it.key_hash}\n${it.oauth_id}\n` +
-  `${it.path}\n${it.method}\n${it.country}\n${it.user_agent}\n${it.status}\n${it.refusal}${nameMcpPart(it)}`;
+  `${it.path}\n${it.method}\n${it.country}\n${it.user_agent}\n${it.status}\n${it.refusal}` +
+  (it.tag_set && `\n${it.tag_set}`) +
+  nameMcpPart(it);
 
 /** JSON: methods and names are texts of clients, which may have line breaks. */
 const nameMcpPart = ({ mcp_method, mcp_primitive_type, mcp_primitive_name }: Dimensions): string =>

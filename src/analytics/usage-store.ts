@@ -16,6 +16,7 @@ import {
 import { createReadGate } from './read-gate.ts';
 import type { DrainedUsage } from './roll-up.ts';
 import { buildSums, castToBigint, countGroups, type UsageQuery, type UsageSum } from './usage-sums-store.ts';
+import { addTags, pruneTags } from './usage-tag-store.ts';
 
 /** Both engines bound the values of one statement. */
 const maxRowsPerInsert = 500;
@@ -74,7 +75,7 @@ export function createUsageStore(
     buildSums: (usageQuery: UsageQuery) => buildSums(records, usageQuery),
     buildHistograms: (usageQuery: UsageQuery) => buildHistograms(records, usageQuery),
     /** Upserts counts. */
-    async add({ rows, latencies }: DrainedUsage): Promise<void> {
+    async add({ rows, latencies, tags }: DrainedUsage): Promise<void> {
       for (const batch of splitIntoBatches(rows, maxRowsPerInsert))
         await records.db
           .insertInto('usage')
@@ -82,6 +83,7 @@ export function createUsageStore(
           .onConflict(conflict => conflict.columns(['minute', 'id']).doUpdateSet(upsertColumns))
           .execute();
       await addLatencies(records, latencies);
+      await addTags(records, tags);
     },
     ...createUsageReads({ records, bounds, gate: createReadGate(maxWaitingReads) }),
     /** Counts records lost in this minute. */
@@ -106,7 +108,8 @@ export function createUsageStore(
     /** Removes up to `maxRows` expired rows of each kind; returns the larger count: below `maxRows` none is left. */
     async prune(before: number, now: number, maxRows: number): Promise<number> {
       const rows = await pruneUsage(records, before, now, maxRows);
-      return Math.max(rows, await pruneLatencies(records, before, now, maxRows));
+      const latencies = await pruneLatencies(records, before, now, maxRows);
+      return Math.max(rows, latencies, await pruneTags(records, before, maxRows));
     },
   };
 }

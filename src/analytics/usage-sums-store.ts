@@ -4,6 +4,7 @@ import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import type { LatencyCounts } from './latency-histogram.ts';
 import { dayMs, hourMs, type TimeBuckets } from './time-buckets.ts';
+import { buildTagCondition } from './usage-tag-store.ts';
 
 /** Dimensions to group by, besides time. */
 export const usageGroups = [
@@ -20,6 +21,7 @@ export const usageGroups = [
   'mcp_method',
   'mcp_primitive_type',
   'mcp_primitive_name',
+  'tag',
 ] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
@@ -37,6 +39,7 @@ const groupExpressions: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
   mcp_method: sql.ref('usage.mcp_method'),
   mcp_primitive_type: sql.ref('usage.mcp_primitive_type'),
   mcp_primitive_name: sql.ref('usage.mcp_primitive_name'),
+  tag: sql`coalesce(usage_tags.tag, '')`,
 };
 
 /** Sort orders. */
@@ -86,6 +89,8 @@ export interface UsageQuery {
   readonly mcpMethod?: string | undefined;
   readonly mcpPrimitiveType?: string | undefined;
   readonly mcpPrimitiveName?: string | undefined;
+  /** Tags that a request has, all of them. */
+  readonly tags?: readonly string[] | undefined;
   /** Statuses, both inclusive. */
   readonly statuses?: readonly [number, number] | undefined;
   /** Failed requests only. */
@@ -141,10 +146,16 @@ const listEqualities = (query: UsageQuery) =>
     ['usage.mcp_primitive_name', query.mcpPrimitiveName],
   ] as const;
 
+/** Rows to count: grouped by tag, a row once for each of its tags. */
+function selectRows(records: Records, { groups }: UsageQuery): Query<object> {
+  const rows = records.db.selectFrom('usage');
+  if (!groups.includes('tag')) return rows;
+  return rows.leftJoin('usage_tags', 'usage_tags.tag_set', 'usage.tag_set') as unknown as Query<object>;
+}
+
 export function buildUsageFilter(records: Records, usageQuery: UsageQuery): Query<object> {
   const { orgId, from, to, hiddenApis, ownedApis, keyHashes, oauthId, statuses, failed, mcpScope } = usageQuery;
-  let query: Query<object> = records.db
-    .selectFrom('usage')
+  let query = selectRows(records, usageQuery)
     .where('usage.org_id', '=', orgId)
     .where('usage.minute', '>=', from)
     .where('usage.minute', '<', to);
@@ -154,6 +165,7 @@ export function buildUsageFilter(records: Records, usageQuery: UsageQuery): Quer
     query = query.where('usage.api_id', 'not in', selectListed(records, hiddenApis));
   if (ownedApis) query = query.where('usage.api_id', 'in', selectListed(records, ownedApis));
   if (keyHashes) query = query.where('usage.key_hash', 'in', keyHashes);
+  for (const tag of usageQuery.tags ?? []) query = query.where(buildTagCondition(orgId, tag));
   // Enables the partial index of rows with a client.
   if (oauthId !== undefined) query = query.where(sql<boolean>`usage.oauth_id <> ''`);
   // Enables the partial index of rows with a message.

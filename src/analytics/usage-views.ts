@@ -33,6 +33,7 @@ export function toUsageItem(sum: UsageSum, time: TimeBuckets | undefined): Usage
       mcp_method: String(sum.mcp_method ?? ''),
       mcp_primitive_type: String(sum.mcp_primitive_type ?? ''),
       mcp_primitive_name: String(sum.mcp_primitive_name ?? ''),
+      tag: String(sum.tag ?? ''),
     },
     hits,
     success: hits - error,

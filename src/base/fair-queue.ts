@@ -71,6 +71,9 @@ export function createFairQueue({ maxRunning, maxWaiting }: FairQueueBounds, cre
         release();
       }
     },
+    get running() {
+      return running;
+    },
     get waiting() {
       return queue.size;
     },

@@ -43,6 +43,12 @@ export class Lru<K, V extends NonNullable<unknown> | null> {
     this.#old.clear();
   }
 
+  /** Entries of both generations; reading them is no use of them. */
+  *entries(): IterableIterator<[K, V]> {
+    yield* this.#young;
+    yield* this.#old;
+  }
+
   get size(): number {
     return this.#young.size + this.#old.size;
   }

@@ -13,7 +13,25 @@ export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  readonly html?: string | undefined;
+  /** Generated if absent. */
+  readonly messageId?: string | undefined;
 }
+
+/** Failure of a mail server. */
+export interface MailError extends Error {
+  readonly code?: string;
+  readonly command?: string;
+  readonly responseCode?: number;
+}
+
+/** Failure of the mail server, without its message: servers repeat the address in it. */
+export const describeMailFailure = ({ message, code, command, responseCode }: MailError) =>
+  command === undefined ? { reason: message } : { reason: code, command, status: responseCode };
+
+/** The server refuses the recipient for good (RFC 5321, section 4.2.1). */
+export const isRecipientRefused = ({ command = '', responseCode = 0 }: MailError): boolean =>
+  command.startsWith('RCPT') && responseCode >= 550 && responseCode < 560;
 
 export interface MailerOptions {
   /** `smtp://user:password@host:port`, or `smtps://…` for TLS from the start; empty for none. */

@@ -42,11 +42,15 @@ const dummyPassword = { salt: randomBytes(saltBytes), hash: randomBytes(hashByte
 /** Flow of the management surfaces, which have no client address at hand. */
 const managementFlow: Flow = { client: '', account: '' };
 
-export async function hashPassword(password: string, cost: PasswordCost = defaultPasswordCost): Promise<string> {
+export async function hashPassword(
+  password: string,
+  cost: PasswordCost = defaultPasswordCost,
+  flow: Flow = managementFlow,
+): Promise<string> {
   const bytes = toNormalizedBytes(password);
   if (bytes.length > maxPasswordBytes) throw passwordProblem.too_long({ detail: { maxBytes: maxPasswordBytes } });
   const salt = randomBytes(saltBytes);
-  const hash = await derive(bytes, salt, cost, hashBytes, managementFlow);
+  const hash = await derive(bytes, salt, cost, hashBytes, flow);
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 

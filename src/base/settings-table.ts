@@ -275,8 +275,23 @@ export const settingsTable = {
   ),
   'graphql.max_socket_operations': count(
     100,
-    'Maximum number of operations that one WebSocket of a GraphQL data graph or supergraph has in progress; a further one gets an error message. Operations of proxied sockets are bounded by their upstream.',
+    'Maximum number of operations that one WebSocket of a GraphQL API has in progress; a further one gets an error message.',
     { min: 1, max: 100_000 },
+  ),
+  'graphql.max_kafka_consumers': count(
+    100,
+    'Maximum number of subscriptions at Kafka sources that one GraphQL data graph has in a traffic thread; a further one gets an error.',
+    { min: 1, max: 10_000 },
+  ),
+  'graphql.socket_ping_interval_ms': count(
+    30_000,
+    'Interval of Ping frames in WebSockets of GraphQL clients, and of sources of subscriptions, in milliseconds. The end that sends nothing between two of them, no Pong frame either, is disconnected. 0 sends none.',
+    { max: 3_600_000 },
+  ),
+  'graphql.schema_update_poll_seconds': count(
+    60,
+    'Interval in seconds at which one process looks for GraphQL APIs whose `schema_updates` are due; 0 updates none.',
+    { max: 86_400 },
   ),
   'graphql.max_planned_selections': count(
     300,
@@ -309,12 +324,12 @@ export const settingsTable = {
   ),
   'upstream.max_response_header_bytes': count(
     65_536,
-    'Maximum size in bytes of the head of an upstream response; a larger one becomes a 500.',
+    'Maximum size in bytes of the head of an upstream response; a larger one becomes a 502.',
     { min: 1024, max: 1_048_576 },
   ),
   'upstream.max_response_headers': count(
     1000,
-    'Maximum number of headers of an upstream response; one with more becomes a 500.',
+    'Maximum number of headers of an upstream response; one with more becomes a 502.',
     { min: 10, max: 10_000 },
   ),
   'upstream.max_connections': count(512, 'Maximum number of connections per traffic thread and upstream.', {
@@ -423,6 +438,53 @@ export const settingsTable = {
     'Lets search engines index public pages of the developer portal: `robots.txt` allows them and names the sitemap.',
   ),
   'portal.llms_txt': flag(false, 'Serves `/llms.txt`: links to public products as Markdown, for agents.'),
+  'portal.try_it': choice(
+    ['off', 'users', 'all'],
+    'users',
+    'Calls of operations from the API reference of the developer portal, through the server: `users` with credentials of the signed-in developer, `all` also by signed-out visitors where an API needs no credential.',
+  ),
+  'portal.registration': choice(
+    ['off', 'approval', 'open'],
+    'off',
+    'Sign-up of developers on the developer portal: `approval` leaves confirmed accounts inactive until an administrator activates them. Needs `mail.smtp_url`, for the confirmation of addresses.',
+  ),
+  'portal.organisation_requests': choice(
+    ['off', 'approval', 'open'],
+    'approval',
+    'Organisations that developers ask for on the developer portal: `approval` leaves the decision to an administrator, `open` creates them at once.',
+  ),
+  'portal.sso_creates_administrators': flag(
+    false,
+    'Creates an administrator (`provider-admin`) of the developer portal at the first sign-on through a profile for administrators. Otherwise only known administrators sign on.',
+  ),
+  'portal.link_ttl_seconds': count(
+    86_400,
+    'Number of seconds for which mailed links of the developer portal are valid: to confirm an address, to set a password.',
+    { min: 60, max: 2_592_000 },
+  ),
+  'portal.invitation_ttl_seconds': count(
+    604_800,
+    'Number of seconds for which the link of an invitation to the developer portal is valid.',
+    { min: 60, max: 7_776_000 },
+  ),
+  'portal.expiry_notice_days': count(
+    14,
+    'Number of days before the expiry of a credential of the developer portal at which its owner is notified, and again when it has expired; 0 for no notices.',
+    { min: 0, max: 365 },
+  ),
+  'portal.support': text('', 'Support address or URL of the developer portal, at the end of its mails.'),
+  'portal.admin_mail': text(
+    '',
+    'Address that mails to administrators of the developer portal go to. Empty: to each active administrator.',
+  ),
+  'portal.max_queued_mails': count(10_000, 'Number of mails of the developer portal that may wait; more are dropped.', {
+    min: 1,
+    max: 1_000_000,
+  }),
+  'portal.mail_retention_days': count(30, 'Number of days that sent and failed mails stay in the outbox.', {
+    min: 1,
+    max: 3650,
+  }),
   'portal.token': secret(
     'Token of the `/portal-api/*` interface, sent as `Authorization`. Generated at first start if unset.',
   ),
@@ -463,10 +525,18 @@ export const settingsTable = {
     'Key that encrypts secrets at rest, at least 32 characters. Unset: generated and stored in the data directory.',
   ),
 
+  'bootstrap.enabled': flag(
+    true,
+    'Creates organisation, administrator and secrets in an empty database. `false`: this process waits a minute for another one to do so, then exits.',
+  ),
   'bootstrap.organisation': text('Default organisation', 'Name of the organisation created at first start.'),
   'bootstrap.email': text('admin@example.org', 'E-mail address of the administrator created at first start.'),
-  'bootstrap.password': secret('Password of that administrator. Generated at first start if unset.'),
-  'bootstrap.access_key': secret('Access key of that administrator for `/api/*`. Generated at first start if unset.'),
+  'bootstrap.password': secret(
+    'Password of that administrator, at the first start and by `gw credentials --rotate`; generated if unset.',
+  ),
+  'bootstrap.access_key': secret(
+    'Access key of that administrator for `/api/*`, at the first start and by `gw credentials --rotate`; generated if unset.',
+  ),
 
   'keys.at_rest': choice(
     ['encrypted', 'hashed'],
@@ -800,8 +870,13 @@ export const settingsTable = {
   ),
   'analytics.max_rows_per_minute': count(
     1000,
-    'Maximum number of combinations of key, version, path, method, agent, country and status counted separately per API and minute. Beyond that requests are counted under the path, agent and country `other`, and beyond twice that under the key and method `other`.',
+    'Maximum number of combinations of key, version, path, method, agent, country and status counted separately per API and minute. Beyond that requests are counted under the path, agent and country `other`, and beyond twice that under the key, method and tag `other`.',
     { min: 1, max: 100_000 },
+  ),
+  'analytics.max_tags_per_hour': count(
+    1000,
+    'Maximum number of tags, and of combinations of them, counted separately per API and hour. Requests beyond that are counted under the tag `other`; 0 counts no tags separately.',
+    { max: 100_000 },
   ),
   'analytics.max_waiting_reads': count(
     100,
@@ -840,9 +915,9 @@ export const settingsTable = {
     'Runs plugins and virtual endpoints in JavaScript. Off: an API that has any is not served.',
   ),
   'plugins.run_on': choice(
-    ['worker', 'traffic_thread'],
-    'worker',
-    'Threads that run plugins. `worker`: threads of their own, which end with a script that does not. `traffic_thread`: short calls run on the traffic thread, at a third of the cost; for scripts that you trust, since some built-in functions cannot be interrupted.',
+    ['traffic_thread', 'worker'],
+    'traffic_thread',
+    'Threads that run plugins. `traffic_thread`: plugins load and start on workers; those whose calls take less than half a millisecond then run on the traffic thread, and a call that takes longer starts over on a worker. `worker`: all calls run on threads of their own, at three times the cost.',
   ),
   'plugins.directory': text(
     '',
@@ -882,10 +957,14 @@ export const settingsTable = {
     'Maximum number of calls of functions that wait (requests, keys, storage) in one call of a plugin.',
     { max: 100 },
   ),
-  'plugins.workers': count(2, 'Workers of each traffic thread for plugins.', {
-    min: 1,
-    max: 16,
-  }),
+  'plugins.workers': count(
+    2,
+    'Workers of each traffic thread for plugins. While all are busy, one more takes a call of an API that has no other in progress.',
+    {
+      min: 1,
+      max: 16,
+    },
+  ),
   'plugins.grpc.address': text(
     '',
     'Server of plugins of the driver `grpc`: `tcp://host:port`, or `tls://host:port` for TLS. Empty: an API with that driver is not served.',

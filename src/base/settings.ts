@@ -47,18 +47,30 @@ const isForeignVariable = (name: string, value: string) =>
   /^GW_(.+_)?(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))(_|$)/.test(name) ||
   (/^GW_(.+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value));
 
+export type SettingSource = 'default' | 'file' | 'environment' | 'flag';
+
 interface SourcedValue {
   name: string;
   value: unknown;
+  source: Exclude<SettingSource, 'default'>;
+  /** The source in messages. */
   from: string;
 }
+
+/** Sources of the values that are no defaults. */
+const sourcesBySettings = new WeakMap<Settings, ReadonlyMap<SettingName, SettingSource>>();
+
+/** Where a value comes from. */
+export const findSettingSource = (settings: Settings, name: SettingName): SettingSource =>
+  sourcesBySettings.get(settings)?.get(name) ?? 'default';
 
 /** Precedence: defaults < file < environment < flags. Reports all errors at once. */
 export function readSettings(sources: SettingSources): Settings {
   const values: Partial<Record<SettingName, unknown>> = {};
   const faults: string[] = [];
+  const found = new Map<SettingName, SettingSource>();
   for (const name of settingNames) values[name] = rows[name].default;
-  for (const { name, value, from } of readSources(sources)) {
+  for (const { name, value, source, from } of readSources(sources)) {
     const known = byNormalizedName.get(normalizeName(name));
     if (!known) {
       faults.push(formatUnknownSetting(name, from));
@@ -66,13 +78,16 @@ export function readSettings(sources: SettingSources): Settings {
     }
     try {
       values[known] = rows[known].read(value);
+      found.set(known, source);
     } catch (fault) {
       if (!(fault instanceof SettingError)) throw fault;
       faults.push(`${known} (${from}): ${fault.message}`);
     }
   }
   if (faults.length > 0) throw problem.unusable({ detail: { faults: faults.join('\n') } });
-  return Object.freeze(values) as Settings;
+  const settings = Object.freeze(values) as Settings;
+  sourcesBySettings.set(settings, found);
+  return settings;
 }
 
 /** A setting that is an object arrives member by member. */
@@ -93,9 +108,10 @@ function* readSources({ file, environment, flags }: SettingSources): Generator<S
   if (file) yield* readFileValues(file.path, file.required);
   for (const [name, value] of Object.entries(environment ?? {})) {
     if (!name.startsWith('GW_') || value === undefined || isForeignVariable(name, value)) continue;
-    yield { name: name.slice(3).toLowerCase(), value, from: `environment ${name}` };
+    yield { name: name.slice(3).toLowerCase(), value, source: 'environment', from: `environment ${name}` };
   }
-  for (const [name, value] of Object.entries(flags ?? {})) yield { name, value, from: `flag --${name}` };
+  for (const [name, value] of Object.entries(flags ?? {}))
+    yield { name, value, source: 'flag', from: `flag --${name}` };
 }
 
 function* readFileValues(path: string, required: boolean): Generator<SourcedValue> {
@@ -122,7 +138,7 @@ function* flatten(node: object, prefix: string, from: string): Generator<Sourced
     const whole = prefix + name;
     const nested = typeof value === 'object' && value !== null && !Array.isArray(value);
     if (nested && !byNormalizedName.has(normalizeName(whole))) yield* flatten(value, `${whole}.`, from);
-    else yield { name: whole, value, from };
+    else yield { name: whole, value, source: 'file', from };
   }
 }
 
@@ -137,6 +153,9 @@ function readOptional(path: string, required: boolean): string | undefined {
     });
   }
 }
+
+/** Meaning and default of a setting. */
+export const describeSetting = (name: SettingName): { readonly about: string; readonly default: unknown } => rows[name];
 
 /** Settings with secrets masked, for display. */
 export function maskSettings(settings: Settings): Record<SettingName, unknown> {

@@ -27,7 +27,7 @@ Usage
 ${name === 'apis' ? importHelp : ''}
 Options
   --url URL        the control interface; default: GW_URL, the gw that runs on the data directory, or ${defaultUrl}
-  --secret TEXT    the gateway secret; default: GW_SECRET, or credentials.json of the data directory. Process
+  --secret TEXT    the gateway secret; default: GW_SECRET, GW_GATEWAY_SECRET, or credentials.json of the data directory. Process
                    lists show --secret
   --data-dir PATH  the data directory; default: GW_DATA_DIR, or gw.yaml
   -o json          output for scripts

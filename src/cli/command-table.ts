@@ -14,6 +14,8 @@ import {
   pluginFlags,
   resourceFlags,
   statusFlags,
+  themeActions,
+  themeFlags,
   usersFlags,
 } from './flags.ts';
 
@@ -104,6 +106,15 @@ export const commandTable: ReadonlyMap<string, ClientCommand> = new Map<string, 
       actions: pluginActions,
       flags: pluginFlags,
       run: async (args, cli) => (await import('./plugin-command.ts')).runPluginCommand(args, cli),
+    },
+  ],
+  [
+    'theme',
+    {
+      usage: [['theme new|check|pack DIR', 'creates, checks and packs themes of the developer portal']],
+      actions: themeActions,
+      flags: themeFlags,
+      run: async (args, cli) => (await import('./theme-command.ts')).runThemeCommand(args, cli),
     },
   ],
   [

@@ -13,6 +13,8 @@ export interface CliEnvironment {
   createStopSignal?(): AbortSignal;
   /** Loads the part of the gateway that `gw plugin` runs. */
   loadPluginTool?(): Promise<PluginTool>;
+  /** Loads the part of the portal that `gw theme` runs. */
+  loadThemeTool?(): Promise<ThemeTool>;
 }
 
 export interface PluginTestInput {
@@ -34,6 +36,14 @@ export interface PluginTool {
   checkPlugin(file: string): readonly string[];
   testPlugin(input: PluginTestInput): PluginTestResult;
   packBundle(path: string, privateKey: Buffer | undefined): Buffer;
+}
+
+/** Functions of the portal that `gw theme` needs. */
+export interface ThemeTool {
+  /** Files of a theme to start from, by path. */
+  createStarterFiles(name: string): ReadonlyMap<string, Buffer>;
+  /** The archive of a theme with these files. Throws what an upload of it would refuse. */
+  packTheme(files: ReadonlyMap<string, Buffer>): Buffer;
 }
 
 /** Flag of a command: for the parser, the help and the shell completion. */

@@ -69,6 +69,14 @@ export const pluginFlags = {
   help,
 } as const satisfies CommandFlags;
 
+export const themeActions = ['new', 'check', 'pack'] as const;
+
+/** Flags of `gw theme`. */
+export const themeFlags = {
+  out: { type: 'string', short: 'o', value: 'FILE.zip', about: 'the archive to write' },
+  help,
+} as const satisfies CommandFlags;
+
 /** Flags of `gw apis|keys|policies|certs`. */
 export const resourceFlags = {
   ...connectionFlags,
@@ -85,7 +93,7 @@ export const usersFlags = {
 } as const satisfies CommandFlags;
 
 /** Formats that `gw import` converts. */
-export const importFormats = ['auto', 'openapi', 'swagger', 'curl', 'har', 'postman', 'asyncapi'] as const;
+export const importFormats = ['auto', 'openapi', 'swagger', 'blueprint', 'curl', 'har', 'postman', 'asyncapi'] as const;
 
 /** Flags of `gw import`. */
 export const importFlags = {

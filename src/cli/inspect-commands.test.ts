@@ -42,13 +42,22 @@ describe('gw status, explain and logs', () => {
     assert.match(printed, new RegExp(`^  ${inactive.api_id} .* the API is inactive$`, 'm'));
     assert.match(
       printed,
-      /^Processes: 1\n {2}HOST +ID +ROLE +STATE +VERSION +REVISION +THREADS +MEMORY +LAST CONTACT$/m,
+      /^Processes: 1\n {2}HOST +ID +ROLE +STATE +VERSION +REVISION +THREADS +MEMORY +REQUESTS\/S +LOOP DELAY +STORES +CLOCK +LAST CONTACT$/m,
     );
-    assert.match(printed, /^ {2}\S+ +\S+ +all +(running|behind) +\S+ +\d+ +1\/1 +\d+ MB +\d{4}-\S+$/m);
+    assert.match(printed, /^ {2}\S+ +\S+ +all +(running|behind) +\S+ +\d+ +1\/1 +\d+ MB +[\d.]+ +[\d.]+ ms +/m);
+    await eventually(async () =>
+      assert.match(await run('status', []), / +database [\d.]+ ms +[+-]?\d+ ms +\d{4}-\S+$/m),
+    );
     const status = JSON.parse(await run('status', ['-o', 'json']));
     assert.ok(status.revision > 0 && status.threads.length > 0);
     assert.ok(status.threads.every((thread: { not_served: number }) => thread.not_served >= 1));
     await assert.rejects(run('status', [], { GW_URL: app.url.dashboard, GW_SECRET: 'wrong' }), /rejects the secret/);
+    const fixed = { GW_URL: app.url.dashboard, GW_DATA_DIR: '/nonexistent' };
+    assert.match(
+      await run('status', [], { ...fixed, GW_GATEWAY_SECRET: app.credentials.gateway_secret }),
+      /^Processes: 1$/m,
+    );
+    await assert.rejects(run('status', [], fixed), /secret is missing/);
     await assert.rejects(run('status', ['more']), /status takes no words/);
   });
 

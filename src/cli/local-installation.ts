@@ -63,7 +63,9 @@ export function openLocalInstallation({ environment, dataDir }: LocalOptions): L
     },
     secretFor(url, name = 'gateway_secret') {
       if (!isLoopback(url) && !Object.values(listening()).includes(trimUrl(url))) return undefined;
-      return nonEmptyText(read('credentials.json')?.[name]);
+      // Fixed by a setting: that of `credentials.json` may be an earlier one.
+      const fixed = name === 'gateway_secret' ? nonEmptyText(environment.GW_GATEWAY_SECRET) : undefined;
+      return fixed ?? nonEmptyText(read('credentials.json')?.[name]);
     },
   };
 }

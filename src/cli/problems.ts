@@ -48,6 +48,14 @@ export const problem = problems('cli', {
     status: 400,
     message: 'GW_CLIENT_CERTIFICATE_FILE and GW_CLIENT_KEY_FILE must both be set',
   },
+  client_certificate_missing: {
+    status: 400,
+    message: '{url} requires a client certificate ({reason}): set GW_CLIENT_CERTIFICATE_FILE and GW_CLIENT_KEY_FILE',
+  },
+  client_certificate_rejected: {
+    status: 400,
+    message: '{url} rejects the certificate of GW_CLIENT_CERTIFICATE_FILE ({reason})',
+  },
   not_pem: { status: 400, message: '{path} is not a PEM file' },
   not_applied: { status: 400, message: '{path}, document {number}: {message}' },
 });

@@ -73,8 +73,22 @@ const createNodeColumns = (newest: number): Parameters<typeof formatTable>[0] =>
   REVISION: it => (Number(it.threads) > 0 ? it.revision : '-'),
   THREADS: it => `${it.threads_running}/${it.threads}`,
   MEMORY: it => `${Math.round(Number(it.resident_bytes) / bytesPerMegabyte)} MB`,
+  'REQUESTS/S': it => it.requests_per_second ?? '-',
+  'LOOP DELAY': it => formatDelay(it.event_loop_delay_ms),
+  STORES: it => formatStores(it.stores),
+  CLOCK: it =>
+    it.clock_skew_ms === undefined ? '-' : `${Number(it.clock_skew_ms) > 0 ? '+' : ''}${it.clock_skew_ms} ms`,
   'LAST CONTACT': it => it.heartbeat_at,
 });
+
+/** Processes of earlier releases report no load. */
+const formatDelay = (ms: unknown): string => (ms === undefined ? '-' : `${ms} ms`);
+
+function formatStores(stores: unknown): string {
+  const all = (stores ?? []) as readonly { readonly name: string; readonly latency_ms?: number }[];
+  const texts = all.map(({ name, latency_ms: ms }) => `${name} ${ms === undefined ? 'unavailable' : `${ms} ms`}`);
+  return texts.join(', ') || '-';
+}
 
 const isBehind = ({ threads, revision }: Document, newest: number) => Number(threads) > 0 && Number(revision) < newest;
 

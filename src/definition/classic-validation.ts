@@ -6,6 +6,7 @@ import type { ValidationError } from '#operations/validation-error.ts';
 import { loadDataGraphCheck } from './data-graph/lazy-data-graph.ts';
 import { features } from './definition.ts';
 import { graphql as graphqlFacet } from './facets/graphql.ts';
+import { checkGraphqlVariables } from './graphql-variables.ts';
 import { type Model, normalizeClassic } from './model.ts';
 import { findPathTemplateError } from './path-template.ts';
 import { readFacet } from './read-fields.ts';
@@ -181,6 +182,7 @@ const checks: readonly Check[] = [
   checkTargets,
   checkDataSourceNames,
   checkGraphqlSchema,
+  checkGraphqlVariables,
   checkUpstreamAuth,
 ];
 

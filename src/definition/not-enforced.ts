@@ -52,6 +52,11 @@ export const notEnforced: readonly NotEnforced[] = [
   },
   {
     facet: 'graphql',
+    fields: ['schemaUpdateSeconds'],
+    why: 'Interval of updates of the definition by the management side; has no effect on traffic by itself.',
+  },
+  {
+    facet: 'graphql',
     fields: ['authHeaders'],
     why: 'Headers for introspection of the upstream (`POST /api/apis/{apiId}/graphql/schema`); have no effect on traffic.',
   },

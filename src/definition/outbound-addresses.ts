@@ -12,7 +12,7 @@ export interface OutboundAddress {
 const addressMembers: ReadonlySet<string> = new Set([
   ...['target_url', 'target_list', 'override_target', 'url', 'rewrite_to', 'rewriteTo', 'proxy_url'],
   ...['query_endpoint', 'queryEndpoint', 'token_url', 'tokenUrl', 'tokenEndpoint', 'target_path'],
-  ...['jwt_source', 'source', 'oauth_on_keychange_url', 'onKeyChangeUrl'],
+  ...['jwt_source', 'source', 'oauth_on_keychange_url', 'onKeyChangeUrl', 'broker_addresses'],
 ]);
 
 /** Free-form values: nothing connects to what stands in them. */

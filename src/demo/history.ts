@@ -139,6 +139,7 @@ export async function writeHistory({ usage, logs, settings }: HistoryServices, i
   const rollUp = createUsageRollUp({
     rowsPerMinute: settings['analytics.max_rows_per_minute'],
     normalisePaths: settings['analytics.normalise_paths'],
+    maxTagsPerHour: settings['analytics.max_tags_per_hour'],
   });
   forEachCall(toBatch(calls, apis), rollUp.add);
   await usage.add(rollUp.drain(input.nowMs));

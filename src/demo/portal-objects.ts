@@ -9,17 +9,30 @@ import type { PostStore } from '#portal/posts/store.ts';
 import { createProduct, deleteProduct } from '#portal/products/operations.ts';
 import { deleteTag } from '#portal/tags/operations.ts';
 import { createPortalUser } from '#portal/users/operations.ts';
+import type { SignInProviderServices } from '#portal/users/sign-in-provider.ts';
 import { apiIds } from './apis/demo-apis.ts';
 import { callHandler } from './handlers.ts';
+import { createPortalContent, removePortalContent } from './portal-content.ts';
+import { demoProductTexts } from './portal-texts.ts';
 import type { DemoPortal } from './state.ts';
 
 /** Objects of the demo in the portal: products, plans, a catalogue, a developer with two apps. */
 
-type Services = PortalServices & DecisionServices & { keys: KeyStore; posts: PostStore };
+type Services = PortalServices & DecisionServices & SignInProviderServices & { keys: KeyStore; posts: PostStore };
 
 const productTable = [
-  { name: 'Order API', apis: [apiIds.orders], about: 'Read and create orders.' },
-  { name: 'Payment API', apis: [apiIds.payments], about: 'Charge customers.' },
+  {
+    name: 'Order API',
+    apis: [apiIds.orders],
+    about: 'Read and create the orders of a shop.',
+    content: demoProductTexts.orders,
+  },
+  {
+    name: 'Payment API',
+    apis: [apiIds.payments],
+    about: 'Charge customers and refund them.',
+    content: demoProductTexts.payments,
+  },
 ];
 const planTable = [
   {
@@ -37,13 +50,15 @@ export const developerEmail = 'dana@example.com';
 
 async function createOffer(services: Services, providerId: number) {
   const products: { ID: number; ReferenceID: string }[] = [];
-  for (const { name, apis, about } of productTable)
+  for (const { name, apis, about, content } of productTable)
     products.push(
       await callHandler(createProduct, services, {
         body: {
           Name: name,
           DisplayName: name,
           Description: about,
+          Content: content,
+          Feature: true,
           ProviderID: providerId,
           APIDetails: apis.map(APIID => ({ APIID, Description: about })),
           Tags: ['demo'],
@@ -86,6 +101,7 @@ export async function createPortalObjects(services: Services): Promise<DemoPorta
     developer: developer.ID,
     apps,
     policyIds: [...products, ...plans].map(({ ReferenceID }) => ReferenceID),
+    content: await createPortalContent({ orders, payments }, services),
   };
 }
 
@@ -123,6 +139,7 @@ async function removeUnusedTag(services: Services, tag_id: number): Promise<void
 /** Deletes what is still there. */
 export async function removePortalObjects(services: Services, demo: DemoPortal): Promise<void> {
   const { portal } = services;
+  await removePortalContent(demo.content, services);
   for (const app_id of demo.apps) {
     const requests = await portal.accessRequests.listLive({ app_id });
     if (await portal.apps.get(app_id)) await callHandler(deleteApp, services, { params: { app_id } });
@@ -138,6 +155,7 @@ export async function removePortalObjects(services: Services, demo: DemoPortal):
   for (const tag of new Set(tags)) await removeUnusedTag(services, tag);
   if (await portal.users.get(demo.developer)) {
     await portal.teams.members.setLeftOf(demo.developer, []);
+    await portal.notifications.removeOfUser(demo.developer);
     await portal.users.remove(demo.developer);
   }
 }

@@ -8,6 +8,13 @@ const maxRowsPerDelete = 2000;
 export function createDemoRecordStore(records: Records) {
   const db = () => records.db;
 
+  /** Tags of requests to this API alone; before the usage, which names them. */
+  async function removeTags(apiId: string): Promise<void> {
+    const own = db().selectFrom('usage').select('tag_set').where('api_id', '=', apiId);
+    const others = db().selectFrom('usage').select('tag_set').where('api_id', '<>', apiId);
+    await db().deleteFrom('usage_tags').where('tag_set', 'in', own).where('tag_set', 'not in', others).execute();
+  }
+
   /** Usage, with its latency histograms. */
   async function removeUsage(apiId: string): Promise<number> {
     const keys = db().selectFrom('usage').select(['minute', 'id']).where('api_id', '=', apiId);
@@ -35,6 +42,7 @@ export function createDemoRecordStore(records: Records) {
 
   return {
     async removeOfApi(apiId: string): Promise<void> {
+      await removeTags(apiId);
       while ((await removeUsage(apiId)) > 0);
       while ((await removeLogs(apiId)) > 0);
       await removeUptime(apiId);

@@ -36,6 +36,15 @@ export interface DemoPortal {
   readonly apps: readonly number[];
   /** Policies of products and plans. */
   readonly policyIds: readonly string[];
+  /** Absent in demos of earlier versions. */
+  readonly content?: DemoContent;
+}
+
+/** Numbers of what visitors of the portal read. */
+export interface DemoContent {
+  readonly posts: readonly number[];
+  readonly pages: readonly number[];
+  readonly menus: readonly number[];
 }
 
 /** The copy that `gw demo` reads, also while a process holds the lock of the data directory. */

@@ -8,8 +8,8 @@ import { type SurfaceName, surfaces } from './surfaces.ts';
 
 export interface RequestAuthentication {
   readonly authenticate: Readonly<Partial<Record<SurfaceName, Authenticate>>>;
-  /** Session cookies; without it none is accepted. */
-  readonly authenticateSession?: AuthenticateSession;
+  /** Session cookies of surfaces; without an entry none is accepted. */
+  readonly authenticateSession?: Readonly<Partial<Record<SurfaceName, AuthenticateSession>>>;
   /** Shared by all listeners of the process. */
   readonly failures: AuthFailureLimit;
 }
@@ -23,7 +23,7 @@ export function createAuthenticator(options: RequestAuthentication): Authenticat
     const surface = surfaces[surfaceName];
     const header = request.headers[surface.credentialHeader];
     const credential = typeof header === 'string' ? surface.extractCredential(header.trim()) : '';
-    if (!credential) return authenticateByCookie(options, request, surface.sessionCookie);
+    if (!credential) return authenticateByCookie(options, request, surfaceName);
     const actor = await authenticate[surfaceName]?.(credential);
     if (actor) return actor;
     const { ip: address, method } = request;
@@ -41,13 +41,14 @@ const safeMethods = new Set(['GET', 'HEAD']);
 async function authenticateByCookie(
   { authenticateSession }: RequestAuthentication,
   { headers, method }: FastifyRequest,
-  cookieName: string | undefined,
+  surfaceName: SurfaceName,
 ): Promise<Actor> {
+  const { sessionCookie: cookieName, prefix } = surfaces[surfaceName];
   const token = cookieName && readSessionCookie(headers.cookie, cookieName);
-  const session = token ? await authenticateSession?.(token) : undefined;
+  const session = token ? await authenticateSession?.[surfaceName]?.(token) : undefined;
   if (!session) throw problem.not_authorised();
   const csrfToken = headers['x-csrf-token'];
   if (!safeMethods.has(method) && !(typeof csrfToken === 'string' && constantTimeEqual(csrfToken, session.csrfToken)))
-    throw problem.csrf_token_wrong();
+    throw problem.csrf_token_wrong({ detail: { prefix } });
   return session.actor;
 }

@@ -50,10 +50,10 @@ function toErrorSchema(name: SurfaceName): JsonObject {
 const sessionScheme = (name: SurfaceName) => `${name}_session`;
 
 function toSecuritySchemes(name: SurfaceName): [string, JsonObject][] {
-  const { credentialHeader, sessionCookie, about } = surfaces[name];
+  const { credentialHeader, sessionCookie, about, prefix } = surfaces[name];
   const header = { type: 'apiKey', in: 'header', name: credentialHeader, description: about };
   if (!sessionCookie) return [[name, header]];
-  const description = 'Browser session; writes also need csrf_token of GET /api/session in X-CSRF-Token.';
+  const description = `Browser session; writes also need csrf_token of GET ${prefix}/session in X-CSRF-Token.`;
   return [
     [name, header],
     [sessionScheme(name), { type: 'apiKey', in: 'cookie', name: sessionCookie, description }],

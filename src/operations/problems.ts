@@ -6,7 +6,7 @@ export const problem = problems('operation', {
   not_permitted: { status: 403, message: 'access denied: you need {permission}; ask your administrator for it' },
   csrf_token_wrong: {
     status: 403,
-    message: 'X-CSRF-Token is missing or wrong: send csrf_token of GET /api/session with every write',
+    message: 'X-CSRF-Token is missing or wrong: send csrf_token of GET {prefix}/session with every write',
   },
   invalid: { status: 400, message: '{faults}' },
   too_large: { status: 413, message: 'The request body is larger than {maxBytes} bytes' },

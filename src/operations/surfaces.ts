@@ -64,6 +64,7 @@ export const surfaces: Readonly<Record<SurfaceName, Surface>> = {
     about: 'Operations of administrators of the developer portal.',
     prefix: '/portal-api',
     credentialHeader: 'authorization',
+    sessionCookie: 'portal-session',
     extractCredential: stripBearer,
     unauthorizedStatus: 401,
     invalidStatus: 422,

@@ -32,7 +32,7 @@ export function* toLengthBatches(rows: readonly MeasuredRow[], maxChars = maxBat
   if (batch.length > 0) yield batch;
 }
 
-type DocumentTable = {
+export type DocumentTable = {
   [T in keyof PortalTables]: PortalTables[T] extends { id: number; body: string } ? T : never;
 }[keyof PortalTables];
 

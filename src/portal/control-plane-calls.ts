@@ -65,8 +65,8 @@ export function createDashboardClient(
       return read(shape, await send(method, path, body));
     },
     /** As `call`; undefined for 404. */
-    async callMaybe<S extends z.ZodType>(shape: S, method: string, path: string): Promise<z.output<S> | undefined> {
-      const answer = await send(method, path);
+    async callMaybe<S extends z.ZodType>(shape: S, ...call: Parameters<typeof send>): Promise<z.output<S> | undefined> {
+      const answer = await send(...call);
       return answer.status === 404 ? undefined : read(shape, answer);
     },
   };
@@ -87,7 +87,8 @@ function selectTls(
   }
 }
 
-function tryParseJson(text: string): unknown {
+/** Undefined for text that is not JSON. */
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

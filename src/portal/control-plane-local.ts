@@ -1,17 +1,20 @@
-import { issueKey, type KeyServices, revokeKey } from '#access/keys/issue.ts';
+import { changeKey, issueKey, type KeyServices, revokeKey } from '#access/keys/issue.ts';
 import { checkPolicy, newPolicy } from '#access/policies/new-policy.ts';
+import { type ApiServices, changeApi, checkDefinition } from '#apis/api/changes.ts';
 import { toModel } from '#apis/api/rules.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
-import type { ApiStore } from '#apis/api/store.ts';
 import { toUnixSeconds } from '#base/clock.ts';
 import { Problem } from '#base/problems.ts';
+import { findCredentialHeader } from '#definition/credential-header.ts';
+import { addTokenIssuer, type TokenIssuer } from '#definition/token-issuer.ts';
+import type { Actor } from '#operations/actor.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { wholeList } from '#storage/collection.ts';
-import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
+import { type ApiFacts, type ControlPlane, type ControlPlaneOf, withExpiry } from './control-plane.ts';
 import { problem } from './problems.ts';
 
-export interface LocalPlaneServices extends KeyServices {
-  apis: ApiStore;
+export interface LocalPlaneServices extends KeyServices, ApiServices {
   organisations: OrganisationStore;
   defaultOrgId: () => Promise<string>;
 }
@@ -64,21 +67,69 @@ export function createLocalControlPlane(services: LocalPlaneServices): ControlPl
         asProvider(
           async org => new Map((await apis.findByIds(org, ids)).map(api => [api.api_id, toApiFacts(api)] as const)),
         ),
-      createKey: (key, keyName) =>
+      addTokenIssuer: (apiId, issuer) =>
         asProvider(async org => {
-          const { key_id, key_hash, data } = await issueKey(services, org, key, { name: keyName });
-          return { key_id, key_hash, expires: data.expires ?? 0 };
+          const reason = await addIssuerToApi(services, org, apiId, issuer);
+          if (reason !== undefined) throw refuse(`API ${apiId} ${reason}`);
         }),
-      deleteKey: keyId =>
-        asProvider(async org => {
-          await revokeKey(services, org, keyId);
-        }),
+      ...createKeyCalls(services, asProvider),
     };
   };
 }
 
+type CallAsProvider = <T>(work: (orgId: string) => Promise<T>) => Promise<T>;
+
+function createKeyCalls(
+  services: LocalPlaneServices,
+  asProvider: CallAsProvider,
+): Pick<ControlPlane, 'createKey' | 'expireKey' | 'changeKey' | 'deleteKey'> {
+  return {
+    createKey: (key, keyName) =>
+      asProvider(async org => {
+        const { key_id, key_hash, data } = await issueKey(services, org, key, { name: keyName });
+        return { key_id, key_hash, expires: data.expires ?? 0 };
+      }),
+    expireKey: (keyId, unixSeconds) =>
+      asProvider(async org => {
+        const stored = await services.keys.get(org, keyId);
+        if (stored) await changeKey(services, stored, it => withExpiry(it, unixSeconds), { suppressReset: true });
+      }),
+
+    changeKey: (keyId, change) =>
+      asProvider(async org => {
+        const stored = await services.keys.get(org, keyId);
+        if (!stored) return undefined;
+        const { key_id, key_hash, data } = await changeKey(services, stored, change);
+        return { key_id, key_hash, expires: data.expires ?? 0 };
+      }),
+
+    deleteKey: keyId =>
+      asProvider(async org => {
+        await revokeKey(services, org, keyId);
+      }),
+  };
+}
+
+/** Adds a token issuer to an API, whose definition does not change where it has it; the reason where it cannot. */
+async function addIssuerToApi(services: ApiServices, orgId: string, apiId: string, issuer: TokenIssuer) {
+  const addTo = ({ kind, definition }: StoredApi) =>
+    addTokenIssuer<unknown>(kind === 'classic' ? 'classic' : 'oas', definition, issuer);
+  const api = await services.apis.get(orgId, apiId);
+  const planned = api ? addTo(api) : { ok: false as const, reason: 'does not exist' };
+  if (!planned.ok) return planned.reason;
+  if (!planned.isChanged) return undefined;
+  const actor: Actor = { surface: 'admin', id: '', name: 'portal', orgId, permissions: { IsAdmin: 'admin' } };
+  await changeApi(services, { actor, orgId, ref: apiId }, before => {
+    const added = addTo(before);
+    if (!added.ok) throw createInvalidProblem([{ path: apiId, message: added.reason }]);
+    return { ...checkDefinition(before.kind, added.definition, services), wrapper: before.wrapper };
+  });
+  return undefined;
+}
+
 function toApiFacts(api: StoredApi): ApiFacts {
-  const { identity, listen, upstream, graphql } = toModel(api);
+  const model = toModel(api);
+  const { identity, listen, upstream, graphql } = model;
   return {
     apiId: api.api_id,
     name: api.summary.name,
@@ -86,5 +137,6 @@ function toApiFacts(api: StoredApi): ApiFacts {
     listenPath: listen.path,
     targetUrl: upstream.url,
     active: identity.active,
+    authHeader: findCredentialHeader(model),
   };
 }

@@ -1,7 +1,12 @@
 import { z } from 'zod';
+import { Key } from '#access/keys/schema.ts';
 import { Policy } from '#access/policies/schema.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
-import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
+import { findCredentialHeader } from '#definition/credential-header.ts';
+import { classicToModel } from '#definition/model.ts';
+import { addTokenIssuer, type TokenIssuer } from '#definition/token-issuer.ts';
+import type { ClassicDefinition } from '#definition/wire-types.ts';
+import { type ApiFacts, type ControlPlaneOf, withExpiry } from './control-plane.ts';
 import { createDashboardClient } from './control-plane-calls.ts';
 import { problem } from './problems.ts';
 import { isDotSegment } from './shapes.ts';
@@ -15,10 +20,12 @@ const Created = z.object({ Message: z.string().min(1) });
 const KeyEnvelope = z.object({
   key_id: z.string().min(1),
   key_hash: z.string(),
-  data: z.looseObject({ expires: z.number().optional() }),
+  data: Key,
 });
-const ApiWrapper = z.object({
+const ApiWrapper = z.looseObject({
   is_streams: z.boolean().optional(),
+  /** Document of an API in the OAS format. */
+  oas: z.looseObject({}).nullish(),
   api_definition: z.looseObject({
     api_id: z.string(),
     name: z.string(),
@@ -38,6 +45,8 @@ export function createRemoteControlPlane(outbound: OutboundClient, caFile: strin
         throw problem.provider_refused({ detail: { name: provider.Name, reason: `${id} is not an id` } });
       return encodeURIComponent(id);
     };
+    const addIssuerRemotely = createIssuerCall(provider.Name, { call, callMaybe });
+    const keyPath = (id: string) => `/api/keys/${toSegment(id)}`;
     const policyPath = (id: string) => `/api/portal/policies/${toSegment(id)}`;
     return {
       policies: async () => (await call(PolicyPage, 'GET', '/api/portal/policies?p=-2')).Data ?? [],
@@ -63,15 +72,47 @@ export function createRemoteControlPlane(outbound: OutboundClient, caFile: strin
         }
         return facts;
       },
+      addTokenIssuer: (id, issuer) => addIssuerRemotely(id, toSegment(id), issuer),
       async createKey(key, name) {
-        const path = name === undefined ? '/api/keys' : `/api/keys/${toSegment(name)}`;
+        const path = name === undefined ? '/api/keys' : keyPath(name);
         const { key_id, key_hash, data } = await call(KeyEnvelope, 'POST', path, key);
         return { key_id, key_hash, expires: data.expires ?? 0 };
       },
+      async expireKey(keyId, unixSeconds) {
+        const current = await callMaybe(KeyEnvelope, 'GET', keyPath(keyId));
+        const next = current && withExpiry(current.data, unixSeconds);
+        if (next) await callMaybe(anything, 'PUT', `${keyPath(keyId)}?suppress_reset=1`, next);
+      },
+
+      async changeKey(keyId, change) {
+        const current = await callMaybe(KeyEnvelope, 'GET', keyPath(keyId));
+        const changed = current && (await callMaybe(KeyEnvelope, 'PUT', keyPath(keyId), change(current.data)));
+        return changed && { key_id: changed.key_id, key_hash: changed.key_hash, expires: changed.data.expires ?? 0 };
+      },
+
       async deleteKey(keyId) {
-        await callMaybe(anything, 'DELETE', `/api/keys/${toSegment(keyId)}`);
+        await callMaybe(anything, 'DELETE', keyPath(keyId));
       },
     };
+  };
+}
+
+/** Read-modify-write of the definition of an API, in the format that it has. */
+function createIssuerCall(
+  name: string,
+  { call, callMaybe }: Pick<ReturnType<typeof createDashboardClient>, 'call' | 'callMaybe'>,
+) {
+  return async (id: string, segment: string, issuer: TokenIssuer): Promise<void> => {
+    const refuse = (reason: string) => problem.provider_refused({ detail: { name, reason: `API ${id} ${reason}` } });
+    const wrapper = await callMaybe(ApiWrapper, 'GET', `/api/apis/${segment}`);
+    if (!wrapper) throw refuse('does not exist');
+    const { oas, is_streams, api_definition } = wrapper;
+    const added = addTokenIssuer<unknown>(oas ? 'oas' : 'classic', oas ?? api_definition, issuer);
+    if (!added.ok) throw refuse(added.reason);
+    if (!added.isChanged) return;
+    const kind = is_streams ? 'streams' : 'oas';
+    if (oas) await call(anything, 'PUT', `/api/apis/${kind}/${segment}`, added.definition);
+    else await call(anything, 'PUT', `/api/apis/${segment}`, { api_definition: added.definition });
   };
 }
 
@@ -83,5 +124,6 @@ function toApiFacts({ is_streams, api_definition: definition }: z.output<typeof 
     listenPath: definition.proxy?.listen_path ?? '',
     targetUrl: definition.proxy?.target_url ?? '',
     active: definition.active !== false,
+    authHeader: findCredentialHeader(classicToModel(definition as ClassicDefinition)),
   };
 }

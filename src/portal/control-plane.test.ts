@@ -176,7 +176,7 @@ describe('remote control plane', () => {
       const sent = body.length > 0 ? { body } : {};
       const answer = await fetch(other.url.dashboard + request.url, { method: request.method!, headers, ...sent });
       const text = await answer.text();
-      if (request.method === 'POST' && request.url === '/api/keys') {
+      if (request.method === 'POST' && request.url?.startsWith('/api/keys')) {
         keys.push(JSON.parse(text).key_id);
         asked.resolve();
         await released.promise;
@@ -245,11 +245,14 @@ describe('remote control plane', () => {
       const app = `/portal-api/apps/${owned.ID}`;
       const immediate = { ...provision, ProvisionImmediately: true };
       const { AccessRequestID: granted } = await requestPortal(portal, 'PUT', `${app}/provision`, immediate);
+      const { AccessRequestID: another } = await requestPortal(portal, 'PUT', `${app}/provision`, immediate);
       const { AccessRequestID: pending } = await requestPortal(portal, 'PUT', `${app}/provision`, provision);
       const managed = { Alias: 'a', Type: 'CREDENTIAL_TYPE_GW_MANAGED', PlanID: plan.ID, ProductIDs: [product.ID] };
       const custom = await requestPortal(portal, 'POST', `${app}/custom_credentials`, managed, 201);
       const [credential] = (await ask('GET', `/access_requests/${granted}`)).body.Credentials;
       const request = `${app}/access-requests/${granted}`;
+      const rotate = `${request}/credentials/${credential.ID}/rotate?overlap_seconds=60`;
+      await requestPortal(portal, 'PUT', rotate);
       const requests: readonly (readonly [name: string, path: string, body?: unknown])[] = [
         ['createProduct', '/portal-api/products', newProduct('another')],
         ['updateProduct', `/portal-api/products/${product.ID}`, { Name: 'renamed' }],
@@ -260,6 +263,12 @@ describe('remote control plane', () => {
         ['provisionApp', `${app}/provision`, immediate],
         ['approveAccessRequest', `/portal-api/access_requests/${pending}/approve`],
         ['rotateCredential', `${request}/credentials/${credential.ID}/rotate`],
+        [
+          'changeAppAccessRequest',
+          `${app}/access-requests/${another}/change`,
+          { PlanID: unused.ID, ProvisionImmediately: true },
+        ],
+        ['endCredentialOverlap', `${request}/credentials/${credential.ID}/end-overlap`],
         ['deleteCredential', `${request}/credentials/${credential.ID}`],
         ['deleteAppAccessRequest', request],
         ['deleteAccessRequest', `/portal-api/access_requests/${granted}`],

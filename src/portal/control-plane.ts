@@ -1,5 +1,6 @@
 import type { Key } from '#access/keys/schema.ts';
 import type { Policy } from '#access/policies/schema.ts';
+import type { TokenIssuer } from '#definition/token-issuer.ts';
 import type { StoredProvider } from './providers/schema.ts';
 
 /** Members of an API the portal needs. */
@@ -11,6 +12,8 @@ export interface ApiFacts {
   readonly listenPath: string;
   readonly targetUrl: string;
   readonly active: boolean;
+  /** Header of its credential. */
+  readonly authHeader: string;
 }
 
 export interface ProviderKey {
@@ -34,11 +37,23 @@ export interface ControlPlane {
   deletePolicy(id: string): Promise<void>;
   /** The existing ones of these. */
   apis(ids: readonly string[]): Promise<ReadonlyMap<string, ApiFacts>>;
+  /** Lets an API accept the tokens of an issuer, with the policies of their scopes. Idempotent: others are kept. */
+  addTokenIssuer(apiId: string, issuer: TokenIssuer): Promise<void>;
   /** With `name`, the key of this name; refused where it exists. */
   createKey(key: Key, name?: string): Promise<ProviderKey>;
+  /** Lets a key expire at a Unix time, unless it does earlier; its counters go on. Absence is no error. */
+  expireKey(keyId: string, unixSeconds: number): Promise<void>;
+  /** Read-modify-write with the id of the key unchanged; undefined where it does not exist. */
+  changeKey(keyId: string, change: (key: Key) => Key): Promise<ProviderKey | undefined>;
   /** Idempotent: absence is no error. */
   deleteKey(keyId: string): Promise<void>;
 }
+
+/** The key with the earlier of its expiry and this one. */
+export const withExpiry = (key: Key, unixSeconds: number): Key => ({
+  ...key,
+  expires: key.expires && key.expires > 0 ? Math.min(key.expires, unixSeconds) : unixSeconds,
+});
 
 export type ControlPlaneOf = (provider: StoredProvider) => ControlPlane;
 

@@ -3,9 +3,15 @@ import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';
 import { toBatches } from './batch-store.ts';
 
-/** Tables of two ids: neither documents nor files. */
+/** Tables of two ids: neither documents nor files nor words. */
 type JoinTable = {
-  [T in keyof PortalTables]: PortalTables[T] extends { body: string } | { content: string } ? never : T;
+  [T in keyof PortalTables]: PortalTables[T] extends
+    | { body: string }
+    | { content: string }
+    | { stage: string }
+    | { word: string }
+    ? never
+    : T;
 }[keyof PortalTables];
 
 export type JoinTableStore = ReturnType<typeof createJoinTableStore>;
@@ -19,8 +25,10 @@ export function createJoinTableStore<T extends JoinTable>(
   const sides: Record<JoinTable, readonly [string, string]> = {
     portal_catalogue_plans: ['catalogue_id', 'plan_id'],
     portal_catalogue_products: ['catalogue_id', 'product_id'],
+    portal_post_categories: ['category_id', 'post_id'],
     portal_post_tags: ['tag_id', 'post_id'],
     portal_product_client_types: ['client_type_id', 'product_id'],
+    portal_product_subscribers: ['product_id', 'user_id'],
     portal_product_tags: ['tag_id', 'product_id'],
     portal_team_members: ['team_id', 'user_id'],
   };

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ProblemFactory } from '#base/problems.ts';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
-import { type Columns, createCollection, type Query } from '#storage/collection.ts';
+import { type Columns, createCollection, type Query, type RecordChange } from '#storage/collection.ts';
 import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';
 import { toBatches } from './batch-store.ts';
@@ -21,8 +21,9 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
   table: T,
   columnsOf: (doc: Doc) => Omit<Columns<T>, 'id'>,
   conflict?: ProblemFactory,
+  recordChange?: RecordChange,
 ) {
-  const rows = createCollection<T, Doc>(records, table, columnsOf, conflict);
+  const rows = createCollection<T, Doc>(records, table, columnsOf, conflict, undefined, undefined, recordChange);
   // The cast is needed because the compiler cannot see the columns of a generic table.
   const toColumns = (ref: PortalRef | number) => (typeof ref === 'number' ? { id: ref } : ref) as unknown as Match<T>;
   const newestFirst = ['-id'] as unknown as readonly `-${keyof Columns<T> & string}`[];
@@ -60,7 +61,7 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
     insert: (doc: Omit<Doc, 'ID'>) =>
       rows.insertNumbered({ ...doc, ID: 0 } as Doc, (numbered, ID) => ({ ...numbered, ID })),
     change: (ref: PortalRef | number, change: (doc: Doc) => Doc | Promise<Doc>) => rows.change(toColumns(ref), change),
-    /** Inside a transaction: changes all matching documents, under row locks, with one statement for each batch. */
+    /** Inside a transaction: changes all matching documents, under row locks, a statement for each batch; unrecorded. */
     async changeAll(where: RawBuilder<boolean>, change: (doc: Doc) => Doc): Promise<Doc[]> {
       const lock = sql<{ body: string }>`update ${sql.table(table)} set id = id where ${where} returning body`;
       const changed = (await lock.execute(records.db)).rows.map(row => change(rows.parse(row)));

@@ -3,17 +3,27 @@ import { relatedOperations } from './access-requests/related-operations.ts';
 import { appOperations } from './apps/operations.ts';
 import { attributeOperations } from './attributes/operations.ts';
 import { userAttributeOperations } from './attributes/user-operations.ts';
+import { portalAuditOperations } from './audit/operations.ts';
 import { audienceOperations } from './catalogues/audience-operations.ts';
 import { catalogueOperations } from './catalogues/operations.ts';
+import { categoryOperations } from './categories/operations.ts';
+import { changelogOperations } from './changelog/operations.ts';
 import { portalConfigOperations } from './configuration/operations.ts';
+import { listAllCredentials } from './credentials/list-operation.ts';
 import { credentialOperations } from './credentials/operations.ts';
 import { customCredentialOperations } from './custom-credentials/operations.ts';
 import { docOperations } from './docs/operations.ts';
+import { invitationOperations } from './invitations/operations.ts';
+import { inviteCodeOperations } from './invite-codes/operations.ts';
+import { mailOperations } from './mails/operations.ts';
+import { menuOperations } from './menus/operations.ts';
 import { clientTypeOperations } from './oauth-providers/client-type-operations.ts';
 import { oauthProviderOperations } from './oauth-providers/operations.ts';
 import { productClientTypeOperations } from './oauth-providers/product-operations.ts';
+import { organisationRequestOperations } from './organisation-requests/operations.ts';
 import { portalOrganisationOperations } from './organisations/operations.ts';
 import { teamOperations } from './organisations/team-operations.ts';
+import { getPortalOverview } from './overview/operations.ts';
 import { blockOperations } from './pages/block-operations.ts';
 import { pageOperations } from './pages/operations.ts';
 import { planOperations } from './plans/operations.ts';
@@ -25,8 +35,10 @@ import { specOperations } from './products/spec-operations.ts';
 import { providerOperations } from './providers/operations.ts';
 import { tagOperations } from './tags/operations.ts';
 import { productTagOperations } from './tags/product-operations.ts';
+import { termsOperations } from './terms/operations.ts';
 import { themeOperations } from './themes/operations.ts';
 import { portalUserOperations } from './users/operations.ts';
+import { portalSessionOperations } from './users/session-operations.ts';
 import { visibilityOperations } from './visibility/operations.ts';
 
 /** Operations of publishing and access. */
@@ -40,25 +52,37 @@ export const portalOperations = [
   ...productTagOperations,
   ...productClientTypeOperations,
   ...docOperations,
+  ...changelogOperations,
   ...tagOperations,
+  ...categoryOperations,
   ...oauthProviderOperations,
   ...clientTypeOperations,
   ...planOperations,
   ...catalogueOperations,
   ...audienceOperations,
   ...portalOrganisationOperations,
+  ...organisationRequestOperations,
   ...teamOperations,
+  ...invitationOperations,
+  ...inviteCodeOperations,
+  ...termsOperations,
   ...portalUserOperations,
+  ...portalSessionOperations,
   ...userAttributeOperations,
   ...attributeOperations,
   ...appOperations,
   ...credentialOperations,
+  listAllCredentials,
   ...customCredentialOperations,
   ...accessRequestOperations,
   ...relatedOperations,
   ...pageOperations,
   ...blockOperations,
+  ...menuOperations,
   ...portalConfigOperations,
+  ...portalAuditOperations,
+  getPortalOverview,
   ...visibilityOperations,
   ...themeOperations,
+  ...mailOperations,
 ];

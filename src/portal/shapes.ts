@@ -38,10 +38,6 @@ export const nonEmptyText = (maxLength = 255) => z.string().trim().min(1, 'must 
 /** Description of members that only the sign-up and the profile of developers will read. */
 export const storedForPages = 'Stored; takes effect with pages that this version does not have yet';
 
-/** Description of members that only the registration of OAuth clients reads. */
-export const storedForOauthClients =
-  'Stored; takes effect with OAuth clients, which this version does not register at providers yet';
-
 /** Absent and `null` are equal in a request. */
 export const optionalMember = <S extends z.ZodType>(shape: S) =>
   z.nullish(shape).transform(value => value ?? undefined);
@@ -61,6 +57,13 @@ export const portalPageQuery = z.object({
   limit: z.coerce.number().int().min(0).max(pageSizes.max).optional().describe('Maximum number of items'),
 });
 export type PortalPageQuery = z.output<typeof portalPageQuery>;
+
+/** Query of lists that are searched by name. */
+export const portalSearchQuery = portalPageQuery.extend({
+  q: z.string().trim().max(200).default('').describe('Only objects whose name contains this text, in any case'),
+});
+
+export type PortalSearchQuery = z.output<typeof portalSearchQuery>;
 
 export const toPortalPageRequest = ({ page, per_page }: PortalPageQuery) => ({ page, size: per_page });
 export const applyLimit = <T>(items: readonly T[], { limit }: PortalPageQuery): T[] =>
@@ -125,6 +128,18 @@ export function trimSlashes(address: string): string {
   while (address[end - 1] === '/') end--;
   return address.slice(0, end);
 }
+
+/** Time of a request as responses have it, in the zone of the server; 0 for the empty text. */
+export const portalTime = z
+  .string()
+  .regex(/^$|^\d{4}-\d\d-\d\d \d\d:\d\d$/, 'must be a time such as 2030-01-31 12:00, or empty')
+  .transform((text, context) => {
+    if (text === '') return 0;
+    const ms = new Date(text.replace(' ', 'T')).getTime();
+    if (Number.isFinite(ms)) return ms;
+    context.addIssue({ code: 'custom', message: 'there is no such time' });
+    return z.NEVER;
+  });
 
 /** Undefined becomes the empty text. */
 export const formatOptionalTime = (ms: number | undefined): string => (ms === undefined ? '' : formatPortalTime(ms));

@@ -4,6 +4,7 @@ import type { Generated } from 'kysely';
 export interface AnalyticsTables {
   usage: UsageRow;
   usage_latencies: LatencyRow;
+  usage_tags: UsageTagRow;
   usage_losses: { minute: number; dropped: number };
   logs: {
     id: Generated<number>;
@@ -70,9 +71,19 @@ export interface LatencyRow {
   expires_at: number;
 }
 
+/** A tag of the requests of rows of `usage`. */
+export interface UsageTagRow {
+  /** `tag_set` of the rows. */
+  tag_set: string;
+  tag: string;
+  org_id: string;
+  /** Start of the last day with such a row, in UTC. */
+  used_day: number;
+}
+
 /**
  * Requests of one minute with the same organisation, API, version, key, client, path, method, country, agent, status,
- * error code, and JSON-RPC method and primitive.
+ * error code, JSON-RPC method and primitive, and tags.
  */
 export interface UsageRow {
   /** Start of the minute. */
@@ -99,6 +110,8 @@ export interface UsageRow {
   /** tool, resource or prompt; empty without one. */
   mcp_primitive_type: string;
   mcp_primitive_name: string;
+  /** Digest of the tags; empty without any. */
+  tag_set: string;
   hits: number;
   last_hit: number;
   total_us: number;

@@ -177,6 +177,62 @@ onBothEngines('migrations', (fresh, engine) => {
     await db.destroy();
   });
 
+  test('stored products that are hidden or featured get their columns', async () => {
+    const db = openDatabase(await fresh());
+    const position = migrations.findIndex(({ name }) => name === 'portal-offer');
+    await migrate(db, engine, migrations.slice(0, position));
+    const product = (id: number, flags: object) => ({
+      ...{ id, cid: `p${id}`, provider_id: 1, reference_id: `r${id}`, name: `n${id}`, path: `path${id}` },
+      body: JSON.stringify({ ID: id, ...flags }),
+    });
+    const plain = Array.from({ length: 510 }, (_each, at) => product(at + 10, { Hidden: false, Feature: false }));
+    const marked = [product(1, { Hidden: true }), product(2, { Feature: true }), product(999, { Hidden: true })];
+    await db
+      .insertInto('portal_products')
+      .values([...marked, ...plain])
+      .execute();
+    await migrate(db, engine);
+    const rows = await db.selectFrom('portal_products').select(['id', 'hidden', 'featured']).orderBy('id').execute();
+    assert.deepEqual(
+      rows.filter(it => it.hidden + it.featured > 0).map(it => [Number(it.id), it.hidden, it.featured]),
+      [
+        [1, 1, 0],
+        [2, 0, 1],
+        [999, 1, 0],
+      ],
+    );
+    await db.destroy();
+  });
+
+  test('stored products get the words of their texts', async () => {
+    const db = openDatabase(await fresh());
+    const position = migrations.findIndex(({ name }) => name === 'portal-product-words');
+    await migrate(db, engine, migrations.slice(0, position));
+    const product = (id: number, texts: object) => ({
+      ...{ id, cid: `p${id}`, provider_id: 1, reference_id: `r${id}`, name: `n${id}`, path: `path${id}` },
+      body: JSON.stringify({ ID: id, ...texts }),
+    });
+    const more = Array.from({ length: 110 }, (_each, at) => product(at + 10, { Name: 'Orders' }));
+    const api = { Name: 'Ledger', Description: 'of 2026' };
+    const first = product(1, { Name: 'Orders', Content: '<b>orders</b>', APIDetails: [api] });
+    await db
+      .insertInto('portal_products')
+      .values([first, product(2, {}), ...more])
+      .execute();
+    await migrate(db, engine);
+    const rows = await db
+      .selectFrom('portal_product_words')
+      .selectAll()
+      .orderBy('product_id')
+      .orderBy('word')
+      .execute();
+    assert.deepEqual(
+      rows.map(({ product_id, word }) => `${product_id} ${word}`),
+      ['1 2026', '1 ledger', '1 of', '1 orders', ...more.map(({ id }) => `${id} orders`)],
+    );
+    await db.destroy();
+  });
+
   test('a failed migration rolls back the whole run, which can be repeated', async () => {
     const db = openDatabase(await fresh());
     await migrate(db, engine, [making('one')]);

@@ -14,6 +14,11 @@ export const problem = problems('storage', {
 
 export type Engine = 'sqlite' | 'postgres';
 
+export interface SchemaVersions {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Advisory lock id: arbitrary, but the same in every process that migrates. */
 const migrationLock = 7_283_001;
 

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type CompiledQuery, type Kysely, type LogEvent, sql, type Transaction } from 'kysely';
 import { toDatabaseProblem } from './database-errors.ts';
-import { type Engine, migrate } from './migrate.ts';
+import { type Engine, migrate, type SchemaVersions } from './migrate.ts';
+import { migrations } from './migrations/list.ts';
 import { notifyChannel } from './notify-channel.ts';
 import { createSqliteKysely, openSqlite, purgeSqliteFile } from './sqlite.ts';
 import type { Tables } from './tables.ts';
@@ -29,6 +30,8 @@ export interface Records {
   markChanged(topic: Topic, id?: string): void;
   onChange(listener: ChangeListener): () => void;
   revision(): Promise<number>;
+  /** Clock of the database in milliseconds since the epoch; with SQLite that of this machine. */
+  readDatabaseTimeMs(): Promise<number>;
   /**
    * Erases old row contents from the SQLite file (VACUUM); outside of a write. PostgreSQL keeps dead row versions until
    * its own vacuum and reuse of their space.
@@ -46,6 +49,8 @@ export interface RecordsOptions {
   connections?: number;
   /** Called for errors outside of any call: a lost idle connection, a listener that throws. */
   onError?: (error: Error) => void;
+  /** Called after the schema was checked, with its versions before and after; 0 is an empty database. */
+  onMigrated?: ((versions: SchemaVersions) => void) | undefined;
 }
 
 /** Transaction in progress. */
@@ -61,7 +66,8 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
   const base = await openKysely(options, recordError);
   const engine: Engine = options.url ? 'postgres' : 'sqlite';
   try {
-    await migrate(base, engine);
+    const ran = await migrate(base, engine);
+    options.onMigrated?.({ from: migrations.length - ran, to: migrations.length });
   } catch (error) {
     await base.destroy();
     throw toDatabaseProblem(error) ?? error;
@@ -97,6 +103,11 @@ function createTransactionContext() {
 const maxRowsPerInsert = 1000;
 
 const ignore = () => undefined;
+
+const databaseTime = {
+  sqlite: sql<{ ms: number }>`select unixepoch('subsec') * 1000 as ms`,
+  postgres: sql<{ ms: number }>`select extract(epoch from clock_timestamp()) * 1000 as ms`,
+} as const satisfies Record<Engine, unknown>;
 
 /** Loads the driver of the engine on first use. */
 async function openKysely(
@@ -164,6 +175,10 @@ function createRecords(
     async revision() {
       const row = await db().selectFrom('meta').select('value').where('name', '=', 'revision').executeTakeFirst();
       return Number(row?.value ?? 0);
+    },
+    async readDatabaseTimeMs() {
+      const { rows } = await databaseTime[engine].execute(db());
+      return Number(rows[0]!.ms);
     },
     purgeFreedPages: async () => (engine === 'sqlite' ? purgeSqliteFile(base) : undefined),
     explain: query => explainQuery(db(), engine, query),

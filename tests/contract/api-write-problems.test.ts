@@ -31,6 +31,8 @@ interface Writer {
   readonly changes?: Format;
   body(parts: Parts, orgId: string): object;
   query?(parts: Parts, orgId: string): Query;
+  /** Members of the body for the parameters of a version, which are in the query otherwise. */
+  versionMembers?(query: Query): object;
 }
 
 type Format = 'classic' | 'oas' | 'streams' | 'mcp';
@@ -85,6 +87,15 @@ const withoutUpstream = (parts: Parts): Query => {
   return query;
 };
 
+const toImportOptions = (parts: Parts) => ({
+  upstream_url: parts.target ?? upstreamUrl,
+  listen_path: parts.path ?? newPath(),
+  api_id: parts.id,
+  custom_domain: parts.domain,
+});
+const toImportVersion = ({ base_api_id: api_id, new_version_name: version_name, base_api_version_name }: Query) =>
+  api_id === undefined ? {} : { insert_into_api: true, api_id, version_name, base_api_version_name };
+
 const writers: readonly Writer[] = [
   { operation: 'createApi', path: '/api/apis', body: parts => ({ api_definition: classic(parts) }) },
   { operation: 'createDocument', path: '/api/apis/oas', body: parts => document(parts) },
@@ -94,6 +105,21 @@ const writers: readonly Writer[] = [
     path: '/api/data-graphs/data-sources/import',
     body: parts => ({ ...plain(parts), servers: [{ url: upstreamUrl }] }),
     query: ({ path }) => ({ listenPath: path ?? newPath() }),
+  },
+  {
+    operation: 'importSwagger',
+    path: '/api/import/swagger',
+    body: parts => ({ swagger: plain(parts), ...toImportOptions(parts) }),
+    versionMembers: toImportVersion,
+  },
+  {
+    operation: 'importBlueprint',
+    path: '/api/import/blueprint',
+    body: parts => ({
+      blueprint: `FORMAT: 1A\n# ${parts.name ?? `A ${createPublicId()}`}\n## GET /a\n+ Response 200\n`,
+      ...toImportOptions(parts),
+    }),
+    versionMembers: toImportVersion,
   },
   { operation: 'createStreams', path: '/api/apis/streams', type: streamsType, body: streams },
   { operation: 'createMcp', path: '/api/mcps', body: parts => document(parts) },
@@ -280,14 +306,17 @@ onEveryEngine(
       const { method } = findOperation(writer.operation);
       const orgId = caller.orgId ?? installation.operatorId;
       const id = writer.changes ? await createChanged(writer.changes, caller) : '';
-      const search = new URLSearchParams({ ...writer.query?.(parts, orgId), ...query });
+      const search = new URLSearchParams({
+        ...writer.query?.(parts, orgId),
+        ...(writer.versionMembers ? {} : query),
+      });
       const path = `${writer.path}${id}${writer.suffix ?? ''}${search.size > 0 ? `?${search}` : ''}`;
       const isDashboard = writer.path.startsWith('/api/');
       const sentOrg = isDashboard || writer.changes ? '' : orgId;
       const answer = await app().ask(method, path, {
         ...(isDashboard && caller.accessKey !== undefined ? { credential: caller.accessKey } : {}),
         ...(writer.type ? { headers: { 'content-type': writer.type } } : {}),
-        body: writer.body(parts, sentOrg),
+        body: { ...writer.body(parts, sentOrg), ...writer.versionMembers?.(query) },
       });
       return { answer, pairs: recogniseProblems({ ...answer, method, path }) };
     }

@@ -46,11 +46,12 @@ const publicOperations = [
   'getSignInOptions',
 ];
 
-const maxBulkBytes = 6_000_000;
+const maxBodyBytes = 1_100_000;
+const maxBulkBytes = 1_200_000;
 
 onEveryEngine(
   'Every operation',
-  app => {
+  (app, engine) => {
     test('only the reviewed operations are public, and they accept no body that a form of another site can send', () => {
       const found = (catalogue as readonly Each[]).filter(it => it.permission === 'public');
       assert.deepEqual(found.map(it => it.name).sort(), [...publicOperations].sort());
@@ -106,7 +107,8 @@ onEveryEngine(
           });
         }
 
-        if (takesJson(it)) {
+        // Bodies are read before any storage: one engine shows it.
+        if (takesJson(it) && engine === 'sqlite') {
           test('refuses malformed, empty, foreign and oversized bodies', async () => {
             for (const body of [
               '',
@@ -128,7 +130,7 @@ onEveryEngine(
               );
               assert.ok(answer.status >= 400 && answer.status < 500, `${it.name} ${body.slice(0, 20)}: ${answer.text}`);
             }
-            const tooLong = it.isBulk ? maxBulkBytes : 5_300_000;
+            const tooLong = it.isBulk ? maxBulkBytes : maxBodyBytes;
             assertRefusal(it, await ask(app(), it, { body: `"${'x'.repeat(tooLong)}"` }), 413);
           });
 
@@ -137,7 +139,9 @@ onEveryEngine(
             assertRefusal(it, answer, surface.invalidStatus);
             assert.match(answer.text, /duplicate member a\.b\[1\]\.c/);
           });
+        }
 
+        if (takesJson(it)) {
           test('answers any JSON at all with success or a clear 4xx', async () => {
             await fc.assert(
               fc.asyncProperty(fc.jsonValue({ maxDepth: 3 }), async value => {
@@ -159,9 +163,9 @@ onEveryEngine(
         }
 
         test('is in the OpenAPI document of its surface', async () => {
-          const { body } = await app().ask('GET', `${surface.prefix}/openapi.json`, { credential: null });
-          assert.equal(body.openapi, '3.1.0');
-          assert.equal(body.paths[it.path][it.method.toLowerCase()].operationId, it.name);
+          const { openapi, paths } = await readDocument(app(), surface.prefix);
+          assert.equal(openapi, '3.1.0');
+          assert.equal(paths[it.path][it.method.toLowerCase()].operationId, it.name);
         });
 
         if (isMutation(it) && !isPublic) {
@@ -223,8 +227,8 @@ onEveryEngine(
     test('the OpenAPI documents declare the response to a missing credential at every operation', async () => {
       for (const it of (catalogue as readonly Each[]).filter(each => each.permission !== 'public')) {
         const { unauthorizedStatus, prefix } = surfaces[it.surface];
-        const { body } = await app().ask('GET', `${prefix}/openapi.json`, { credential: null });
-        const { responses } = body.paths[it.path][it.method.toLowerCase()];
+        const { paths } = await readDocument(app(), prefix);
+        const { responses } = paths[it.path][it.method.toLowerCase()];
         assert.match(responses[unauthorizedStatus]?.description ?? '', /^Missing or wrong credential$/, it.name);
       }
     });
@@ -246,8 +250,22 @@ onEveryEngine(
       }
     });
   },
-  { settings: { 'management.max_bulk_body_bytes': String(maxBulkBytes) } },
+  {
+    settings: {
+      'management.max_body_bytes': String(maxBodyBytes),
+      'management.max_bulk_body_bytes': String(maxBulkBytes),
+    },
+  },
 );
+
+const documents = new WeakMap<TestApp, Map<string, Promise<Answer>>>();
+
+/** The OpenAPI document of a surface, read once: it has megabytes, and every operation is looked up in it. */
+async function readDocument(app: TestApp, prefix: string): Promise<Answer['body']> {
+  const ofApp = documents.getOrInsertComputed(app, () => new Map());
+  const read = () => app.ask('GET', `${prefix}/openapi.json`, { credential: null });
+  return (await ofApp.getOrInsertComputed(prefix, read)).body;
+}
 
 async function lastAudit(app: TestApp) {
   const { records } = app.application.installation;

@@ -305,6 +305,35 @@ const resources: Record<string, Resource> = {
   '/portal-api/extended_attributes/{extended_attribute_id}/default-attributes/{default_attribute_id}': {
     make: async () => '/portal-api/extended_attributes/1/default-attributes/1',
   },
+  '/portal-api/products/{product_id}/changelog/{entry_id}': {
+    async make() {
+      const path = `/portal-api/products/${(await portal.product()).ID}/changelog`;
+      return `${path}/${(await ok('POST', path, { Kind: 'added', Headline: 'H', Text: 't', Version: '1' })).ID}`;
+    },
+  },
+  '/portal-api/invite-codes/{invite_code_id}': {
+    async make() {
+      const [team] = await ok('GET', '/portal-api/organisations/1/teams');
+      return `/portal-api/invite-codes/${(await ok('POST', '/portal-api/invite-codes', { TeamID: team.ID })).ID}`;
+    },
+  },
+  '/portal-api/terms/{terms_id}': {
+    async make() {
+      const version = { Version: `v-${createPublicId()}`, Content: 'c' };
+      return `/portal-api/terms/${(await ok('POST', '/portal-api/terms', version)).ID}`;
+    },
+  },
+  '/portal-api/categories/{category_id}': {
+    make: async () =>
+      `/portal-api/categories/${(await ok('POST', '/portal-api/categories', { Name: createPublicId() })).ID}`,
+  },
+  '/portal-api/menus/{menu_id}': {
+    async make() {
+      const Items = [{ Title: 'A', Path: '/blog', Children: [{ Title: 'B', Path: '/search' }] }];
+      const menu = { Name: 'M', Path: createPublicId(), Items };
+      return `/portal-api/menus/${(await ok('POST', '/portal-api/menus', menu)).ID}`;
+    },
+  },
   '/portal-api/pages/{page_id}': { make: async () => `/portal-api/pages/${(await portal.page()).ID}` },
   '/portal-api/pages/{page_id}/content-blocks/{content-block_id}': {
     make: async () => {
@@ -319,6 +348,7 @@ const resources: Record<string, Resource> = {
       return `${path}/${(await ok('POST', path, pair)).ID}`;
     },
   },
+  '/portal-api/mails/{mail_name}': { make: async () => '/portal-api/mails/approve' },
   '/portal-api/posts/{post_id}': { make: async () => `/portal-api/posts/${(await portal.post()).ID}` },
   '/portal-api/webhooks/{webhook_id}': { make: async () => `/portal-api/webhooks/${(await portal.webhook()).ID}` },
   '/portal-api/webhooks/{webhook_id}/headers/{header_id}': {

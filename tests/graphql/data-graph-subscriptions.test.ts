@@ -28,7 +28,9 @@ describe('subscriptions of a data graph', () => {
   let rest: Upstream;
   before(async () => {
     [app, source, rest] = await Promise.all([
-      startApp('sqlite', { settings: { 'graphql.max_socket_operations': '3' } }),
+      startApp('sqlite', {
+        settings: { 'graphql.max_socket_operations': '3', 'gateway.half_close_timeout_ms': '100' },
+      }),
       startSubscriptionServer({ schema: buildSchema(sourceSdl) }),
       startUpstream(),
     ]);

@@ -56,6 +56,8 @@ describe('Hostile plugins', () => {
     'a doubling text': "let s = 'x'; for (;;) s += s;",
     'an output of 100 MB': "request.Body = 'x'.repeat(1e8);",
     'many small outputs': "for (let i = 0; i < 1e6; i++) request.SetHeaders['X-' + i] = 'v';",
+    'thousands of headers': "for (let i = 0; i < 2e4; i++) request.SetHeaders['X-' + i] = 'v';",
+    'thousands of parameters': "for (let i = 0; i < 2e4; i++) request.ExtendedParams['p' + i] = ['v'];",
     'a regular expression with backtracking': "/^(a+)+$/.test('a'.repeat(60) + 'b');",
     'a regular expression with nested groups': "/^(([a-z])+.)+[A-Z]([a-z])+$/.test('a'.repeat(60));",
     'a large number': "BigInt('9'.repeat(1e6)) ** 100n;",
@@ -70,6 +72,19 @@ describe('Hostile plugins', () => {
         for (const attack of attacks) assert.equal((await attack).status, 500);
         assert.equal((await fetch(other)).status, 200);
       });
+
+  /** Requests after which a plugin whose calls are short has left its worker. */
+  const harmlessRequests = 60;
+  for (const [name, body] of Object.entries(exhausting))
+    test(`${name} after harmless calls ends in 500, while other APIs are served`, async () => {
+      const attack = { headers: { 'x-attack': '1' } };
+      const url = await publish(app, openApi(upstream, plugin(`if (request.Headers['X-Attack']) { ${body} }`)));
+      for (let i = 0; i < harmlessRequests; i++) assert.equal((await fetch(url)).status, 200);
+      const attacks = Array.from({ length: 3 }, () => fetch(url, attack));
+      assert.equal((await fetch(other)).status, 200);
+      for (const attacked of attacks) assert.equal((await attacked).status, 500);
+      assert.equal((await fetch(url)).status, 200);
+    });
 
   const escapes: Readonly<Record<string, string>> = {
     process: 'typeof process + typeof require + typeof globalThis.Buffer',
@@ -111,6 +126,23 @@ describe('Hostile plugins', () => {
       String(seen),
     );
     assert.equal(({} as Record<string, unknown>).polluted, undefined);
+  });
+
+  test('memory returns after 10,000 calls that each leak 100 kB, on workers and on the traffic thread', async () => {
+    const url = await publish(app, openApi(upstream, plugin(`globalThis.kept = 'x'.repeat(1e5) + Math.random();`)));
+    const send = async (count: number) => {
+      let left = count;
+      const client = async () => {
+        while (left-- > 0) assert.equal((await fetch(url)).status, 200);
+      };
+      await Promise.all(Array.from({ length: 8 }, client));
+    };
+    await send(1000);
+    const before = process.memoryUsage().rss;
+    await send(10_000);
+    const grownMiB = (process.memoryUsage().rss - before) / 1_048_576;
+    assert.ok(grownMiB < 200, `grew by ${grownMiB} MiB of the 950 that were leaked`);
+    assert.equal((await fetch(other)).status, 200);
   });
 
   test('keys of another organisation do not exist for a plugin, read or written', async () => {

@@ -67,7 +67,17 @@ describe('an installation by the Dockerfile', { timeout }, () => {
   test('the image has the program, the guides and nothing of the repository beside them', () => {
     const root = join(image.root, 'opt/gatewright');
     assert.deepEqual(readdirSync(root).sort(), [
-      ...['LICENSE', 'bin', 'docs', 'node_modules', 'package-lock.json', 'package.json', 'src', 'tools'],
+      ...[
+        'LICENSE',
+        'bin',
+        'docs',
+        'node_modules',
+        'package-lock.json',
+        'package.json',
+        'src',
+        'tools',
+        'tsconfig.json',
+      ],
     ]);
     assert.deepEqual(readdirSync(join(root, 'tools')).sort(), ['health-check.ts', 'warm.ts']);
     assert.deepEqual(globSync('src/**/*.test.ts', { cwd: root }), []);
@@ -105,6 +115,8 @@ describe('an installation by the Dockerfile', { timeout }, () => {
     for (const name of ['gateway', 'dashboard', 'portal'])
       for (const path of ['/live', '/ready'])
         assert.equal((await fetch(urlIn(started.output(), name) + path)).status, 200, `${name} ${path}`);
+    const page = await fetch(urlIn(started.output(), 'dashboard'), { headers: { accept: 'text/html' } });
+    assert.match(await page.text(), /<div id="app">/, 'the image has the web app built');
     const healthy = runAs(healthCheck);
     assert.equal(await healthy.ended, 0, healthy.output());
     assert.match(healthy.output(), /\/ready responded with 200/);

@@ -42,7 +42,7 @@ for (const [thread, file, notNeeded] of [
         '/gateway/steps/order\\.ts$',
         '/gateway/(graphql|mcp|validation)/',
         '/languages/(jq/jq|go-template/template|rego/rego|json-schema)',
-        '/apis/convert/(?!operations|formats|problems)',
+        '/apis/convert/(?!operations|import-operations|formats|problems)',
         '/people/single-sign-on/(saml/(?!service-key|begin-logout)|oidc|ldap/(?!filter|ber))',
         '/operations/(mcp/route|docs/pages)\\.ts$',
       ].join('|'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { createPublicId, createSecretText } from '#base/ids.ts';
@@ -190,6 +190,29 @@ test('a role opens its own listeners and no others', async () => {
       assert.ok(answer.body, 'the surface itself answers, in JSON');
     }
     assert.equal((await child.stop()).code, 0);
+  }
+});
+
+/** Niceness of the threads of a process with this name. */
+function readNiceness(pid: number, threadName: string): number[] {
+  const stats = readdirSync(`/proc/${pid}/task`).map(id => readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8'));
+  return stats
+    .filter(stat => stat.includes(`(${threadName})`))
+    .map(stat => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]));
+}
+
+test('the main thread has a lower priority than traffic threads, and its own in a process without them', async () => {
+  const directory = fresh();
+  const own = getPriority();
+  for (const [role, addedNiceness] of [
+    ['all', 5],
+    ['dashboard', 0],
+  ] as const) {
+    const child = await startChild({ directory, environment: { GW_THREADS: '2' }, args: ['--role', role] });
+    const { pid } = (await child.ask('GET', '/api/system/nodes')).body.data.nodes[0];
+    assert.deepEqual(readNiceness(pid, 'node-MainThread'), [Math.min(own + addedNiceness, 19)], role);
+    assert.deepEqual(readNiceness(pid, 'gw-traffic'), role === 'all' ? [own, own] : [], role);
+    await child.stop();
   }
 });
 

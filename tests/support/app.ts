@@ -60,6 +60,12 @@ export interface AppOptions {
   onTrafficLog?: (lines: string) => void;
 }
 
+/**
+ * Lets the suites start and sign in often: what is verified is the same, and the cost is part of the hash. The default
+ * cost is a quarter of the processor time of a start.
+ */
+export const lowPasswordCost = { N: 2, r: 1, p: 1 };
+
 const logs = process.env.GW_TEST_LOGS;
 /** `native` or `node`, to run the suite with each. */
 const http1Engine = process.env.GW_TEST_HTTP1_ENGINE;
@@ -99,6 +105,7 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
     clock: options.clock ?? systemClock,
     threadProgram: options.threadProgram,
     webApp: options.webApp,
+    passwordCost: lowPasswordCost,
     writeLog(lines) {
       write(lines);
       options.onTrafficLog?.(lines);

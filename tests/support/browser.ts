@@ -1,6 +1,6 @@
 import { createPublicId } from '#base/ids.ts';
 import { hashPassword } from '#base/passwords.ts';
-import type { Answer, TestApp } from './app.ts';
+import { type Answer, lowPasswordCost, type TestApp } from './app.ts';
 
 /** A browser of one user: keeps the session cookie and sends the CSRF token with writes, by default. */
 export interface Browser {
@@ -40,16 +40,13 @@ export interface Person {
   readonly accessKey: string;
 }
 
-/** Lets the suites sign in often: what is verified is the same, and the cost is part of the hash. */
-const lowCost = { N: 2, r: 1, p: 1 };
-
 /** An active user with a password, in the organisation of the installation or another. */
 export async function addPerson(app: TestApp, more: Record<string, unknown> = {}): Promise<Person> {
   const username = (more.email_address as string) ?? `p${createPublicId()}@example.org`;
   const write = { email_address: username, first_name: 'P', last_name: 'Q', active: true, ...more };
   const { body: made } = await app.ask('POST', '/admin/users', { body: write });
   const password = `Correct horse ${createPublicId()}`;
-  const hash = await hashPassword(password, lowCost);
+  const hash = await hashPassword(password, lowPasswordCost);
   const { users } = app.application.installation.services;
   await users.change({ id: made.Meta.id }, user => ({ ...user, password: hash, password_updated: user.created_at }));
   return { id: made.Meta.id, orgId: made.Meta.org_id, username, password, accessKey: made.Message };

@@ -28,7 +28,12 @@ const isStatusNotice = (text: string) =>
   /^Failed to load resource: the server responded with a status of 4\d\d/.test(text);
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-export function testDashboard(options: AppOptions = {}): DashboardTest {
+export interface DashboardOptions extends AppOptions {
+  /** Another origin that pages lead to, such as that of an identity provider. */
+  allowsOrigin?(origin: string): boolean;
+}
+
+export function testDashboard({ allowsOrigin = () => false, ...options }: DashboardOptions = {}): DashboardTest {
   let app: TestApp;
   let browser: Chromium;
   const errors: string[] = [];
@@ -52,7 +57,7 @@ export function testDashboard(options: AppOptions = {}): DashboardTest {
     page.on('console', message => message.type() === 'error' && report(message.text()));
     page.on('pageerror', error => report(error.message));
     await context.route(
-      url => url.origin !== app.url.dashboard && url.protocol.startsWith('http'),
+      url => url.origin !== app.url.dashboard && url.protocol.startsWith('http') && !allowsOrigin(url.origin),
       (route, request) => {
         report(`request to another host: ${request.url()}`);
         return route.abort();
@@ -93,8 +98,24 @@ interface AxeResult {
 /** No serious or critical finding of axe (WCAG 2.2 AA and best practices). The script is injected by the debugger. */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
   await page.evaluate(axeSource);
-  const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as AxeResult;
+  await assertRules(page, name, {});
+}
+
+/** No finding of contrast, on a page that `assertAccessible` has seen in another theme. */
+export const assertContrast = (page: Page, name: string): Promise<void> =>
+  assertRules(page, name, { runOnly: ['color-contrast'] });
+
+async function assertRules(page: Page, name: string, options: { runOnly?: readonly string[] }): Promise<void> {
+  const given = JSON.stringify({ resultTypes: ['violations'], ...options });
+  const { violations } = (await page.evaluate(`axe.run(document, ${given})`)) as AxeResult;
   const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
   const lines = serious.flatMap(({ id, nodes }) => nodes.map(it => `${id}: ${it.html}\n  ${it.failureSummary}`));
   assert.deepEqual(lines, [], name);
+}
+
+/** Another look at the window: results older than two seconds are read again. */
+export async function readAgain(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.clock.fastForward(5000);
+  await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
 }

@@ -24,7 +24,7 @@ const container = z.strictObject({
   envFrom: z.array(
     z.union([
       z.strictObject({ configMapRef: z.strictObject({ name: z.literal('gatewright') }) }),
-      z.strictObject({ secretRef: z.strictObject({ name: z.literal('gatewright') }) }),
+      z.strictObject({ secretRef: z.strictObject({ name: z.string().regex(/^gatewright(-[a-z]+)?$/) }) }),
     ]),
   ),
   env: z.array(z.strictObject({ name: z.string().startsWith('GW_'), value: z.string() })).default([]),

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Person } from './browser.ts';
-import { assertAccessible, type DashboardTest } from './dashboard-app.ts';
+import { assertAccessible, assertContrast, type DashboardTest } from './dashboard-app.ts';
+import type { PageList } from './dashboard-pages.ts';
 
-/** Paths with the first-level heading that their page has. */
-export type PageList = Readonly<Record<string, RegExp>>;
+export type { PageList };
 
 /** Of every page at three widths, for eyes: `GW_UI_SCREENSHOTS=1` prints the directory. */
 const shots = process.env.GW_UI_SCREENSHOTS ? mkdtempSync(join(tmpdir(), 'gw-ui-')) : undefined;
@@ -35,20 +35,46 @@ interface WalkOptions {
   resolve?(path: string): string;
 }
 
-/** Declares the tests that open each page in both themes: axe, and a screen of 360 pixels. */
-export function testPages(dashboard: DashboardTest, { pages, person, resolve = path => path }: WalkOptions): void {
-  for (const dark of [false, true])
-    test(`each is accessible and fits a screen of 360 pixels, ${dark ? 'dark' : 'light'}`, async () => {
-      const page = await dashboard.openAs(person(), '/', { dark });
-      for (const [path, heading] of Object.entries(pages)) {
-        await page.goto(dashboard.app().url.dashboard + resolve(path));
-        await settlePage(page, heading);
-        await assertAccessible(page, path);
-        await page.setViewportSize({ width: 360, height: 900 });
-        const width = await page.evaluate('document.documentElement.scrollWidth');
-        assert.ok(Number(width) <= 360, `${path} is ${width} wide`);
-        await photographPage(page, path, dark ? 'dark' : 'light');
-        await page.setViewportSize({ width: 1280, height: 900 });
-      }
-    });
+/** Declares the tests that open each page of the dashboard in both themes: axe, and a screen of 360 pixels. */
+export const testPages = (dashboard: DashboardTest, { pages, person, resolve }: WalkOptions): void =>
+  testEachPage({
+    pages,
+    ...(resolve ? { resolve } : {}),
+    open: () => dashboard.openAs(person(), '/'),
+    origin: () => dashboard.app().url.dashboard,
+  });
+
+interface EachPageOptions extends Pick<WalkOptions, 'pages' | 'resolve'> {
+  /** A page of a signed-in user, in the light theme. */
+  open(): Promise<Page>;
+  origin(): string;
+}
+
+/** Many pages on a machine that does other things. */
+const walkTimeoutMs = 600_000;
+
+/** The same tests for the pages of any app. Each page is loaded once: the dark theme differs by its colours. */
+export function testEachPage({ pages, open, origin, resolve = path => path }: EachPageOptions): void {
+  test('each is accessible, light and dark, and fits a screen of 360 pixels', { timeout: walkTimeoutMs }, async () => {
+    const page = await open();
+    for (const [path, heading] of Object.entries(pages)) {
+      await page.goto(origin() + resolve(path));
+      await settlePage(page, heading);
+      await assertAccessible(page, path);
+      await assertFits(page, path);
+      await photographPage(page, path, 'light');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await assertContrast(page, `${path}, dark`);
+      await photographPage(page, path, 'dark');
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.setViewportSize({ width: 1280, height: 900 });
+    }
+  });
+}
+
+async function assertFits(page: Page, path: string): Promise<void> {
+  await page.setViewportSize({ width: 360, height: 900 });
+  const width = await page.evaluate('document.documentElement.scrollWidth');
+  assert.ok(Number(width) <= 360, `${path} is ${width} wide`);
 }

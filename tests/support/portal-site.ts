@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { type BrowserContext, type Browser as Chromium, chromium, type Page } from 'playwright-core';
+import { hashPassword } from '#base/passwords.ts';
 import { chromiumProgram } from '../../tools/services.ts';
-import { type AppOptions, startApp, type TestApp } from './app.ts';
+import { type AppOptions, lowPasswordCost, startApp, type TestApp } from './app.ts';
 import { aDeveloper } from './portal.ts';
 
 /**
@@ -34,9 +35,11 @@ const isStatusNotice = (text: string) =>
 
 export const sitePassword = 'correct horse battery staple';
 
-/** An active developer with a password. */
+/** An active developer with a password, which costs little to verify. */
 export async function aSiteDeveloper(app: TestApp, more: Record<string, unknown> = {}): Promise<Developer> {
   const created = await aDeveloper(app, { Password: sitePassword, ...more });
+  const Password = await hashPassword(sitePassword, lowPasswordCost);
+  await app.application.installation.services.portal.users.change(created.ID, user => ({ ...user, Password }));
   return { ID: created.ID, Email: created.Email, Password: sitePassword };
 }
 
@@ -46,7 +49,11 @@ export async function signInBySite(page: Page, { Email, Password }: Pick<Develop
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-export function testPortalSite(options: AppOptions = {}): PortalSiteTest {
+/** `listOrigins`: other origins that pages may open, such as one of an identity provider. */
+export function testPortalSite(
+  options: AppOptions = {},
+  listOrigins: () => readonly string[] = () => [],
+): PortalSiteTest {
   let app: TestApp;
   let browser: Chromium;
   const errors: string[] = [];
@@ -68,7 +75,7 @@ export function testPortalSite(options: AppOptions = {}): PortalSiteTest {
     page.on('console', message => message.type() === 'error' && report(message.text()));
     page.on('pageerror', error => report(error.message));
     await context.route(
-      url => url.origin !== app.url.portal && url.protocol.startsWith('http'),
+      url => ![app.url.portal, ...listOrigins()].includes(url.origin) && url.protocol.startsWith('http'),
       (route, request) => {
         report(`request to another host: ${request.url()}`);
         return route.abort();

@@ -20,9 +20,11 @@ describe('Analytics page', () => {
     reader = await dashboard.addPerson({ user_permissions: { analytics: 'read', log: 'read' } });
     const named = (name: string, more = {}) =>
       openApi(upstream, { api_id: name, name, proxy: { listen_path: `/${name}/` }, ...more });
-    await publish(dashboard.app(), named('open'));
+    await publish(dashboard.app(), named('open', { tag_headers: ['x-team'] }));
     await publish(dashboard.app(), named('guarded', { use_keyless: false }));
-    for (const path of ['/open/1', '/open/2', '/guarded/refused']) await fetch(dashboard.app().url.gateway + path);
+    const headers = { 'x-team': 'red' };
+    await fetch(`${dashboard.app().url.gateway}/open/1`, { headers });
+    for (const path of ['/open/2', '/guarded/refused']) await fetch(dashboard.app().url.gateway + path);
     await eventually(async () => {
       const { body } = await dashboard.app().ask('GET', `/api/usage?${rangeQuery()}`);
       assert.equal(body.data[0]?.hits, 3);
@@ -30,7 +32,7 @@ describe('Analytics page', () => {
   });
   after(() => upstream?.close());
 
-  test('an API narrows all counts, and its errors lead to the requests in the logs', async () => {
+  test('an API or a tag narrows all counts, and its errors lead to the requests in the logs', async () => {
     const page = await dashboard.openAs(reader, '/analytics?range=1h');
     const reasons = page.getByRole('region', { name: 'Errors by reason' });
     await reasons.getByText('auth_field_missing').waitFor();
@@ -43,7 +45,12 @@ describe('Analytics page', () => {
     await page.getByText('2 requests, 0 of them errors').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('api_id'), 'open');
     await page.getByText('No errors in this time.').waitFor();
-    await page.goBack();
+    await page.getByRole('button', { name: 'x-team-red', exact: true }).click();
+    await page.getByText('1 requests, 0 of them errors').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('tags'), 'x-team-red');
+    await page.getByRole('button', { name: 'Show all tags' }).click();
+    await page.getByText('2 requests, 0 of them errors').waitFor();
+    await page.goto(`${dashboard.app().url.dashboard}/analytics?range=1h`);
     await reasons.getByRole('link', { name: 'See errors in the logs: 1' }).click();
     await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
     await page.getByRole('button', { name: 'Details of GET /guarded/refused' }).waitFor();
@@ -57,6 +64,7 @@ describe('Analytics page', () => {
     await page.getByText('2 requests, 0 of them errors').waitFor();
     await page.waitForLoadState('networkidle');
     assert.equal(await page.getByText('Busiest keys').count(), 0);
+    assert.equal(await page.getByText('Busiest tags').count(), 0);
     assert.equal(await page.getByRole('alert').count(), 0);
   });
 });

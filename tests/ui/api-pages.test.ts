@@ -2,21 +2,8 @@ import assert from 'node:assert/strict';
 import { before, describe } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { testDashboard } from '../support/dashboard-app.ts';
+import { dashboardPages } from '../support/dashboard-pages.ts';
 import { testPages } from '../support/page-walk.ts';
-
-/** Every page about one API in the OpenAPI format, opened by an administrator. */
-const pages: Readonly<Record<string, RegExp>> = {
-  '/apis/books': /^Books$/,
-  '/apis/books/settings?section=authentication': /^Books$/,
-  '/apis/books/settings?section=traffic': /^Books$/,
-  '/apis/books/endpoints': /^Books$/,
-  '/apis/books/try': /^Books$/,
-  '/apis/books/versions': /^Books$/,
-  '/apis/books/consumers': /^Books$/,
-  '/apis/books/code': /^Books$/,
-  '/apis/books/history?from=1&to=1': /^Books$/,
-  '/apis/import': /^Import API$/,
-};
 
 const document = {
   openapi: '3.0.3',
@@ -57,9 +44,11 @@ describe('Pages of an API', () => {
     const { ask } = dashboard.app();
     const created = await ask('POST', '/api/apis/oas?wait=applied', { body: document });
     assert.equal(created.status, 200, JSON.stringify(created.body));
+    const proxy = { listen_path: '/older/', target_url: 'http://127.0.0.1:9' };
+    await ask('POST', '/api/apis', { body: { api_definition: { api_id: 'older', name: 'Older', proxy } } });
     const rights = { books: { api_id: 'books', api_name: 'Books', versions: ['Default'] } };
     await ask('POST', '/api/keys', { body: { alias: 'First client', access_rights: rights } });
   });
 
-  testPages(dashboard, { pages, person: () => admin });
+  testPages(dashboard, { pages: dashboardPages.apis, person: () => admin });
 });

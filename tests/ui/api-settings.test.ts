@@ -85,6 +85,31 @@ describe('Settings of an API', () => {
     await page.getByText('No changes').waitFor();
   });
 
+  test('a missing name, listen path and upstream mark their fields and sections, and the focus moves to the first', async () => {
+    await create('faulty');
+    const page = await dashboard.openAs(admin, '/apis/faulty/settings?section=upstream');
+    const sections = page.getByRole('navigation', { name: 'Sections' });
+    await page.getByLabel('Upstream URL').fill('');
+    await sections.getByRole('button', { name: 'Server', exact: true }).click();
+    await page.getByLabel('Path', { exact: true }).fill('');
+    await sections.getByRole('button', { name: 'Info', exact: true }).click();
+    await page.getByLabel('Name', { exact: true }).fill('');
+    for (const name of ['Info', 'Server', 'Upstream'])
+      await sections.getByRole('button', { name: `${name} 1 fault` }).waitFor();
+    await sections.getByRole('button', { name: /^Upstream/ }).click();
+    await page.getByLabel('Upstream URL').waitFor();
+    await page.getByRole('button', { name: 'Go to the first fault' }).click();
+    const first = page.getByLabel('Name', { exact: true });
+    await first.waitFor();
+    await page.locator('[aria-invalid]:focus').waitFor();
+    assert.equal(await first.getAttribute('id'), await page.locator(':focus').getAttribute('id'));
+    await page.goto(`${dashboard.app().url.dashboard}/apis/new`);
+    await page.getByRole('button', { name: 'Create API' }).click();
+    await page.locator('[aria-invalid]:focus').waitFor();
+    assert.equal(await page.getByLabel('Name').getAttribute('id'), await page.locator(':focus').getAttribute('id'));
+    assert.equal(await page.locator('[aria-invalid]').count(), 3);
+  });
+
   test('edits of two sessions are merged on top of each other', async () => {
     await create('merged');
     const page = await dashboard.openAs(admin, '/apis/merged/settings?section=info');
@@ -101,6 +126,45 @@ describe('Settings of an API', () => {
     const gateway = (await read('merged'))['x-gw-api-gateway'];
     assert.equal(gateway.info.name, 'Mine');
     assert.equal(gateway.middleware.global.contextVariables.enabled, true);
+  });
+
+  test('completion offers members of the schema, a wrong type is marked before the save, form and code agree', async () => {
+    await create('typed');
+    const page = await dashboard.openAs(admin, '/apis/typed/code');
+    const editor = page.getByRole('textbox', { name: 'Definition of typed' });
+    const complete = async (typed: string, name: string) => {
+      await page.keyboard.type(typed);
+      await page.getByRole('option', { name, exact: false }).first().waitFor();
+      if (name === 'gatewayTags') await assertAccessible(page, 'completion');
+      await page.getByRole('option', { name, exact: false }).first().click();
+    };
+    await editor.getByText('"server"').click();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await complete('"gatewayT', 'gatewayTags');
+    await complete('"ena', 'enabled');
+    await page.keyboard.type('"yes"');
+    await editor.locator('.cm-lintRange-error').first().waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Review and save' }).isDisabled(), true);
+    for (const _character of '"yes"') await page.keyboard.press('Backspace');
+    await complete('fa', 'false');
+    await page.keyboard.type(', ');
+    await complete('"ta', 'tags');
+    await page.keyboard.type('"edge"');
+    const saveValid = async () => {
+      await page.getByText('Unsaved changes: The definition is valid').waitFor();
+      await save(page);
+      await page.getByText('API typed saved').first().waitFor();
+    };
+    await saveValid();
+    assert.deepEqual((await read('typed'))['x-gw-api-gateway'].server.gatewayTags, { enabled: false, tags: ['edge'] });
+    await page.goto(`${dashboard.app().url.dashboard}/apis/typed/settings?section=server`);
+    const tags = page.getByLabel('Tags', { exact: true });
+    assert.equal(await tags.inputValue(), 'edge');
+    await tags.fill('edge\nlab');
+    await saveValid();
+    await page.goto(`${dashboard.app().url.dashboard}/apis/typed/code`);
+    await editor.getByText('"lab"').waitFor();
   });
 
   test('an added authentication method refuses requests without its credential', async () => {

@@ -128,6 +128,35 @@ describe('Dashboard', () => {
     await editor.getByText('"/theirs/"').waitFor();
   });
 
+  test('a definition edited as YAML is checked and saved; text that is no YAML stays and cannot be saved', async () => {
+    const { ask, url } = dashboard.app();
+    const proxy = { listen_path: '/yaml/', target_url: upstreamUrl, strip_listen_path: true };
+    const api_definition = { api_id: 'yaml', name: 'Yaml', use_keyless: true, proxy };
+    await ask('POST', '/api/apis?wait=applied', { body: { api_definition } });
+    const page = await dashboard.openAs(person, '/apis/yaml/code');
+    await page.getByLabel('Notation').selectOption('YAML');
+    const editor = page.getByRole('textbox', { name: 'Definition of Yaml' });
+    await editor.getByText('listen_path: /yaml/').waitFor();
+    await page.getByText('No changes', { exact: true }).waitFor();
+    await editor.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.insertText('\n- [');
+    await page.getByRole('alert').getByText('This is not YAML').waitFor();
+    assert.equal(await page.getByLabel('Notation').isDisabled(), true);
+    const text =
+      'api_id: yaml\nname: Yaml\nuse_keyless: true\nproxy:\n  listen_path: /moved-yaml/\n  strip_listen_path: true\n';
+    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(`${text}  target_url: ${upstreamUrl}\n`)})`);
+    await editor.click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.press('Control+V');
+    await page.getByText('Unsaved changes: The definition is valid').waitFor();
+    await assertAccessible(page, 'definition as YAML');
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('API Yaml saved. Live on all traffic threads').waitFor();
+    assert.equal((await fetch(`${url.gateway}/moved-yaml/`)).status, 200);
+  });
+
   test('after the end of a session the page stays, and the failed call is repeated after a sign-in', async () => {
     const own = await dashboard.addPerson(admin);
     const page = await dashboard.openAs(own, '/keys');
@@ -182,6 +211,9 @@ describe('Dashboard', () => {
 
   test('an API is deleted after a tick, and its address is gone', async () => {
     const page = await dashboard.openAs(person, '/apis');
+    await page.getByRole('button', { name: 'Actions for Book shop' }).click();
+    await page.getByRole('menuitem', { name: 'Purge cached responses' }).click();
+    await page.getByText('Cached responses of Book shop purged').waitFor();
     await page.getByRole('button', { name: 'Actions for Book shop' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Delete Book shop?' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Person } from '../support/browser.ts';
-import { testDashboard } from '../support/dashboard-app.ts';
+import { readAgain, testDashboard } from '../support/dashboard-app.ts';
 
 const rights = { orders: { api_id: 'orders', api_name: 'Orders', versions: ['Default'] } };
 const upstream = 'http://127.0.0.1:9';
@@ -117,10 +117,3 @@ describe('Drafts and conflicts in the dashboard', () => {
     await editor.getByText('mine').waitFor();
   });
 });
-
-/** Another look at the window: results older than two seconds are read again. */
-async function readAgain(page: Page) {
-  await page.clock.install();
-  await page.clock.fastForward(5000);
-  await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
-}

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
-import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+import { assertAccessible, readAgain, testDashboard } from '../support/dashboard-app.ts';
+import { answerGraphql } from '../support/graphql-upstream.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const schema = 'type Query { books: [Book] }\ntype Book { title: String }';
 const definition = {
@@ -15,10 +17,14 @@ const definition = {
 describe('GraphQL APIs and settings in the dashboard', () => {
   const dashboard = testDashboard();
   let person: Person;
+  let upstream: Upstream;
   before(async () => {
+    upstream = await startUpstream();
     person = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
     await dashboard.app().ask('POST', '/api/apis?wait=applied', { body: { api_definition: definition } });
   });
+
+  after(() => upstream?.close());
 
   test('a schema with a fault is refused before it is saved, and a valid one is served', async () => {
     const page = await dashboard.openAs(person, '/data-graphs');
@@ -32,15 +38,67 @@ describe('GraphQL APIs and settings in the dashboard', () => {
       await page.keyboard.press('Control+V');
     };
     await replace('type Query { books: [Boook] }');
-    await page.getByRole('button', { name: 'Save schema' }).click();
     await page.getByRole('alert').getByText('The schema cannot be saved').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Review and save' }).isDisabled(), true);
     await replace(schema.replace('title: String', 'title: String isbn: ID'));
-    await page.getByRole('button', { name: 'Save schema' }).click();
-    await page.getByText('Schema of Library saved').waitFor();
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog', { name: 'Review changes' }).getByText('isbn: ID').first().waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('API Library saved').waitFor();
     const { body } = await dashboard.app().ask('GET', '/api/apis/library');
     assert.match(body.api_definition.graphql.schema, /isbn: ID/);
     assert.equal(body.api_definition.graphql.execution_mode, 'proxyOnly');
     await assertAccessible(page, 'schema of a GraphQL API');
+  });
+
+  test('edits of a schema stay when another user saved one, and are merged by definition', async () => {
+    const { ask } = dashboard.app();
+    const shared = {
+      ...definition,
+      api_id: 'shared',
+      name: 'Shared',
+      proxy: { ...definition.proxy, listen_path: '/s/' },
+    };
+    await ask('POST', '/api/apis?wait=applied', { body: { api_definition: shared } });
+    const page = await dashboard.openAs(person, '/apis/shared/schema');
+    const editor = page.getByRole('textbox', { name: 'Schema of Shared' });
+    await editor.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.insertText('\nscalar Mine');
+    const theirs = { ...shared, graphql: { ...shared.graphql, schema: `scalar Theirs\n${schema}` } };
+    await ask('PUT', '/api/apis/shared?wait=applied', { body: { api_definition: theirs } });
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Apply mine on top' }).click();
+    await page
+      .getByRole('dialog', { name: 'Review changes' })
+      .getByRole('button', { name: 'Save', exact: true })
+      .click();
+    await page.getByText('API Shared saved').waitFor();
+    const { body } = await ask('GET', '/api/apis/shared');
+    for (const part of ['scalar Mine', 'scalar Theirs', 'type Book'])
+      assert.ok(body.api_definition.graphql.schema.includes(part), part);
+  });
+
+  test('the schema is read from the upstream, and a GraphQL API is created with one', async () => {
+    answerGraphql(upstream);
+    const page = await dashboard.openAs(person, '/apis/new');
+    await page.getByRole('radio', { name: /^GraphQL/ }).check();
+    await page.getByLabel('Name').fill('Shelf');
+    await page.getByLabel('Upstream URL').fill(upstream.url);
+    await page.getByRole('button', { name: 'Create API' }).click();
+    await page.getByText('Enter a schema with a type Query').waitFor();
+    await page.getByRole('textbox', { name: /^Schema/ }).fill('type Query { old: Int }');
+    await page.getByRole('button', { name: 'Create API' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Shelf' }).waitFor();
+    await page.getByRole('link', { name: 'Schema', exact: true }).click();
+    await page.getByRole('button', { name: 'Read from the upstream' }).click();
+    await page.getByText('Schema read from the upstream').waitFor();
+    await page.getByRole('textbox', { name: 'Schema of Shelf' }).getByText('old: Int').waitFor({ state: 'detached' });
+    await page.goto(`${dashboard.app().url.dashboard}/apis/new`);
+    await page.getByRole('radio', { name: /^MCP/ }).check();
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await page.waitForURL('**/mcp-proxies/new');
   });
 
   test('additional permissions and rules are saved, and a module that is not valid is refused in place', async () => {
@@ -57,5 +115,21 @@ describe('GraphQL APIs and settings in the dashboard', () => {
     await page.getByRole('button', { name: 'Save rules' }).click();
     await page.getByRole('alert').waitFor();
     await assertAccessible(page, 'settings');
+  });
+
+  test('typed permissions and rules stay when a later read has another state', async () => {
+    const { ask } = dashboard.app();
+    const page = await dashboard.openAs(person, '/settings');
+    await page.getByRole('button', { name: 'Add permission' }).click();
+    await page.getByLabel('Name').last().fill('mine');
+    await page.getByRole('textbox', { name: 'Rules in Rego' }).click();
+    await page.keyboard.type('# mine');
+    await ask('PUT', '/api/org/permissions', { body: { additional_permissions: { theirs: 'Theirs' } } });
+    await ask('PUT', '/api/org/opa', { body: { open_policy: { enabled: false, rules: '# theirs' } } });
+    const read = page.waitForResponse(response => response.url().endsWith('/api/org/permissions'));
+    await readAgain(page);
+    await read;
+    await page.getByRole('textbox', { name: 'Rules in Rego' }).getByText('# mine').waitFor();
+    assert.equal(await page.getByLabel('Name').last().inputValue(), 'mine');
   });
 });

@@ -1,22 +1,8 @@
 import { before, describe } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { testDashboard } from '../support/dashboard-app.ts';
-import { type PageList, testPages } from '../support/page-walk.ts';
-
-const pages: PageList = {
-  '/keys': /^Keys$/,
-  '/keys/new': /^New key$/,
-  '/keys/:key': /^First client$/,
-  '/keys/:key?tab=settings': /^First client$/,
-  '/keys/:key?tab=raw': /^First client$/,
-  '/policies': /^Policies$/,
-  '/policies/new': /^New policy$/,
-  '/policies/starter': /^Starter$/,
-  '/policies/starter?tab=limits': /^Starter$/,
-  '/policies/starter?tab=details': /^Starter$/,
-  '/policies/starter?tab=keys': /^Starter$/,
-  '/policies/starter?tab=merge': /^Starter$/,
-};
+import { dashboardPages } from '../support/dashboard-pages.ts';
+import { testPages } from '../support/page-walk.ts';
 
 const api = {
   api_id: 'orders',
@@ -47,5 +33,9 @@ describe('Pages of access', () => {
     await ask('POST', '/api/keys', { body: { alias: 'Second', access_rights: rights, quota_max: 10, tags: ['a'] } });
   });
 
-  testPages(dashboard, { pages, person: () => admin, resolve: path => path.replace(':key', keyHash) });
+  testPages(dashboard, {
+    pages: dashboardPages.access,
+    person: () => admin,
+    resolve: path => path.replace(':key', keyHash),
+  });
 });

@@ -2,15 +2,8 @@ import { before, describe } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { makeAuthority, makeClientCertificate } from '../support/certificates.ts';
 import { testDashboard } from '../support/dashboard-app.ts';
-import { type PageList, testPages } from '../support/page-walk.ts';
-
-const pages: PageList = {
-  '/certificates': /^Certificates$/,
-  '/certificates/:certificate': /^partner$/,
-  '/oauth-clients': /^OAuth clients$/,
-  '/oauth-clients/new': /^New OAuth client$/,
-  '/oauth-clients/shop/app': /^Shop app$/,
-};
+import { dashboardPages } from '../support/dashboard-pages.ts';
+import { testPages } from '../support/page-walk.ts';
 
 const api = {
   api_id: 'shop',
@@ -36,5 +29,9 @@ describe('Pages of certificates and OAuth clients', () => {
     certificate = (await ask('POST', '/api/certs', { body: form })).body.id;
   });
 
-  testPages(dashboard, { pages, person: () => admin, resolve: path => path.replace(':certificate', certificate) });
+  testPages(dashboard, {
+    pages: dashboardPages.credentials,
+    person: () => admin,
+    resolve: path => path.replace(':certificate', certificate),
+  });
 });

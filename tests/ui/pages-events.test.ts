@@ -1,16 +1,8 @@
 import { before, describe } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { testDashboard } from '../support/dashboard-app.ts';
-import { type PageList, testPages } from '../support/page-walk.ts';
-
-const pages: PageList = {
-  '/webhooks': /^Webhooks$/,
-  '/webhooks/new': /^New webhook$/,
-  '/webhooks/:hook': /^Alarms$/,
-  '/webhooks/:hook?tab=deliveries': /^Alarms$/,
-  '/webhooks/:hook?tab=secret': /^Alarms$/,
-  '/deliveries': /^Deliveries$/,
-};
+import { dashboardPages } from '../support/dashboard-pages.ts';
+import { testPages } from '../support/page-walk.ts';
 
 describe('Pages of events', () => {
   const dashboard = testDashboard();
@@ -28,5 +20,9 @@ describe('Pages of events', () => {
     hookId = (await dashboard.app().ask('POST', '/api/hooks', { body })).body.ID;
   });
 
-  testPages(dashboard, { pages, person: () => admin, resolve: path => path.replace(':hook', hookId) });
+  testPages(dashboard, {
+    pages: dashboardPages.events,
+    person: () => admin,
+    resolve: path => path.replace(':hook', hookId),
+  });
 });

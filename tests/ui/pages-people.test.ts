@@ -1,21 +1,8 @@
 import { before, describe } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { testDashboard } from '../support/dashboard-app.ts';
-import { type PageList, testPages } from '../support/page-walk.ts';
-
-const pages: PageList = {
-  '/users/:user': /^Ada Byron$/,
-  '/user-groups': /^Groups$/,
-  '/user-groups/new': /^New group$/,
-  '/user-groups/:group': /^Support$/,
-  '/profile': /^Profile$/,
-  '/profile?tab=security': /^Profile$/,
-  '/profile?tab=sessions': /^Profile$/,
-  '/profile?tab=preferences': /^Profile$/,
-  '/sign-on': /^Sign-on profiles$/,
-  '/sign-on/new': /^New sign-on profile$/,
-  '/sign-on/:profile': /^Company login$/,
-};
+import { dashboardPages } from '../support/dashboard-pages.ts';
+import { testPages } from '../support/page-walk.ts';
 
 describe('Pages of people', () => {
   const dashboard = testDashboard();
@@ -51,5 +38,5 @@ describe('Pages of people', () => {
 
   const resolve = (path: string) =>
     path.replace(':user', ids.user).replace(':group', ids.group).replace(':profile', ids.profile);
-  testPages(dashboard, { pages, person: () => admin, resolve });
+  testPages(dashboard, { pages: dashboardPages.people, person: () => admin, resolve });
 });

@@ -2,24 +2,8 @@ import assert from 'node:assert/strict';
 import { before, describe } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { testDashboard } from '../support/dashboard-app.ts';
-import { type PageList, testPages } from '../support/page-walk.ts';
-
-/** Pages about the installation, templates, GraphQL APIs and MCP proxies. */
-const pages: PageList = {
-  '/system': /^System status$/,
-  '/audit': /^Audit$/,
-  '/uptime': /^Uptime$/,
-  '/templates': /^Templates$/,
-  '/templates/new': /^New template$/,
-  '/templates/limits': /^Limits$/,
-  '/examples': /^Examples$/,
-  '/settings': /^Settings$/,
-  '/data-graphs': /^GraphQL APIs$/,
-  '/apis/library/schema': /^Library$/,
-  '/mcp-proxies': /^MCP proxies$/,
-  '/mcp-proxies/new': /^New MCP proxy$/,
-  '/mcp-proxies/tools': /^Tools$/,
-};
+import { dashboardPages } from '../support/dashboard-pages.ts';
+import { testPages } from '../support/page-walk.ts';
 
 const mcpProxy = {
   openapi: '3.0.3',
@@ -56,6 +40,21 @@ const graph = {
   },
 };
 
+const supergraph = {
+  api_id: 'reading',
+  name: 'Reading',
+  use_keyless: true,
+  proxy: { listen_path: '/reading/', target_url: '', strip_listen_path: true },
+  graphql: {
+    enabled: true,
+    execution_mode: 'supergraph',
+    version: '2',
+    supergraph: {
+      subgraphs: [{ name: 'books', url: 'http://127.0.0.1:9/books', sdl: 'type Query { books: [String!] }' }],
+    },
+  },
+};
+
 describe('System pages of the dashboard', () => {
   const dashboard = testDashboard();
   let admin: Person;
@@ -63,10 +62,12 @@ describe('System pages of the dashboard', () => {
     admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
     const { ask } = dashboard.app();
     await ask('POST', '/api/assets', { body: { id: 'limits', name: 'Limits', data: { 'x-gw-api-gateway': {} } } });
-    const { status, text } = await ask('POST', '/api/apis?wait=applied', { body: { api_definition: graph } });
-    assert.equal(status, 200, text);
+    for (const api_definition of [graph, supergraph]) {
+      const { status, text } = await ask('POST', '/api/apis?wait=applied', { body: { api_definition } });
+      assert.equal(status, 200, text);
+    }
     await ask('POST', '/api/mcps?wait=applied', { body: mcpProxy });
   });
 
-  testPages(dashboard, { pages, person: () => admin });
+  testPages(dashboard, { pages: dashboardPages.system, person: () => admin });
 });

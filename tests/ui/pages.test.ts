@@ -2,27 +2,8 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+import { dashboardPages, publicPages } from '../support/dashboard-pages.ts';
 import { photographPage, settlePage, testPages } from '../support/page-walk.ts';
-
-/** Pages of the dashboard with the heading that they have, opened by an administrator; other areas have a file each. */
-const pages: Readonly<Record<string, RegExp>> = {
-  '/': /^Home$/,
-  '/welcome': /^Welcome to Gatewright$/,
-  '/welcome?api=orders': /^Welcome to Gatewright$/,
-  '/apis': /^APIs$/,
-  '/apis/new': /^New API$/,
-  '/apis/orders': /^Orders$/,
-  '/apis/orders/code': /^Orders$/,
-  '/analytics': /^Analytics$/,
-  '/logs': /^Logs$/,
-  '/users': /^Users$/,
-  '/users/new': /^New user$/,
-  '/no-such-page': /no such page/,
-};
-const publicPages: Readonly<Record<string, RegExp>> = {
-  '/login': /^Sign in$/,
-  '/login/forgotten': /^Set a new password$/,
-};
 
 const api = {
   api_id: 'orders',
@@ -44,7 +25,7 @@ describe('Pages of the dashboard', () => {
     await ask('POST', '/api/keys', { body: { alias: 'First client', access_rights: rights } });
   });
 
-  testPages(dashboard, { pages, person: () => admin });
+  testPages(dashboard, { pages: dashboardPages.first, person: () => admin });
 
   test('pages before the sign-in are accessible', async () => {
     const page = await dashboard.openAnonymous('/login');

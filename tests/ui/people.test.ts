@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { computeTotp, toTotpStep } from '#base/totp.ts';
+import { createQrCode } from '#ui/kit/qr/qr-code.ts';
 import { openBrowser, type Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
 
@@ -58,6 +59,10 @@ describe('Pages of groups, users and the profile', () => {
     await page.getByRole('dialog').getByLabel('Current password').fill(person.password);
     await page.getByRole('button', { name: 'Continue' }).click();
     const secret = await page.getByRole('region', { name: 'Secret' }).locator('code').textContent();
+    const uri = await page.getByRole('link', { name: 'Link' }).getAttribute('href');
+    const path = await page.getByRole('img', { name: 'QR code of the secret' }).locator('path').getAttribute('d');
+    const darkModules = createQrCode(uri!)!.flat().filter(Boolean);
+    assert.equal(path?.match(/M/g)?.length, darkModules.length);
     await assertAccessible(page, 'set-up of an app');
     await page
       .getByLabel('Code', { exact: false })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertAccessible } from '../support/dashboard-app.ts';
-import { aPlan, aProduct, requestPortal } from '../support/portal.ts';
-import { testPortalSite } from '../support/portal-site.ts';
+import { aPlan, aProduct, aRequest, requestPortal, toFileForm } from '../support/portal.ts';
+import { aSiteDeveloper, testPortalSite } from '../support/portal-site.ts';
 
 const hostile = [
   '# Orders',
@@ -47,6 +47,7 @@ describe('Pages of the portal', () => {
       Content: '<p>Yes</p>',
       Status: 'published',
       Path: 'new-orders',
+      Categories: ['Releases'],
     };
     await requestPortal(app, 'POST', '/portal-api/posts', post, 201);
     await requestPortal(
@@ -65,6 +66,13 @@ describe('Pages of the portal', () => {
       Path: 'first-call',
     };
     await requestPortal(app, 'POST', `/portal-api/products/${product.ID}/docs`, doc, 201);
+    const Children = [{ Title: 'Releases', Path: '/blog/category/Releases' }];
+    const Items = [
+      { Title: 'Products', Path: '/portal/catalogue-products' },
+      { Title: 'Blog', Path: '/blog', Children },
+    ];
+    for (const Path of ['Primary', 'Footer'])
+      await requestPortal(app, 'POST', '/portal-api/menus', { Name: Path, Path, Items }, 201);
   });
 
   const productPath = () => `/portal/catalogue-products/${product.Path}`;
@@ -75,6 +83,8 @@ describe('Pages of the portal', () => {
     ':product': /^Orders$/,
     ':product/guides': /^Orders$/,
     '/blog': /^Blog$/,
+    '/blog/category/Releases': /^Releases$/,
+    '/search?q=orders': /^Search$/,
     '/no/such/page': /^Page not found$/,
   };
 
@@ -91,6 +101,35 @@ describe('Pages of the portal', () => {
         await page.context().close();
       }
     });
+
+  test('the page of an app with its credential is accessible in both themes, at 360 px too', async () => {
+    const developer = await aSiteDeveloper(site.app());
+    const { app } = await aRequest(site.app(), { app: { UserID: developer.ID } });
+    for (const options of [{ width: 1280 }, { width: 360, dark: true }]) {
+      const page = await site.openAs(developer, `/portal/private/apps/${app.ID}`, options);
+      await page.getByRole('heading', { level: 1, name: app.Name }).waitFor();
+      await assertAccessible(page, `app ${JSON.stringify(options)}`);
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      assert.ok(Number(overflow) <= 0, `the page is ${overflow} px wider than the screen`);
+      await page.context().close();
+    }
+  });
+
+  test('reference and schema are complete while every other host is blocked', async () => {
+    const spec = { openapi: '3.0.3', info: { title: 'Orders', version: '1' }, paths: { '/orders': { get: {} } } };
+    const upload = async (alias: string, document: string, method: string, path: string) => {
+      const specs = `/portal-api/products/${product.ID}/spec-details`;
+      const { ID } = await requestPortal(site.app(), 'POST', specs, { SpecAlias: alias }, 201);
+      const answer = await site.app().ask(method, `${specs}/${ID}/${path}`, { body: toFileForm(document, alias) });
+      assert.equal(answer.status, 200, answer.text);
+    };
+    await upload('rest', JSON.stringify(spec), 'POST', 'oas');
+    await upload('graph', 'type Query { orders: [String!]! }', 'PUT', 'graphql/schema');
+    const page = await site.open(`${productPath()}/rest/docs`);
+    await page.getByText('/orders').first().waitFor();
+    await page.goto(`${site.app().url.portal}${productPath()}/graph/docs`);
+    await page.getByText('type Query').first().waitFor();
+  });
 
   test('a visitor finds a public product by search without script, and reads its plans', async () => {
     const page = await site.open('/portal/catalogue-products', { withoutScript: true });

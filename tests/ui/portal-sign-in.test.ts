@@ -58,11 +58,12 @@ describe('Sign-in of the portal', () => {
     assert.match(await page.getByRole('alert').innerText(), /again in \d+ seconds/);
   });
 
-  test('an account whose password has to be replaced is not signed in', async () => {
+  test('an account whose password has to be replaced is not signed in, and sets a new one', async () => {
     const user = await aSiteDeveloper(site.app(), { ResetPassword: true });
     const page = await site.open('/auth/password/login');
     await signInBySite(page, user);
-    assert.match(await page.getByRole('alert').innerText(), /^A new password has to be set/);
+    await page.getByRole('heading', { name: 'Set a new password' }).waitFor();
+    await assertAccessible(page, 'new password');
     assert.equal((await page.goto(site.app().url.portal + secretPath))!.status(), 404);
   });
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import type { Person } from '../support/browser.ts';
 import { testDashboard } from '../support/dashboard-app.ts';
+import { seedKeys } from '../support/many-objects.ts';
 
 const keyCount = 100_000;
-const original = 'original-of-many';
 /** Rows of a list that are in the document at most: those of the screen and some around it. */
 const maxRowsInDocument = 200;
 
@@ -17,24 +16,7 @@ describe('List of 100,000 keys', () => {
 
   before(async () => {
     person = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
-    const { ask, application } = dashboard.app();
-    const proxy = { listen_path: '/many/', target_url: 'http://127.0.0.1:9', strip_listen_path: true };
-    const api_definition = { api_id: 'many', name: 'Many', use_standard_auth: true, proxy };
-    await ask('POST', '/api/apis?wait=applied', { body: { api_definition } });
-    const access_rights = { many: { api_id: 'many', api_name: 'Many', versions: ['Default'] } };
-    const made = await ask('POST', '/api/keys', { body: { alias: original, access_rights } });
-    assert.equal(made.status, 200, made.text);
-    const hash: string = made.body.key_hash;
-    // Copies of the stored row and of its line in the search index.
-    const { db } = application.installation.records;
-    const numbers = sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(keyCount - 1)})`;
-    const alias = sql`printf('key-%06d', n)`;
-    const copy = (column: string) =>
-      sql`replace(replace(${sql.ref(column)}, ${original}, ${alias}), ${hash}, printf('%s%06d', substr(${hash}, 7), n))`;
-    await sql`insert into keys ${numbers} select ${copy('id')} || n, org_id, created_at + n, ${copy('body')},
-      digest || n, ${copy('key_hash')}, kind, sealed, expires_at, inactive from keys, numbers`.execute(db);
-    await sql`insert into search_names ${numbers} select org_id, kind, ${copy('text')}, ${copy('object')} || n,
-      ${copy('label')}, detail from search_names, numbers where kind = 'keys'`.execute(db);
+    await seedKeys(dashboard.app(), keyCount);
   });
 
   test('a long page keeps few rows in the document while it is scrolled to its end', async () => {

@@ -1,21 +1,41 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+import { mint, type Publisher, rsaPair, startPublisher } from '../support/tokens.ts';
+import { eventually, openApi, publish } from '../support/traffic.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const admin = { user_permissions: { IsAdmin: 'admin' } };
 const hostile = '<img src=x onerror=alert(1)>';
 
 describe('System pages', () => {
-  const dashboard = testDashboard();
+  const dashboard = testDashboard({ settings: { 'uptime.interval_ms': '60' } });
   let person: Person;
+  let upstream: Upstream;
+  let publisher: Publisher;
   before(async () => {
+    [upstream, publisher] = [await startUpstream(), await startPublisher()];
     person = await dashboard.addPerson(admin);
+  });
+  after(async () => {
+    await upstream?.close();
+    await publisher?.close();
   });
 
   test('the status page lists this process in step, and diagnostics without secrets are copied', async () => {
     const page = await dashboard.openAs(person, '/system');
     await page.getByRole('cell', { name: 'In step' }).waitFor();
+    for (const [title, cell] of [
+      ['Requests per second', /^[\d.,]+$/],
+      ['Event loop delay', /^[\d.,]+ m?s$/],
+      ['Stores', /^Database [\d.,]+ m?s$/],
+      ['Clock skew', /^−?[\d.,]+ ms$/],
+    ] as const) {
+      await page.getByRole('columnheader', { name: title }).waitFor();
+      await page.getByRole('cell', { name: cell }).first().waitFor();
+    }
     await page.getByText('Nothing needs attention').waitFor();
     await page.getByRole('button', { name: 'Copy diagnostics' }).click();
     await page.getByText('Diagnostics copied').waitFor();
@@ -24,6 +44,43 @@ describe('System pages', () => {
     assert.equal(nodes.nodes[0].pid, process.pid);
     const { credentials } = dashboard.app();
     for (const secret of Object.values(credentials)) assert.ok(!copied.includes(String(secret)));
+  });
+
+  test('the status page lists queues and key sets, and finds settings by their name and meaning', async () => {
+    const pair = rsaPair();
+    const jwt = {
+      use_keyless: false,
+      enable_jwt: true,
+      jwt_signing_method: 'rsa',
+      jwt_source: `${publisher.url}/gone`,
+    };
+    const url = await publish(dashboard.app(), openApi(upstream, jwt));
+    await fetch(url, { headers: { authorization: `Bearer ${mint({ sub: 'ann' }, pair.privateKey)}` } });
+    await eventually(async () => {
+      const { body } = await dashboard.app().ask('GET', '/api/system/nodes');
+      assert.equal(body.data.nodes[0].key_sets.length, 1);
+    });
+    const page = await dashboard.openAs(person, '/system');
+    const queues = page.getByRole('region', { name: 'Queues' });
+    for (const name of ['Webhook deliveries', 'Mails of the portal', /^Analytics of /])
+      await queues.getByRole('cell', { name }).waitFor();
+    const keySets = page.getByRole('region', { name: 'Key sets (JWKS)' });
+    await keySets.getByText(`${publisher.url}/gone responded with status 503`).waitFor();
+    const settings = page.getByRole('region', { name: 'Settings of this process' });
+    const search = page.getByLabel('Search settings by name or meaning');
+    const retention = settings.getByText('audit.retention_days', { exact: true });
+    await search.fill('retention_days');
+    await retention.waitFor();
+    await search.fill('uptime.interval');
+    await retention.waitFor({ state: 'detached' });
+    await settings.getByRole('row').filter({ hasText: 'uptime.interval_ms' }).filter({ hasText: 'Flag' }).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('q'), 'uptime.interval');
+    await page.getByLabel('Values').selectOption('Other than the default');
+    await page.waitForURL(/changed=only/);
+    await settings.getByText('uptime.interval_ms', { exact: true }).waitFor();
+    await assertAccessible(page, 'queues, key sets and settings');
+    await search.fill('no such setting');
+    await page.getByRole('heading', { name: 'No match' }).waitFor();
   });
 
   test('audit filters combine in the address, a record opens by its link, and markup in it is text', async () => {
@@ -50,6 +107,23 @@ describe('System pages', () => {
     await other.getByRole('heading', { name: 'No match' }).waitFor();
   });
 
+  test('the exported files have every record of the filters, not only those of the page', async () => {
+    const { ask } = dashboard.app();
+    const count = 12;
+    for (let n = 0; n < count; n++) await ask('DELETE', `/api/assets/exported-${n}`);
+    const page = await dashboard.openAs(person, '/audit?method=DELETE&q=exported-');
+    await page.getByText('Page 1 of 2').waitFor();
+    const download = async (name: string) => {
+      const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()]);
+      return [file.suggestedFilename(), readFileSync(await file.path(), 'utf8')] as const;
+    };
+    const [csvName, csv] = await download('Export CSV');
+    assert.deepEqual([csvName, csv.trim().split('\n').length], ['audit-logs.csv', count + 1]);
+    const [jsonName, json] = await download('Export JSON');
+    assert.equal(jsonName, 'audit-logs.json');
+    assert.equal(json.match(/exported-\d+"/g)?.length, 2 * count, json.slice(0, 500));
+  });
+
   test('the record of a changed policy opens the page of the policy', async () => {
     const { ask } = dashboard.app();
     const body = { id: 'recorded', name: 'Recorded', rate: 1, per: 1, access_rights: {} };
@@ -61,6 +135,33 @@ describe('System pages', () => {
     await page.getByRole('dialog', { name: 'Audit record' }).getByRole('button', { name: 'Open' }).click();
     await page.getByRole('heading', { name: 'Recorded', level: 1 }).waitFor();
     assert.equal(new URL(page.url()).pathname, '/policies/recorded');
+  });
+
+  test('a changed policy is listed with its user and a comparison without secrets, and a revert restores it', async () => {
+    const { ask } = dashboard.app();
+    const proxy = { listen_path: '/undone/', target_url: 'http://127.0.0.1:9' };
+    await ask('POST', '/api/apis', { body: { api_definition: { api_id: 'undone-api', name: 'A', proxy } } });
+    const access_rights = { 'undone-api': { api_id: 'undone-api', api_name: 'A', versions: ['Default'] } };
+    const policy = { id: 'undone', name: 'Undone', rate: 7, per: 1, access_rights };
+    await ask('POST', '/api/portal/policies', { body: policy });
+    const page = await dashboard.openAs(person, '/policies/undone?tab=limits');
+    await page.getByLabel('Requests', { exact: true }).fill('9');
+    await page.getByRole('button', { name: 'Save policy' }).click();
+    await page.getByText('Policy Undone saved').waitFor();
+    const readRate = async () => (await ask('GET', '/api/portal/policies/undone')).body.rate;
+    assert.equal(await readRate(), 9);
+    await page.goto(`${dashboard.app().url.dashboard}/audit?method=PUT&q=undone`);
+    await page.getByRole('button', { name: 'updatePolicy' }).click();
+    const record = page.getByRole('dialog', { name: 'Audit record' });
+    await record.getByText(person.username).waitFor();
+    await record.getByText('/rate', { exact: true }).waitFor();
+    await record.getByRole('button', { name: 'Revert' }).click();
+    const confirmation = page.getByRole('alertdialog', { name: 'Revert this change?' });
+    await confirmation.getByText('/rate', { exact: true }).waitFor();
+    await assertAccessible(page, 'revert of a change');
+    await confirmation.getByRole('button', { name: 'Revert the change' }).click();
+    await page.getByText('Reverted to revision 1').waitFor();
+    assert.equal(await readRate(), 7);
   });
 
   test('a template is created from an API without its ids, changed with its entity tag, and deleted after a tick', async () => {
@@ -121,5 +222,21 @@ describe('System pages', () => {
     await page.getByRole('heading', { name: 'No uptime tests in this time' }).waitFor();
     await page.goto(`${dashboard.app().url.dashboard}/examples`);
     await page.getByText('apis.examples_index').waitFor();
+  });
+
+  test('the state in the address narrows the hosts of uptime tests', async () => {
+    const uptime_tests = { check_list: [{ url: `${upstream.url}/health` }] };
+    await publish(dashboard.app(), openApi(upstream, { api_id: 'tested', name: 'Tested', uptime_tests }));
+    const page = await dashboard.openAs(person, '/uptime');
+    const host = page.getByRole('button', { name: new URL(upstream.url).host });
+    await eventually(async () => {
+      await page.reload();
+      await host.waitFor({ timeout: 2000 });
+    });
+    await page.getByLabel('State').selectOption('Down');
+    await page.getByRole('heading', { name: 'No match' }).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('state'), 'down');
+    await page.getByLabel('State').selectOption('Up');
+    await host.waitFor();
   });
 });

@@ -65,4 +65,34 @@ describe('User pages', () => {
     await page.getByRole('cell', { name: 'hopper@example.org' }).waitFor();
     assert.equal((await findUser('hopper@example.org')).user_permissions.log, 'read');
   });
+
+  test('an invalid, a duplicate and a short-password attempt show their fault, and a limited user sees only what is permitted', async () => {
+    const taken = await dashboard.addPerson({ email_address: 'taken@example.org' });
+    const held = { users: 'write', apis: 'read', keys: 'read', policies: 'read', analytics: 'read', log: 'read' };
+    const page = await dashboard.openAs(await dashboard.addPerson({ user_permissions: held }), '/users/new');
+    await fillUser(page, 'no address', /^Reader/);
+    await page.getByLabel('Password').fill('Correct horse 71 battery');
+    await page.getByRole('button', { name: 'Create user' }).click();
+    await page.getByText('Enter an e-mail address').waitFor();
+    await page.locator('[aria-invalid]:focus').waitFor();
+    assert.equal(
+      await page.getByLabel('E-mail address').getAttribute('id'),
+      await page.locator(':focus').getAttribute('id'),
+    );
+    const attempt = async (email: string, password: string, fault: RegExp) => {
+      await page.getByLabel('E-mail address').fill(email);
+      await page.getByLabel('Password').fill(password);
+      await page.getByRole('button', { name: 'Create user' }).click();
+      await page.getByRole('alert').getByText(fault).waitFor();
+    };
+    await attempt(taken.username, 'Correct horse 71 battery', /exist|taken|in use/i);
+    await attempt('short@example.org', 'short', /character|short/i);
+    await assertAccessible(page, 'faults of a user');
+    const navigation = page.getByRole('navigation', { name: 'Main navigation' });
+    await navigation.getByRole('link', { name: 'Users' }).waitFor();
+    for (const absent of ['Certificates', 'Webhooks', 'Groups', 'Audit'])
+      assert.equal(await navigation.getByRole('link', { name: absent }).count(), 0, absent);
+    await page.goto(`${dashboard.app().url.dashboard}/certificates`);
+    await page.getByRole('heading', { name: 'This page needs the permission certs' }).first().waitFor();
+  });
 });

@@ -73,7 +73,12 @@ describe('Webhook pages', () => {
     });
     receiver.answer = undefined;
     await page.goto(`${url.dashboard}/deliveries?state=dead&hook_id=${id}`);
+    await page.getByRole('button', { name: 'AuthFailure' }).waitFor();
+    await page.goto(`${url.dashboard}/deliveries?start=1&end=2`);
+    await page.getByRole('heading', { name: 'No match' }).waitFor();
+    await page.getByLabel('Time range').selectOption('Last hour');
     await page.getByRole('button', { name: 'AuthFailure' }).click();
+    assert.equal(new URL(page.url()).search, '?range=1h');
     const dialog = page.getByRole('dialog', { name: 'AuthFailure' });
     await dialog.getByText(/^500 after/).waitFor();
     await assertAccessible(page, 'delivery');

@@ -291,6 +291,8 @@ onEveryEngine('keys of the gateway API', app => {
   });
 });
 
+const lines: string[] = [];
+
 onEveryEngine(
   'keys of the gateway API with hashed storage',
   app => {
@@ -307,6 +309,21 @@ onEveryEngine(
       expectError(await ask('GET', `/gw/keys/${made.key}`), 404, 'Key not found');
     });
 
+    test('rights to an unknown API are stored, and the log has a warning without the key', async () => {
+      const { orgId, ask, add, read } = await desk(app());
+      const { key, key_hash } = await add();
+      const changed = await ask('PUT', `/gw/keys/${key}`, { org_id: orgId, access_rights: rights('other') });
+      assert.equal(changed.status, 200, changed.text);
+      assert.deepEqual(Object.keys((await read(key)).access_rights), ['other']);
+      const logged = lines.filter(line => line.includes(key_hash)).map(line => JSON.parse(line));
+      const expected = ['orders', 'other'].map(api => [`access_rights.${api}: there is no such API`]);
+      assert.deepEqual(
+        logged.filter(({ msg }) => msg === 'key stored with warnings').map(it => it.warnings),
+        expected,
+      );
+      assert.ok(!lines.some(line => line.includes(key)));
+    });
+
     test('the id of a basic-auth user is not returned', async () => {
       const { add } = await desk(app());
       const made = await add({ basic_auth_data: { password: createPublicId() } }, '/gw/keys/ben');
@@ -314,5 +331,5 @@ onEveryEngine(
       assert.match(made.key_hash, /^[0-9a-f]+$/);
     });
   },
-  { settings: { 'keys.at_rest': 'hashed' } },
+  { settings: { 'keys.at_rest': 'hashed' }, onLog: line => void lines.push(line) },
 );

@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
+import type { Log } from '#base/log.ts';
 import { hashPassword } from '#base/passwords.ts';
 import { Problem } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
@@ -33,6 +34,7 @@ export interface KeyServices {
   findApis: FindApis;
   counting: KeyCounters;
   clock: Clock;
+  log: Log;
   settings: Settings;
   /** Emits a key event; it carries the key hash, never the key. */
   emitEvent: EmitEvent;
@@ -130,8 +132,17 @@ export async function createKeyWithId(
     policyIds: resolved.publicIds,
   });
   await resetQuota(services, stored, prepared.session, prepared.quotaScopes);
+  logWarnings(services, stored, prepared);
   emitKeyEvent(services, stored, 'TokenCreated', 'Key generated.');
   return toIssuedKey(stored);
+}
+
+/** Warnings of one key in the log; a key may have rights to any number of unknown APIs. */
+const maxLoggedWarnings = 10;
+
+function logWarnings({ log }: KeyServices, { orgId, keyHash }: StoredKey, { warnings }: PreparedKey): void {
+  if (warnings.length === 0) return;
+  log.warn({ org: orgId, key: keyHash, warnings: warnings.slice(0, maxLoggedWarnings) }, 'key stored with warnings');
 }
 
 /** Emits a key event; organisation limits are stored as keys but emit none. */
@@ -210,6 +221,7 @@ export async function changeKey(
   });
   if (!changed || !prepared) throw problem.not_found();
   await resetQuota(services, changed, prepared.session, prepared.quotaScopes);
+  logWarnings(services, changed, prepared);
   emitKeyEvent(services, changed, 'TokenUpdated', 'Key modified.');
   return toIssuedKey(changed);
 }

@@ -167,6 +167,72 @@ onEveryEngine('OAuth clients of an organisation', app => {
     assert.ok(await oauthTokens.find(apiId, 'access', kept.token));
   });
 
+  test('tokens are revoked by the id of the client alone, for every API that has it', async () => {
+    const tenant = await openTenant(app());
+    const [one, two] = [await tenant.createApi('One'), await tenant.createApi('Two')];
+    const client_id = createPublicId();
+    const [first, second] = [
+      await tenant.createClient(one, { client_id }),
+      await tenant.createClient(two, { client_id }),
+    ];
+    const other = await tenant.issue(await tenant.createClient(one));
+    const [inFirst, inSecond] = [await tenant.issue(first), await tenant.issue(second)];
+    const { oauthTokens } = app().application.installation.services;
+    const isValid = async (apiId: string, kind: 'access' | 'refresh', token: string) =>
+      (await oauthTokens.find(apiId, kind, token)) !== undefined;
+    const revoke = (body: object) => tenant.ok('POST', `/api/apis/oauth/${client_id}/revoke`, body);
+    const { Status, Message } = await revoke({ token: other.token });
+    assert.deepEqual([Status, Message], ['OK', 'token revoked successfully']);
+    assert.ok(await isValid(one, 'access', other.token));
+    await revoke({ token: inSecond.token, token_type_hint: 'refresh_token' });
+    assert.ok(await isValid(two, 'access', inSecond.token));
+    await revoke({ token: inSecond.token, token_type_hint: 'access_token' });
+    assert.ok(!(await isValid(two, 'access', inSecond.token)));
+    await revoke({ token: inFirst.refresh });
+    assert.ok(!(await isValid(one, 'access', inFirst.token)));
+    const next = [await tenant.issue(first), await tenant.issue(second)];
+    const revokeAll = (client_secret: string) =>
+      tenant.ask('POST', `/api/apis/oauth/${client_id}/revoke_all`, { client_secret });
+    const wrong = await revokeAll('another secret');
+    assert.deepEqual([wrong.status, wrong.body.Message], [400, 'client_secret is wrong']);
+    assert.ok(await isValid(one, 'access', next[0]!.token));
+    const done = await revokeAll(second.secret);
+    assert.deepEqual([done.status, done.body.Message], [200, 'tokens revoked successfully']);
+    assert.ok(await isValid(one, 'refresh', next[0]!.refresh));
+    assert.ok(!(await isValid(two, 'refresh', next[1]!.refresh)));
+    const misspelt = await tenant.ask('POST', `/api/apis/oauth/${client_id}/revoke`, { tokn: 'x' });
+    assert.match(misspelt.text, /tokn: no such member; did you mean token/);
+  });
+
+  test('revocation by the id of a client reaches no API of other owners and no other organisation', async () => {
+    const [tenant, other] = [await openTenant(app()), await openTenant(app())];
+    const hidden = await tenant.createApi('Hidden');
+    const client = await tenant.createClient(hidden);
+    const { token } = await tenant.issue(client);
+    const me = { email_address: `${createPublicId()}@example.org`, first_name: 'A', last_name: 'B', active: true };
+    const addUser = async (email_address: string) =>
+      (
+        await app().ask('POST', '/admin/users', {
+          body: { ...me, email_address, org_id: tenant.orgId, user_permissions: { oauth: 'write' } },
+        })
+      ).body;
+    const [owner, colleague] = [await addUser(me.email_address), await addUser(`${createPublicId()}@example.org`)];
+    await tenant.ok('PUT', `/api/apis/${hidden}/access`, { userIds: [owner.Meta.id], userGroupIds: [] });
+    for (const credential of [other.accessKey, colleague.Message])
+      for (const [end, body] of [
+        ['revoke', { token }],
+        ['revoke_all', { client_secret: client.secret }],
+      ] as const) {
+        const path = `/api/apis/oauth/${client.client_id}/${end}`;
+        assert.equal((await app().ask('POST', path, { credential, body })).status, 404, end);
+      }
+    const { oauthTokens } = app().application.installation.services;
+    assert.ok(await oauthTokens.find(hidden, 'access', token));
+    const path = `/api/apis/oauth/${client.client_id}/revoke`;
+    assert.equal((await app().ask('POST', path, { credential: owner.Message, body: { token } })).status, 200);
+    assert.equal(await oauthTokens.find(hidden, 'access', token), undefined);
+  });
+
   test('an unknown API, an unknown client and those of another organisation are not found', async () => {
     const [tenant, other] = [await openTenant(app()), await openTenant(app())];
     const apiId = await tenant.createApi('One');

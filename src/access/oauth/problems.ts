@@ -25,6 +25,7 @@ export const problem = problems('oauth', {
   credential_secret_missing: { status: 401, message: 'client_secret is required' },
   credential_unknown: { status: 404, message: "oauth client doesn't exist" },
   credential_wrong: { status: 401, message: 'client secret is wrong' },
+  secret_wrong: { status: 400, message: 'client_secret is wrong' },
   api_inactive: { status: 400, message: 'API is not active' },
   consent_refused: { status: 400, message: '{error}: {description}' },
   scope_missing: { status: 400, message: 'scope parameter is required' },

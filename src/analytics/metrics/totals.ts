@@ -64,6 +64,7 @@ export function createTrafficTotals(maxDetailedApis: number) {
   const upstreamErrors = new Map<string, number>();
   const invalid = new Map<number, number>();
   const lines = { accepted: 0, dropped: 0, failed: 0 };
+  let requests = 0;
   const states = new Map<string, ThreadState>();
   /** Totals by thread and row of its reports. */
   const rows = new Map<string, ApiTotals[]>();
@@ -85,6 +86,7 @@ export function createTrafficTotals(maxDetailedApis: number) {
         addAll(calls, metrics.calls, row * statusClasses.length);
         addAll(detail.durations, metrics.durations, row * durationRowLength);
       }
+      for (const count of metrics.calls) requests += count;
       for (const [key, count] of metrics.codes)
         addCode(threadRows[Math.floor(key / codeRowFactor)]!.detail, key % codeRowFactor, count);
       addUpstreamErrors(metrics.upstreamErrors);
@@ -103,6 +105,8 @@ export function createTrafficTotals(maxDetailedApis: number) {
       states.delete(thread);
       rows.delete(thread);
     },
+    /** Requests since the start, and the highest event loop delay that a thread last reported. */
+    load: () => ({ requests, lagSeconds: Math.max(0, ...[...states.values()].map(it => it.lagSeconds)) }),
     families: (): MetricFamily[] => [
       ...trafficFamilies(apis.byApi, refusals, upstreamErrors),
       ...detailFamilies(apis.details),

@@ -102,6 +102,9 @@ export function createApiStore(records: Records, vault: Vault, { revisions, maxR
   return {
     history,
     ...createApiReader(records, apis),
+    /** APIs of all organisations whose stored form contains a text. */
+    findMentioningAnywhere: (text: string) =>
+      apis.all({ filter: query => query.where(columnContains('body', text)), order: apiOrders.created_at }),
     ...createRouteChecks(records, apis, maxRoutesCompared),
     ...createApiWriter(records, apis),
     ...createCategoryReader(records),

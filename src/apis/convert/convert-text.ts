@@ -1,6 +1,7 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { parseDocumentText } from '#operations/body.ts';
 import { convertAsyncApi } from './asyncapi.ts';
+import { convertBlueprint } from './blueprint.ts';
 import type { Converted } from './converted.ts';
 import { convertCurl } from './curl.ts';
 import {
@@ -34,7 +35,6 @@ function isPostman(document: JsonObject): boolean {
 
 const advice: Readonly<Record<(typeof unsupportedFormats)[number], string>> = {
   wsdl: 'describe the service in OpenAPI, with an operation for each SOAP action',
-  blueprint: 'convert it to OpenAPI 3 first',
 };
 
 export interface ConvertInput {
@@ -51,8 +51,8 @@ export interface ConvertedText extends Converted {
 /** Converts a description of an API to OpenAPI, or to the document of a streams API. Nothing is fetched. */
 export function convertText({ format, text, maxBytes }: ConvertInput): ConvertedText {
   const named = format === 'auto' ? recogniseText(text) : format;
-  if (named === 'wsdl' || named === 'blueprint')
-    throw problem.format_unsupported({ detail: { format: named, advice: advice[named] } });
+  if (named === 'wsdl') throw problem.format_unsupported({ detail: { format: named, advice: advice[named] } });
+  if (named === 'blueprint') return { format: named, ...convertBlueprint(text, maxBytes) };
   if (named === 'curl') return { format: named, ...convertCurl(text) };
   const document = parseDocumentText(text, maxBytes);
   if (!isObject(document)) throw createTextProblem('must be an object in JSON or YAML');

@@ -210,8 +210,7 @@ describe('recognition of formats', () => {
       convert('<?xml version="1.0"?><wsdl:definitions xmlns:wsdl="x"/>'),
       /wsdl is not supported: describe/,
     );
-    await assert.rejects(convert('FORMAT: 1A\n# API'), /blueprint is not supported: convert it/);
-    await assert.rejects(convert({ some: 'document' }), /not recognised: set format to curl, openapi/);
+    await assert.rejects(convert({ some: 'document' }), /not recognised: set format to curl, blueprint, openapi/);
     await assert.rejects(convert('[1]'), /must be an object/);
     await assert.rejects(convert('{"openapi": '), /malformed/);
     await assert.rejects(convert('openapi: 2.9'), /OpenAPI 2.9 is not supported/);

@@ -2,7 +2,7 @@
 export const documentFormatNames = ['openapi', 'swagger', 'asyncapi', 'har', 'postman'] as const;
 export type DocumentFormat = (typeof documentFormatNames)[number];
 
-export const convertFormats = ['auto', 'curl', ...documentFormatNames] as const;
+export const convertFormats = ['auto', 'curl', 'blueprint', ...documentFormatNames] as const;
 /** Formats that are recognised and rejected with advice. */
-export const unsupportedFormats = ['wsdl', 'blueprint'] as const;
+export const unsupportedFormats = ['wsdl'] as const;
 export type ConvertFormat = (typeof convertFormats)[number] | (typeof unsupportedFormats)[number];

@@ -29,7 +29,7 @@ describe('POST /api/apis/convert', () => {
     for (const [body, reason] of [
       [{ text: '{"a": 1}' }, /format of the text is not recognised/],
       [{ format: 'wsdl', text: '<definitions/>' }, /wsdl is not supported/],
-      [{ format: 'blueprint', text: '# API' }, /blueprint is not supported/],
+      [{ format: 'blueprint', text: '# API' }, /it has no action/],
       [{ format: 'har', text: '{}' }, /log.entries must be a list/],
       [{ format: 'curl', text: 'curl' }, /no curl command has a URL/],
       [{ format: 'raml', text: 'x' }, /format/],

@@ -13,13 +13,10 @@ export const convertDocument = operation({
   method: 'POST',
   path: '/api/apis/convert',
   about:
-    'Converts a description of an API (OpenAPI 3, Swagger 2.0, cURL, HAR, Postman, AsyncAPI) to a document that can be imported, and stores nothing. Values of recorded requests are not copied.',
+    'Converts a description of an API (OpenAPI 3, Swagger 2.0, API Blueprint, cURL, HAR, Postman, AsyncAPI) to a document that can be imported, and stores nothing. Values of recorded requests are not copied.',
   permission: 'apis:write',
   body: z.object({
-    format: z
-      .enum(formats)
-      .default('auto')
-      .describe('Format of the text; auto recognises it. wsdl and blueprint are not supported'),
+    format: z.enum(formats).default('auto').describe('Format of the text; auto recognises it. wsdl is not supported'),
     text: z.string().min(1).describe('The description, as in its file'),
   }),
   example: { format: 'curl', text: 'curl https://orders.example/orders/17' },

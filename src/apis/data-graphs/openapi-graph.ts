@@ -9,11 +9,11 @@ import { resolveLocalReference } from './local-reference.ts';
 import { buildRestSource, type RestSource, type SourceOperation } from './openapi-source.ts';
 import { createDocumentProblem, problem } from './problems.ts';
 
-/** Data graph of a document: the schema, and a REST source for each operation. */
+/** Data graph of a document: the schema, and a source for each operation or channel. */
 export interface ImportedGraph {
   readonly title: string;
   readonly schema: string;
-  readonly dataSources: readonly RestSource[];
+  readonly dataSources: readonly object[];
   readonly fieldConfigs: readonly JsonObject[];
   readonly warnings: readonly string[];
 }

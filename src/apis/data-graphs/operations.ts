@@ -9,6 +9,7 @@ import { type ApiServices, addApi, checkDefinition } from '../api/changes.ts';
 import { problem as convertProblem } from '../convert/problems.ts';
 import { fetchProblems, readDocument } from '../oas/plain-document.ts';
 import { problem as apisProblem } from '../problems.ts';
+import type { ImportedGraph } from './openapi-graph.ts';
 import { problem } from './problems.ts';
 
 export interface GraphImportServices extends ApiServices {
@@ -31,7 +32,7 @@ export const importDataGraph = operation({
   changesTraffic: true,
   path: '/api/data-graphs/data-sources/import',
   about:
-    'Creates a data graph from an OpenAPI document, sent as JSON, YAML, a file or {"url": …}: each operation is a field with a REST source. The graph needs keys (auth token).',
+    'Creates a data graph from an OpenAPI or AsyncAPI document, sent as JSON, YAML, a file or {"url": …}: each operation is a field with a REST source, each Kafka channel that clients receive messages of a field of Subscription. The graph needs keys (auth token).',
   permission: 'apis:write',
   query: z.object({
     listenPath: z.string().max(500).optional().describe('Listen path; made of the title if empty'),
@@ -64,19 +65,7 @@ export const importDataGraph = operation({
 });
 
 async function buildDefinition(document: JsonObject, listenPath: string) {
-  if (document.asyncapi !== undefined)
-    throw problem.document_unsupported({
-      detail: { reason: 'is AsyncAPI: its channels need Kafka sources, which data graphs do not have' },
-    });
-  const isSwagger = document.swagger !== undefined;
-  if (!isSwagger && textOrEmpty(document.openapi) === '')
-    throw problem.document_unsupported({ detail: { reason: 'is no OpenAPI 3 or Swagger 2.0 document' } });
-  // Loaded on first use: few processes ever import.
-  const { convertToGraph } = await import('./openapi-graph.ts');
-  const converted = isSwagger
-    ? (await import('../convert/swagger.ts')).convertSwagger(document)
-    : { document, warnings: [] };
-  const { title, schema, dataSources, fieldConfigs, warnings } = convertToGraph(converted.document);
+  const { title, schema, dataSources, fieldConfigs, warnings } = await convertDocument(document);
   const words = title
     .toLowerCase()
     .slice(0, 100)
@@ -95,7 +84,20 @@ async function buildDefinition(document: JsonObject, listenPath: string) {
       engine: { data_sources: dataSources, field_configs: fieldConfigs, global_headers: [] },
     },
   };
-  return { definition, warnings: [...converted.warnings, ...warnings] };
+  return { definition, warnings };
+}
+
+/** Converters are loaded on first use: few processes ever import. */
+async function convertDocument(document: JsonObject): Promise<ImportedGraph> {
+  if (document.asyncapi !== undefined) return (await import('./asyncapi-graph.ts')).convertEventsToGraph(document);
+  const { convertToGraph } = await import('./openapi-graph.ts');
+  if (document.swagger !== undefined) {
+    const converted = (await import('../convert/swagger.ts')).convertSwagger(document);
+    const graph = convertToGraph(converted.document);
+    return { ...graph, warnings: [...converted.warnings, ...graph.warnings] };
+  }
+  if (textOrEmpty(document.openapi) !== '') return convertToGraph(document);
+  throw problem.document_unsupported({ detail: { reason: 'is no OpenAPI 3, Swagger 2.0 or AsyncAPI document' } });
 }
 
 export const dataGraphOperations = [importDataGraph];

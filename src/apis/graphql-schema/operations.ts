@@ -1,15 +1,21 @@
 import { z } from 'zod';
 import { formatIsoTime } from '#base/clock.ts';
 import { outboundProblem } from '#base/http-client/problems.ts';
-import { type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
+import { type JsonObject, objectOrEmpty, textOrEmpty } from '#base/json-tree.ts';
 import { freeForm } from '#base/members.ts';
+import { composeDefinition } from '#definition/supergraph/supergraph.ts';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
+import type { Meta } from '#storage/meta.ts';
 import { type ApiServices, changeApi, checkDefinition } from '../api/changes.ts';
-import type { StoredApi } from '../api/schema.ts';
+import { toModel } from '../api/rules.ts';
+import type { DefinitionOfKind, StoredApi } from '../api/schema.ts';
 import { problem as apisProblem } from '../problems.ts';
 import { problem } from './problems.ts';
+import { readSchemaInterval } from './schema-interval.ts';
 import { readGivenSchema, type SchemaSourceServices } from './schema-source.ts';
+import { createUpdateResults } from './schema-update-results.ts';
+import { updateSubgraphs } from './subgraph-operations.ts';
 
 const maxSchemaLength = 5_000_000;
 
@@ -76,6 +82,59 @@ export const updateGraphqlSchema = operation({
   },
 });
 
+export const getGraphqlSchema = operation({
+  surface: 'dashboard',
+  noun: 'apis',
+  name: 'getGraphqlSchema',
+  method: 'GET',
+  path: '/api/apis/{apiId}/graphql/schema',
+  about: 'Reads the schema of a GraphQL API, and the result of its last update by schema_updates.interval_seconds.',
+  permission: 'apis:read',
+  params: z.object({ apiId: z.string().describe('Public or database id of the API') }),
+  returns: z.object({
+    schema: z.string().describe('Schema in the definition'),
+    client_schema: z
+      .string()
+      .describe('Schema that clients see; of a supergraph the composed one, and empty where it has none'),
+    last_schema_update: z.string().describe('Time of the last change of the schema; empty without one'),
+    interval_seconds: z.number().describe('Interval of updates; 0 for none'),
+    checked_at: z.string().describe('Time of the last update by the interval; empty before the first one'),
+    error: z.string().describe('Why the last update by the interval failed; empty if it did not'),
+  }),
+  problems: [apisProblem.definition_not_found, apisProblem.api_not_owned, problem.api_without_graphql],
+  async handle({ actor, params: { apiId } }, services: ApiServices & { meta: Meta }) {
+    const stored = await services.apis.get(actor.orgId, apiId);
+    if (!stored) throw apisProblem.definition_not_found();
+    const hidden = await services.ownership.hiddenApis(actor);
+    if (hidden.some(({ id }) => id === stored.id)) throw apisProblem.api_not_owned();
+    const definition = stored.definition as JsonObject;
+    const graphql = objectOrEmpty(definition.graphql);
+    if (stored.kind !== 'classic' || graphql.enabled !== true) throw problem.api_without_graphql();
+    const result = (await createUpdateResults(services.meta).read())[stored.id];
+    return {
+      schema: textOrEmpty(graphql.schema),
+      client_schema: readClientSchema(definition),
+      last_schema_update: textOrEmpty(graphql.last_schema_update),
+      interval_seconds: readSchemaInterval(definition),
+      checked_at: result?.checked_at ?? '',
+      error: result?.error ?? '',
+    };
+  },
+});
+
+/** Schema of a classic definition for clients: its own, or what its subgraphs compose to. */
+function readClientSchema(definition: JsonObject): string {
+  const graphql = objectOrEmpty(definition.graphql);
+  if (graphql.execution_mode !== 'supergraph') return textOrEmpty(graphql.schema);
+  const written = [objectOrEmpty(graphql.supergraph).merged_sdl, graphql.schema].map(textOrEmpty);
+  const own = written.find(sdl => sdl.trim() !== '');
+  if (own !== undefined) return own;
+  const block = toModel({ kind: 'classic', definition } as DefinitionOfKind).graphql;
+  if (block.subgraphs.length === 0) return '';
+  const composition = composeDefinition(block);
+  return 'errors' in composition ? '' : composition.composed.apiSdl;
+}
+
 /** The definition of an API with a schema of its own. */
 function requireGraphql({ kind, definition }: StoredApi): JsonObject {
   const { graphql } = definition as JsonObject;
@@ -84,4 +143,4 @@ function requireGraphql({ kind, definition }: StoredApi): JsonObject {
   return definition as JsonObject;
 }
 
-export const graphqlSchemaOperations = [updateGraphqlSchema];
+export const graphqlSchemaOperations = [getGraphqlSchema, updateGraphqlSchema, updateSubgraphs];

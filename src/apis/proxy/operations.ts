@@ -97,7 +97,7 @@ export const callGateway = operation({
         audience: 'operator',
         timeoutMs: services.settings['apis.call_timeout_ms'],
         maxBytes: maxResponseBytes,
-        ...selectTls(target.url, services.settings['management.tls.ca_file']),
+        ...selectGatewayTls(target.url, services.settings['management.tls.ca_file']),
       }),
     );
     const text = response.body.toString('utf8');
@@ -106,7 +106,7 @@ export const callGateway = operation({
 });
 
 /** A gateway whose certificate is of a private authority, which `management.tls.ca_file` names. */
-function selectTls(url: URL, caFile: string): Pick<OutboundRequest, 'tls'> {
+export function selectGatewayTls(url: URL, caFile: string): Pick<OutboundRequest, 'tls'> {
   if (url.protocol !== 'https:' || caFile === '') return {};
   try {
     return { tls: { ca: readExtraAuthorities(caFile) } };
@@ -155,7 +155,12 @@ async function checkRoutes(
   if (!isReachable) throw problem.path_unknown();
 }
 
-function findHeaderFault(name: string, value: string, services: ProxyServices): string | undefined {
+/** Why a header of a caller is not sent to the gateway; undefined where it is. */
+export function findHeaderFault(
+  name: string,
+  value: string,
+  services: Pick<ProxyServices, 'isClientClaim' | 'settings'>,
+): string | undefined {
   if (!tokenPattern.test(name)) return 'is not a header name';
   if (!fieldValuePattern.test(value)) return 'is not a header value';
   const lower = name.toLowerCase();

@@ -56,6 +56,13 @@ export const getOasSchema = defineSchema({
   schema: 'oas',
 });
 
+export const getClassicSchema = defineSchema({
+  name: 'getClassicSchema',
+  path: '/api/schemas/apidefs/classic',
+  about: 'Returns the JSON Schema of an API definition in the classic format.',
+  schema: 'classic',
+});
+
 export const getStreamsSchema = defineSchema({
   name: 'getStreamsSchema',
   path: '/api/schemas/apidefs/streams-oas',
@@ -101,4 +108,11 @@ export const listSchemas = operation({
   },
 });
 
-export const schemaOperations = [getSchema, listSchemas, getOasSchema, getStreamsSchema, getMcpSchema];
+export const schemaOperations = [
+  getSchema,
+  listSchemas,
+  getClassicSchema,
+  getOasSchema,
+  getStreamsSchema,
+  getMcpSchema,
+];

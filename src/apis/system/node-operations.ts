@@ -3,12 +3,29 @@ import { type Clock, formatIsoTime, zeroTime } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
-import { compareNodes, isLostNode, type NodeStore, type SystemNode } from './node-store.ts';
+import {
+  compareNodes,
+  isLostNode,
+  type KeySetReport,
+  type NodeLoad,
+  type NodeStore,
+  type SystemNode,
+} from './node-store.ts';
 import { canSeeNodes } from './node-visibility.ts';
 import { problem } from './problems.ts';
 
+/** A durable queue of the installation. */
+export interface SystemQueue {
+  readonly name: 'webhooks' | 'portal_mails';
+  readonly waiting: number;
+  /** Creation of the entry that waits longest; undefined for an empty queue. */
+  readonly oldestAtMs: number | undefined;
+}
+
 export interface SystemNodeServices {
   nodes: NodeStore;
+  /** Queues of all organisations. The modules on the right have them. */
+  readQueues: () => Promise<readonly SystemQueue[]>;
   grants: GrantStore;
   clock: Clock;
   records: Records;
@@ -39,13 +56,82 @@ export const nodeView = z.object({
   revision: z.int().describe('Revision of the configuration that every thread serves, or a later one'),
   last_reload: z.string().describe('Time at which that revision was loaded'),
   segments: z.array(z.string()).describe('Tags of `gateway.segments`'),
+  requests_per_second: z.number().optional().describe('Requests to APIs, mean of the last minute'),
+  event_loop_delay_ms: z
+    .number()
+    .optional()
+    .describe('Longest time in the last minute for which a thread of the process did not run its event loop'),
+  records_dropped: z
+    .int()
+    .optional()
+    .describe('Requests since the start of the process that analytics did not count or store, for lack of room'),
+  records_waiting: z
+    .int()
+    .optional()
+    .describe('Counts and logged requests of analytics that wait for their next write to the database'),
+  key_sets: z
+    .array(
+      z.object({
+        kind: z.enum(['url', 'issuer']).describe('URL of the key set, or issuer whose discovery document names it'),
+        source: z.string().describe('Without credentials and query'),
+        keys: z.int().describe('Usable keys, in the thread with the fewest'),
+        loaded_at: z.string().optional().describe('Time of the last fetch; absent where none succeeded'),
+        error: z.string().optional().describe('Reason of the last failed fetch; absent after a success'),
+      }),
+    )
+    .optional()
+    .describe('JWKS that requests used, at most 100, failed ones first; read every 2 seconds'),
+  clock_skew_ms: z
+    .int()
+    .optional()
+    .describe('Clock of the process minus that of the database; it is exact to half of the latency of the database'),
+  stores: z
+    .array(
+      z.object({
+        name: z.enum(['database', 'redis']),
+        state: z.enum(['available', 'unavailable']),
+        latency_ms: z.number().optional().describe('Duration of the smallest request; absent while unavailable'),
+      }),
+    )
+    .optional()
+    .describe('Database, and Redis where it is configured, as this process reaches them; read every 10 seconds'),
 });
 type NodeView = z.output<typeof nodeView>;
+
+const toQueueView = ({ name, waiting, oldestAtMs }: SystemQueue) => ({
+  name,
+  waiting,
+  ...(oldestAtMs !== undefined && { oldest_at: formatIsoTime(oldestAtMs) }),
+});
 
 /** Members that exist for clients of licensed products: nodes are not limited. */
 const unlimited = -1;
 
-const toNodeView = ({ traffic, ...node }: SystemNode, nowMs: number): NodeView => ({
+const toKeySetView = ({ kind, source, keys, loadedAtMs, failure }: KeySetReport) => ({
+  kind,
+  source,
+  keys,
+  ...(loadedAtMs > 0 && { loaded_at: formatIsoTime(loadedAtMs) }),
+  ...(failure !== '' && { error: failure }),
+});
+
+const toLoadView = ({ requestsPerSecond, eventLoopDelayMs, clockSkewMs, stores, ...rest }: NodeLoad) => ({
+  requests_per_second: roundTo(requestsPerSecond, 100),
+  event_loop_delay_ms: roundTo(eventLoopDelayMs, 10),
+  ...(rest.recordsDropped !== undefined && { records_dropped: rest.recordsDropped }),
+  ...(rest.recordsWaiting !== undefined && { records_waiting: rest.recordsWaiting }),
+  ...(rest.keySets && { key_sets: rest.keySets.map(toKeySetView) }),
+  ...(clockSkewMs !== undefined && { clock_skew_ms: Math.round(clockSkewMs) }),
+  stores: stores.map(({ name, latencyMs }) =>
+    latencyMs === undefined
+      ? { name, state: 'unavailable' as const }
+      : { name, state: 'available' as const, latency_ms: roundTo(latencyMs, 100) },
+  ),
+});
+
+const roundTo = (value: number, parts: number): number => Math.round(value * parts) / parts;
+
+const toNodeView = ({ traffic, load, ...node }: SystemNode, nowMs: number): NodeView => ({
   id: node.id,
   hostname: node.hostname,
   state: isLostNode(node, nowMs) ? 'lost' : 'running',
@@ -62,6 +148,7 @@ const toNodeView = ({ traffic, ...node }: SystemNode, nowMs: number): NodeView =
   revision: traffic?.revision ?? 0,
   last_reload: traffic && traffic.loadedAtMs > 0 ? formatIsoTime(traffic.loadedAtMs) : zeroTime,
   segments: [...node.segments],
+  ...(load && toLoadView(load)),
 });
 
 /** The row of this process is replaced by its present state. */
@@ -87,7 +174,7 @@ export const listSystemNodes = operation({
   name: 'listSystemNodes',
   path: '/api/system/nodes',
   about:
-    'Lists the processes of the installation, those that were lost in the last hour included, with their threads, memory and the configuration they serve. Users of organisations other than the operator’s get the number alone.',
+    'Lists the processes of the installation, those that were lost in the last hour included, with their threads, memory, load, stores, clock and the configuration they serve. Users of organisations other than the operator’s get the number alone.',
   returns: z.object({
     data: z.object({
       nodes: z.array(nodeView),
@@ -96,6 +183,16 @@ export const listSystemNodes = operation({
       nodes_remaining: z.int().describe('Always -1: unlimited'),
       valid_until: z.string().describe('Always 0001-01-01T00:00:00Z: without end'),
       revision: z.int().optional().describe('Newest revision of the configuration'),
+      queues: z
+        .array(
+          z.object({
+            name: z.enum(['webhooks', 'portal_mails']),
+            waiting: z.int().describe('Deliveries or mails that wait for their next attempt'),
+            oldest_at: z.string().optional().describe('Creation of the one that waits longest'),
+          }),
+        )
+        .optional()
+        .describe('Durable queues of the installation, of all organisations'),
     }),
   }),
   async handle({ actor }, services: SystemNodeServices) {
@@ -103,7 +200,8 @@ export const listSystemNodes = operation({
     const active_node_count = nodes.filter(({ state }) => state === 'running').length;
     const rest = { active_node_count, nodes_available: unlimited, nodes_remaining: unlimited, valid_until: zeroTime };
     if (!(await canSeeNodes(services.grants, actor))) return { data: { nodes: [], ...rest } };
-    return { data: { nodes, ...rest, revision: await services.records.revision() } };
+    const queues = (await services.readQueues()).map(toQueueView);
+    return { data: { nodes, ...rest, revision: await services.records.revision(), queues } };
   },
 });
 

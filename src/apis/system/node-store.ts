@@ -13,6 +13,42 @@ export interface NodeTraffic {
   readonly loadedAtMs: number;
 }
 
+/** Round trip from a process to its database or Redis. */
+export interface StoreState {
+  readonly name: 'database' | 'redis';
+  /** Undefined where the store did not answer in time. */
+  readonly latencyMs: number | undefined;
+}
+
+/** A JWKS that the traffic threads of a process hold, or could not fetch. */
+export interface KeySetReport {
+  readonly kind: 'url' | 'issuer';
+  /** URL of the key set, or the issuer whose discovery document names it; without credentials and query. */
+  readonly source: string;
+  /** Usable keys, in the thread with the fewest. */
+  readonly keys: number;
+  /** 0 where it was never fetched. */
+  readonly loadedAtMs: number;
+  /** Reason of the last failed fetch; empty after a success. */
+  readonly failure: string;
+}
+
+/** Load of a process in the last minute, and the stores as it reaches them. */
+export interface NodeLoad {
+  readonly requestsPerSecond: number;
+  /** Highest event loop delay of its threads, the main thread included. */
+  readonly eventLoopDelayMs: number;
+  /** Requests that analytics lost since the start; undefined in a process without traffic, and in earlier releases. */
+  readonly recordsDropped?: number | undefined;
+  /** Counts and logged requests that wait for their next write to the database; undefined as `recordsDropped`. */
+  readonly recordsWaiting?: number | undefined;
+  /** Bounded; undefined in a process without traffic, and in earlier releases. */
+  readonly keySets?: readonly KeySetReport[] | undefined;
+  readonly stores: readonly StoreState[];
+  /** Clock of the process minus that of the database; undefined before the first answer. */
+  readonly clockSkewMs?: number | undefined;
+}
+
 /** A process of the installation, as its last heartbeat describes it. */
 export interface SystemNode {
   readonly id: string;
@@ -28,6 +64,8 @@ export interface SystemNode {
   readonly segments: readonly string[];
   /** Undefined for a process without traffic threads. */
   readonly traffic?: NodeTraffic | undefined;
+  /** Undefined in rows of earlier releases. */
+  readonly load?: NodeLoad | undefined;
 }
 
 /** Bound of one read; processes of one installation are far fewer. */

@@ -3,12 +3,19 @@ import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
+import { createLog } from '#base/log.ts';
+import { openSharedEngine } from '#storage/shared/engine.ts';
 import { withRecords } from '../../../tests/lifecycle/databases.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { eventually, type TestProcess, testInstallation } from '../../../tests/support/installation.ts';
+import { startRedis } from '../../../tests/support/services/redis.ts';
+import { jwkOf, mint, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
+import { openApi, publish } from '../../../tests/support/traffic.ts';
+import { startUpstream } from '../../../tests/support/upstream.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createNodeStore, maxHeartbeatAgeMs, maxLostAgeMs, type SystemNode } from './node-store.ts';
 import { createStatisticsStore } from './statistics-store.ts';
+import { createStoreProbe } from './store-probe.ts';
 
 const toNode = (id: string, heartbeatAtMs: number): SystemNode => ({
   ...{
@@ -40,8 +47,14 @@ onEveryEngine('Nodes', app => {
     assert.deepEqual(counts, {
       ...{ active_node_count: 1, nodes_available: -1, nodes_remaining: -1 },
       ...{ valid_until: '0001-01-01T00:00:00Z', revision },
+      queues: [
+        { name: 'webhooks', waiting: 0 },
+        { name: 'portal_mails', waiting: 0 },
+      ],
     });
     const [node] = nodes;
+    assert.equal(node.records_dropped, 0);
+    assert.ok(Number.isInteger(node.records_waiting));
     assert.equal(nodes.length, 1);
     assert.deepEqual([node.hostname, node.role, node.pid], [hostname(), 'all', process.pid]);
     assert.deepEqual([node.threads, node.threads_running, node.thread_restarts], [1, 1, 0]);
@@ -53,6 +66,69 @@ onEveryEngine('Nodes', app => {
     assert.equal(one.status, 200, one.text);
     assert.deepEqual(one.body.data.db_app_conf_options, { node_is_segmented: false, tags: [] });
     assert.deepEqual([one.body.data.id, one.body.data.revision], [node.id, revision]);
+  });
+
+  test('the list has the request rate, event loop delay, latency of the database and clock skew of a process', async () => {
+    const upstream = await startUpstream();
+    try {
+      const url = await publish(app(), openApi(upstream));
+      for (let sent = 0; sent < 10; sent++) assert.equal((await fetch(url)).status, 200);
+      await eventually(async () => {
+        const { body, text } = await app().ask('GET', '/api/system/nodes');
+        const [node] = body.data.nodes;
+        assert.ok(node.requests_per_second > 0, text);
+        assert.ok(node.event_loop_delay_ms > 0, text);
+        assert.equal(node.stores.length, 1);
+        const [{ name, state, latency_ms: latencyMs }] = node.stores;
+        assert.deepEqual([name, state], ['database', 'available']);
+        assert.ok(latencyMs > 0);
+        assert.ok(Math.abs(node.clock_skew_ms) <= latencyMs + 1, text);
+      });
+    } finally {
+      await upstream.close();
+    }
+  });
+
+  test('the list has the number of mails that wait, and the age of the oldest', async () => {
+    const { mails } = app().application.installation.services.portal;
+    const createdAt = Date.UTC(2026, 0, 2);
+    const mail = { Name: 'verify', To: 'a@example.org', State: 'waiting', Attempts: 0, Error: '' } as const;
+    const times = { DueAt: Date.UTC(2100, 0, 1), UpdatedAt: createdAt };
+    for (const CreatedAt of [createdAt + 1000, createdAt])
+      assert.ok(await mails.add({ ...mail, ...times, CreatedAt, MessageID: createPublicId(), Sealed: '' }, 10));
+    const { queues } = (await app().ask('GET', '/api/system/nodes')).body.data;
+    assert.deepEqual(queues[1], { name: 'portal_mails', waiting: 2, oldest_at: '2026-01-02T00:00:00Z' });
+  });
+
+  test('the list has the key sets that requests used, with their keys and the last error', async () => {
+    const [publisher, upstream, pair] = [await startPublisher(), await startUpstream(), rsaPair()];
+    try {
+      publisher.pages['/jwks'] = { keys: [jwkOf(pair.publicKey, { kid: 'one' })] };
+      for (const path of ['/jwks', '/none']) {
+        const jwt = {
+          use_keyless: false,
+          enable_jwt: true,
+          jwt_signing_method: 'rsa',
+          jwt_source: publisher.url + path,
+        };
+        const url = await publish(app(), openApi(upstream, jwt));
+        const token = mint({ sub: 'ann' }, pair.privateKey, { header: { kid: 'one' } });
+        await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+      }
+      await eventually(async () => {
+        const [node] = (await app().ask('GET', '/api/system/nodes')).body.data.nodes;
+        const [failed, fetched, ...more] = node.key_sets ?? [];
+        assert.deepEqual(more, []);
+        assert.deepEqual([failed?.source, failed?.keys, failed?.loaded_at], [`${publisher.url}/none`, 0, undefined]);
+        assert.match(failed.error, /status 503/);
+        const { loaded_at, ...rest } = fetched;
+        assert.deepEqual(rest, { kind: 'url', source: `${publisher.url}/jwks`, keys: 1 });
+        assert.ok(Math.abs(Date.parse(loaded_at) - Date.now()) < 60_000);
+      });
+    } finally {
+      await publisher.close();
+      await upstream.close();
+    }
   });
 
   test('an unknown id or host is not found', async () => {
@@ -134,6 +210,60 @@ describe('Nodes of several processes', () => {
     } finally {
       await close();
     }
+  });
+});
+
+withRecords('Store probe', given => {
+  test('a process whose clock is 90 seconds ahead has that skew', async () => {
+    const clock = { now: () => systemClock.now() + 90_000 };
+    const probe = createStoreProbe({ records: given(), shared: { ping: undefined, state: () => 'ok' }, clock });
+    const { stores, clockSkewMs } = await probe();
+    assert.deepEqual(
+      stores.map(({ name, latencyMs }) => [name, latencyMs! > 0]),
+      [['database', true]],
+    );
+    assert.ok(Math.abs(clockSkewMs! - 90_000) <= stores[0]!.latencyMs! + 1);
+  });
+});
+
+describe('Redis in the list of nodes', () => {
+  test('Redis has a latency, and is unavailable after it ended', async () => {
+    const redis = await startRedis();
+    const { shared, close } = await openSharedEngine({
+      ...{ url: redis.url, prefix: 'gw:', clock: systemClock, timeoutMs: 500 },
+      log: createLog({ level: 'error', format: 'json', write: () => undefined }),
+    });
+    try {
+      const records = { readDatabaseTimeMs: async () => systemClock.now() };
+      const probe = createStoreProbe({ records, shared, clock: systemClock });
+      const readRedis = async () => (await probe()).stores.find(({ name }) => name === 'redis')!;
+      assert.ok((await readRedis()).latencyMs! > 0);
+      await redis.kill();
+      assert.equal((await readRedis()).latencyMs, undefined);
+    } finally {
+      await close();
+      await redis.stop();
+    }
+  });
+
+  test('a store that does not answer is unavailable, and receives one request until it does', async () => {
+    const reply = Promise.withResolvers<number>();
+    let asked = 0;
+    const readDatabaseTimeMs = () => {
+      asked++;
+      return reply.promise;
+    };
+    const shared = { ping: undefined, state: () => 'ok' as const };
+    const probe = createStoreProbe({ records: { readDatabaseTimeMs }, shared, clock: systemClock, timeoutMs: 1 });
+    for (let turn = 0; turn < 3; turn++)
+      assert.deepEqual(await probe(), {
+        stores: [{ name: 'database', latencyMs: undefined }],
+        clockSkewMs: undefined,
+      });
+    assert.equal(asked, 1);
+    reply.resolve(systemClock.now());
+    await reply.promise;
+    await eventually(async () => assert.notEqual((await probe()).stores[0]!.latencyMs, undefined));
   });
 });
 

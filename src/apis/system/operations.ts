@@ -4,7 +4,49 @@ import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem } from '../problems.ts';
 import { nodeOperations } from './node-operations.ts';
+import { systemSettingsOperations } from './settings-operations.ts';
 import { statisticsOperations } from './statistics-operations.ts';
+
+interface CacheServices {
+  apis: ApiStore;
+  traffic: DataPlaneControl;
+}
+
+const ofApi = z.object({ apiId: z.string().describe('Public or database id of the API') });
+
+interface ApiCall {
+  readonly actor: { readonly orgId: string };
+  readonly params: z.output<typeof ofApi>;
+  audit(object: string): void;
+}
+
+/** The API of the path, of the caller's organisation; the audit record names it. */
+async function findAuditedApi({ actor, params: { apiId }, audit }: ApiCall, apis: ApiStore) {
+  audit(apiId);
+  const api = await apis.get(actor.orgId, apiId);
+  if (!api) throw problem.api_not_found();
+  audit(api.api_id);
+  return api;
+}
+
+export const purgeOwnApiCache = operation({
+  surface: 'dashboard',
+  noun: 'cache',
+  name: 'purgeOwnApiCache',
+  method: 'DELETE',
+  path: '/api/cache/{apiId}',
+  about:
+    'Purges the cached responses of an API, on all threads of this process and with Redis on all gateways; 503 where that cannot be confirmed.',
+  permission: 'system:write',
+  params: ofApi,
+  returns: z.object({ status: z.literal('OK'), message: z.string() }),
+  problems: [problem.api_not_found],
+  async handle(call, { apis, traffic }: CacheServices) {
+    const api = await findAuditedApi(call, apis);
+    await traffic.purgeResponseCache(api.api_id);
+    return { status: 'OK' as const, message: 'cache invalidated' };
+  },
+});
 
 export const clearOwnApiJwksCache = operation({
   surface: 'dashboard',
@@ -14,14 +56,11 @@ export const clearOwnApiJwksCache = operation({
   path: '/api/cache/jwks/{apiId}',
   about: 'Clears the cached JWKS that an API references; they are fetched again for the next token.',
   permission: 'admin',
-  params: z.object({ apiId: z.string().describe('Public or database id of the API') }),
+  params: ofApi,
   returns: z.object({ status: z.literal('OK'), message: z.string() }),
   problems: [problem.api_not_found],
-  async handle({ actor, params: { apiId }, audit }, { apis, traffic }: { apis: ApiStore; traffic: DataPlaneControl }) {
-    audit(apiId);
-    const api = await apis.get(actor.orgId, apiId);
-    if (!api) throw problem.api_not_found();
-    audit(api.api_id);
+  async handle(call, { apis, traffic }: CacheServices) {
+    const api = await findAuditedApi(call, apis);
     await traffic.clearJwksCache(api.api_id);
     return { status: 'OK' as const, message: 'success' };
   },
@@ -43,9 +82,24 @@ export const reloadInstallation = operation({
   },
 });
 
+export const checkAdminSecret = operation({
+  surface: 'admin',
+  noun: 'system',
+  name: 'checkAdminSecret',
+  method: 'GET',
+  path: '/admin/hello',
+  about: 'Returns 200 for the admin secret: installers check it before their first write.',
+  permission: 'secret',
+  returns: z.object({ status: z.literal('ok') }),
+  handle: async () => ({ status: 'ok' as const }),
+});
+
 export const apiSystemOperations = [
+  purgeOwnApiCache,
+  checkAdminSecret,
   clearOwnApiJwksCache,
   reloadInstallation,
   ...nodeOperations,
   ...statisticsOperations,
+  ...systemSettingsOperations,
 ];

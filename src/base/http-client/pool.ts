@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
-import type { SecureContext } from 'node:tls';
+import type { SecureContext, SecureVersion } from 'node:tls';
 import type { Client, Dispatcher, Pool } from 'undici';
 import { BoundedMap } from '../bounded-map.ts';
 import { loadUndici } from '../lazy-packages.ts';
@@ -12,7 +12,10 @@ export interface OutboundTls {
   /** Client certificate and key, PEM. */
   readonly cert?: string;
   readonly key?: string;
-  /** Context with authorities and client certificate, in place of the above. */
+  readonly minVersion?: SecureVersion;
+  readonly maxVersion?: SecureVersion;
+  readonly ciphers?: string;
+  /** Context with authorities, client certificate, versions and ciphers, in place of the above. */
   readonly secureContext?: SecureContext;
   /** Skips certificate verification, by a setting of the operator. */
   readonly insecure?: boolean;
@@ -73,7 +76,7 @@ export function createConnectionPools(): ConnectionPools {
 
 /** undici options; its timeouts are off, since the request's own timeout covers every phase. */
 function toClientOptions(target: OutboundTarget, tls: OutboundTls = {}): Client.Options {
-  const { insecure = false, ca, cert, key, secureContext } = tls;
+  const { insecure = false, ca, ...options } = tls;
   return {
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -87,9 +90,7 @@ function toClientOptions(target: OutboundTarget, tls: OutboundTls = {}): Client.
       lookup: createPinnedLookup(target.addresses),
       rejectUnauthorized: !insecure,
       ...(ca !== undefined && { ca: typeof ca === 'string' ? ca : [...ca] }),
-      ...(cert !== undefined && { cert }),
-      ...(key !== undefined && { key }),
-      ...(secureContext !== undefined && { secureContext }),
+      ...options,
     },
   };
 }

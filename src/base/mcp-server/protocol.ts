@@ -73,6 +73,8 @@ export interface McpToolProvider<Caller> {
   list(caller: Caller): readonly McpServerTool[];
   /** Undefined where the caller has no tool of that name. */
   call(name: string, toolArguments: JsonMembers, caller: Caller): Promise<McpToolResult> | undefined;
+  /** Why the caller has no tool of that name, or the nearest name, for the end of a message. */
+  explainUnknown?(name: string, caller: Caller): string;
 }
 
 export const createTextResult = (text: string, isError = false): McpToolResult => ({

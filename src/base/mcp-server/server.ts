@@ -98,7 +98,8 @@ async function callTool<Caller>(
   if (!isObject(given)) throw new McpServerError('invalidParams', 'params.arguments must be an object');
   const result = await tools.call(name, given as JsonMembers, caller);
   if (result) return result as unknown as JsonMembers;
-  throw new McpServerError('invalidParams', `Unknown tool: ${name.slice(0, maxNameLength)}`);
+  const reason = tools.explainUnknown?.(name, caller) ?? '';
+  throw new McpServerError('invalidParams', `Unknown tool: ${name.slice(0, maxNameLength)}${reason}`);
 }
 
 /** Longer names are truncated in messages. */

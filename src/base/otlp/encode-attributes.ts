@@ -5,6 +5,9 @@ import type { AttributeGroup, OtlpAttributes } from './span.ts';
 /** `KeyValue` and `AnyValue` of opentelemetry/proto/common/v1/common.proto. */
 const fields = { key: 1, value: 2, stringValue: 1, boolValue: 2, intValue: 3 } as const;
 
+/** Names of attributes with a stored encoding. */
+const maxKeys = 1000;
+
 /** Writes attributes as the repeated `KeyValue` field `field` of the current message. */
 export function writeAttributes(writer: ProtobufWriter, field: number, attributes: OtlpAttributes): void {
   for (let i = 0; i < attributes.length; i += 2) {
@@ -21,7 +24,7 @@ export function writeAttributes(writer: ProtobufWriter, field: number, attribute
 }
 
 /** Encoded `key` fields: the names of attributes are few, and the labels of metrics too. */
-const encodedKeys = new BoundedMap<string, Uint8Array>(1000);
+const encodedKeys = new BoundedMap<string, Uint8Array>(maxKeys);
 
 function encodeKey(key: string): Uint8Array {
   const known = encodedKeys.get(key);
@@ -55,7 +58,7 @@ function formatMembers(attributes: OtlpAttributes): string {
   for (let i = 0; i < attributes.length; i += 2) {
     const value = attributes[i + 1]!;
     if (i > 0) text += ',';
-    text += `{"key":${JSON.stringify(attributes[i])},"value":{`;
+    text += formatKey(attributes[i] as string);
     if (typeof value === 'string') text += `"stringValue":${formatText(value)}`;
     else if (typeof value === 'number') text += `"intValue":"${value}"`;
     else text += `"boolValue":${value}`;
@@ -64,5 +67,20 @@ function formatMembers(attributes: OtlpAttributes): string {
   return text;
 }
 
+/** Start of an attribute in JSON, up to its value. */
+const formattedKeys = new BoundedMap<string, string>(maxKeys);
+
+function formatKey(key: string): string {
+  const known = formattedKeys.get(key);
+  if (known) return known;
+  const formatted = `{"key":${formatText(key)},"value":{`;
+  formattedKeys.set(key, formatted);
+  return formatted;
+}
+
+/** Printable ASCII without quotation mark and backslash: JSON of it is the text itself. */
+const plainPattern = /^[ !#-[\]-~]*$/;
+
 /** JSON text of a string; lone surrogates become U+FFFD, as in UTF-8. */
-export const formatText = (text: string): string => JSON.stringify(text.toWellFormed());
+export const formatText = (text: string): string =>
+  plainPattern.test(text) ? `"${text}"` : JSON.stringify(text.toWellFormed());

@@ -73,24 +73,37 @@ function writeSpan(writer: ProtobufWriter, span: OtlpSpan): void {
   writer.endMessage(start);
 }
 
+const initialJsonBytes = 65_536;
+/** Of UTF-8, for a UTF-16 code unit. */
+const maxBytesPerCharacter = 3;
+
 /** JSON of OTLP: hexadecimal ids, numbers for enums, text for 64-bit integers. */
 function createJsonEncoder(): SpanEncoder {
-  let text = '';
+  // Encoded span by span: one text for a batch would be a tree of thousands of parts that survives garbage collections.
+  let bytes = Buffer.allocUnsafeSlow(initialJsonBytes);
+  let length = 0;
   let count = 0;
   return {
     add(span) {
-      text += count === 0 ? formatSpan(span) : `,${formatSpan(span)}`;
+      const text = count === 0 ? formatSpan(span) : `,${formatSpan(span)}`;
+      const needed = length + text.length * maxBytesPerCharacter;
+      if (needed > bytes.length) {
+        const grown = Buffer.allocUnsafeSlow(2 * needed);
+        bytes.copy(grown, 0, 0, length);
+        bytes = grown;
+      }
+      length += bytes.write(text, length);
       count++;
     },
     get count() {
       return count;
     },
     get size() {
-      return text.length;
+      return length;
     },
     drain() {
-      const batch = { bytes: new TextEncoder().encode(text), count };
-      text = '';
+      const batch = { bytes: new Uint8Array(bytes.subarray(0, length)), count };
+      length = 0;
       count = 0;
       return batch;
     },

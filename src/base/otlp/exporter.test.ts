@@ -40,6 +40,7 @@ const spans: readonly OtlpSpan[] = [
     attributes: ['n', 127, 'm', 128, 'large', 2 ** 40 + 1, 'empty', ''],
     link: { traceId, spanId: span.spanId },
   },
+  { ...span, name: 'C:\\x', attributes: ['a"b\\c', '\\', 'del', '\u007f', 'lone', '\ud800'] },
   { ...span, sharedAttributes },
   { ...span, sharedAttributes, attributes: [] },
   { ...span, name: 'x'.repeat(300), startMs: 0, endMs: 1_794_823_456_789.75, kind: 1 },

@@ -24,8 +24,10 @@ export function checkDataGraph(graph: DataGraphDefinition, compiled: CompiledSch
       errors.push({ path: place, message: found.missing });
       continue;
     }
-    if (found.rootOf === 'subscription' && source.kind !== 'GraphQL')
-      errors.push({ path: place, message: 'needs a GraphQL source: it is a field of the subscription type' });
+    if (found.rootOf === 'subscription' && source.kind === 'REST')
+      errors.push({ path: place, message: 'needs a GraphQL or Kafka source: it is a field of the subscription type' });
+    if (found.rootOf !== 'subscription' && source.kind === 'Kafka')
+      errors.push({ path: place, message: 'cannot have a Kafka source: only fields of the subscription type can' });
     errors.push(...templates.get(source)!.flatMap(template => checkReferences(template, entry, found)));
     errors.push(...checkPlannedMapping(entry, graph));
   }

@@ -3,10 +3,11 @@ import { closestMatch } from '#base/closest-match.ts';
 import { tokenPattern } from '#base/http-syntax.ts';
 import { checkMembers, formatMemberPath, formatUnknownMember } from '#base/members.ts';
 import type { ValidationError } from '#operations/validation-error.ts';
+import { type KafkaSource, kafkaConfig, toKafkaSource } from './kafka-source.ts';
 
 /** A server, or another API of the gateway, that has values of fields. */
 export interface DataSource {
-  readonly kind: 'REST' | 'GraphQL';
+  readonly kind: 'REST' | 'GraphQL' | 'Kafka';
   /** For messages to clients: neither the address nor the kind is theirs to know. */
   readonly name: string;
   /** Member path of its configuration, for messages to authors. */
@@ -26,6 +27,8 @@ export interface DataSource {
   /** Protocol of subscriptions at a GraphQL source; empty: the WebSocket protocol that the server chooses. */
   readonly subscriptionType: '' | 'graphql-ws' | 'graphql-transport-ws' | 'sse';
   readonly sseUsePost: boolean;
+  /** Of a source of this kind; it has no URL. */
+  readonly kafka?: KafkaSource;
 }
 
 const textMap = z.record(z.string(), z.string()).default({});
@@ -126,10 +129,18 @@ const readOlderGraphql: Read = (named, config, errors) => {
   return read && { ...plainSource, ...named, ...read, kind: 'GraphQL', headers: toPairs(read.headers) };
 };
 
+const readKafka: Read = (named, config, errors) => {
+  const read = parseConfig(kafkaConfig, named, config, errors);
+  if (!read) return undefined;
+  const kafka = toKafkaSource(read, named.place, errors);
+  return { ...plainSource, ...named, kind: 'Kafka', url: '', method: '', headers: [], kafka };
+};
+
 /** Readers by the kind in a definition; names of the first engine in any case, as their exports have them. */
 const readers: ReadonlyMap<string, Read> = new Map([
   ['REST', readRest],
   ['GraphQL', readGraphql],
+  ['Kafka', readKafka],
   ['HTTPJSONDataSource', readHttpJson],
   ['GwRESTDataSource', readHttpJson],
   ['GraphQLDataSource', readOlderGraphql],
@@ -149,19 +160,17 @@ export interface WrittenSource {
 /** Reads the configuration of a source by its kind; adds what is wrong with it to `errors`. */
 export function readDataSource(written: WrittenSource, errors: ValidationError[]): DataSource | undefined {
   const { kind, kindPath: path, name, internal, config, place } = written;
-  if (kind === 'Kafka') {
-    errors.push({ path, message: 'Kafka sources are not supported: only subscriptions could use them' });
-    return undefined;
-  }
   const read = readersByLowerKind.get(kind.toLowerCase());
   if (!read) {
     const meant = closestMatch(kind, readers.keys());
-    const hint = meant === undefined ? 'REST or GraphQL is expected' : `did you mean ${meant}?`;
+    const hint = meant === undefined ? 'REST, GraphQL or Kafka is expected' : `did you mean ${meant}?`;
     errors.push({ path, message: `${JSON.stringify(kind)} is no kind of data source: ${hint}` });
     return undefined;
   }
   const source = read({ name, place }, config, errors);
-  if (source) checkSource(source, internal, errors);
+  if (source?.kind === 'Kafka' && internal)
+    errors.push({ path: place, message: 'a Kafka source is no other API: internal must be false' });
+  else if (source && source.kind !== 'Kafka') checkSource(source, internal, errors);
   return source;
 }
 

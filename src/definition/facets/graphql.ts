@@ -39,6 +39,12 @@ export const graphql = facet({
       classic: 'last_schema_update',
       about: 'Time of the last change of the schema.',
     },
+    schemaUpdateSeconds: {
+      rule: countRule,
+      classic: 'schema_updates.interval_seconds',
+      about:
+        'Interval of updates of the schema by introspection of the upstream, or of the SDL of the subgraphs, in seconds; 0 for none.',
+    },
     introspectionDisabled: {
       rule: flagRule,
       classic: 'introspection.disabled',

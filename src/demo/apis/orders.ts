@@ -48,6 +48,15 @@ const paths = {
   },
 };
 
+/** The document that developers read: without the extension of the gateway. */
+export const ordersDocument = {
+  openapi: '3.0.3',
+  info: { title: 'Orders', version: '1.0.0', description: 'Orders of a shop.' },
+  paths,
+  components,
+  security,
+};
+
 export const createOrdersApi = (origin: string, hookId: string) => ({
   openapi: '3.0.3',
   info: {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { formatIsoTime } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
+import { pageNumber, toPageRequest } from '#operations/shapes.ts';
 import { problem as hookProblem } from '../hooks/problems.ts';
-import type { HealthStore, QueueHealth } from './health-store.ts';
+import { type HealthStore, type QueueHealth, unusedQueue } from './health-store.ts';
 import { type DeliveryServices, hookParams, requireHook } from './operations.ts';
 
 interface HealthServices extends DeliveryServices {
@@ -39,6 +40,22 @@ function toState({ waiting, delivered, dead, lastFailure }: QueueHealth): (typeo
 
 const toTime = (ms: number | undefined) => (ms ? formatIsoTime(ms) : null);
 
+function toHookHealth(hookId: string, health: QueueHealth): z.output<typeof hookHealth> {
+  const { waiting, delivered, dead, lastFailure: last } = health;
+  return {
+    hook_id: hookId,
+    state: toState(health),
+    pending: waiting.count,
+    delivered: delivered.count,
+    failed: dead.count,
+    delivered_24h: delivered.recent,
+    failed_24h: dead.recent,
+    last_success_at: toTime(delivered.lastChangedAtMs),
+    last_error: last ? { at: formatIsoTime(last.atMs), status: last.status, message: last.error } : null,
+    next_attempt_at: toTime(health.nextAttemptAtMs),
+  };
+}
+
 export const getHookHealth = operation({
   surface: 'dashboard',
   noun: 'webhooks',
@@ -54,20 +71,26 @@ export const getHookHealth = operation({
   async handle({ actor: { orgId }, params: { hookId } }, services: HealthServices) {
     await requireHook(services, orgId, hookId);
     const health = await services.deliveryHealth.read(orgId, hookId, services.clock.now() - recentMs);
-    const { waiting, delivered, dead, lastFailure: last } = health;
-    return {
-      hook_id: hookId,
-      state: toState(health),
-      pending: waiting.count,
-      delivered: delivered.count,
-      failed: dead.count,
-      delivered_24h: delivered.recent,
-      failed_24h: dead.recent,
-      last_success_at: toTime(delivered.lastChangedAtMs),
-      last_error: last ? { at: formatIsoTime(last.atMs), status: last.status, message: last.error } : null,
-      next_attempt_at: toTime(health.nextAttemptAtMs),
-    };
+    return toHookHealth(hookId, health);
   },
 });
 
-export const deliveryHealthOperations = [getHookHealth];
+export const listHookHealth = operation({
+  surface: 'dashboard',
+  noun: 'webhooks',
+  name: 'listHookHealth',
+  method: 'GET',
+  path: '/api/hooks/health',
+  about: 'Returns the state of the delivery queues of the webhooks of a page of the list, in its order.',
+  permission: 'hooks:read',
+  query: z.object({ p: pageNumber }),
+  returns: z.object({ hooks: z.array(hookHealth), pages: z.int() }),
+  async handle({ actor: { orgId }, query: { p } }, services: HealthServices) {
+    const page = await services.hooks.page(orgId, toPageRequest(p, services.settings['management.page_size']));
+    const ids = page.items.map(({ id }) => id);
+    const found = await services.deliveryHealth.readMany(orgId, ids, services.clock.now() - recentMs);
+    return { hooks: ids.map(id => toHookHealth(id, found.get(id) ?? unusedQueue)), pages: page.pages };
+  },
+});
+
+export const deliveryHealthOperations = [listHookHealth, getHookHealth];

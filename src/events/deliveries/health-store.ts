@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { splitIntoBatches } from '#storage/insert-batches.ts';
 import type { Records } from '#storage/records.ts';
 import type { Attempt, DeliveryBody } from './schema.ts';
 
@@ -23,46 +24,99 @@ export interface QueueHealth {
 }
 
 const none: StateCounts = { count: 0, recent: 0, lastChangedAtMs: 0 };
+/** A queue without deliveries. */
+export const unusedQueue: QueueHealth = {
+  waiting: none,
+  delivered: none,
+  dead: none,
+  lastFailure: undefined,
+  nextAttemptAtMs: undefined,
+};
 
-/** State of the queue and the log of one webhook. */
-export const createHealthStore = (records: Records) => ({
-  async read(orgId: string, hook: string, sinceMs: number): Promise<QueueHealth> {
-    const ownRows = () => records.db.selectFrom('deliveries').where('org_id', '=', orgId).where('hook', '=', hook);
-    const rows = await ownRows()
-      .select([
-        'state',
-        sql<number>`count(*)`.as('count'),
-        sql<number>`sum(case when updated_at >= ${sinceMs} then 1 else 0 end)`.as('recent'),
-        sql<number>`max(updated_at)`.as('changed'),
-      ])
-      .groupBy('state')
-      .execute();
-    const counts = new Map(
-      rows.map(({ state, count, recent, changed }) => [
-        state,
-        { count: Number(count), recent: Number(recent), lastChangedAtMs: Number(changed) },
-      ]),
-    );
-    const failed = await ownRows()
-      .select('body')
-      .where(it => it.or([it('state', '=', 'dead'), it.and([it('state', '=', 'waiting'), it('attempts', '>', 0)])]))
-      .orderBy('updated_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    const lane = await records.db
-      .selectFrom('delivery_lanes')
-      .select('due_at')
-      .where('org_id', '=', orgId)
-      .where('hook', '=', hook)
-      .executeTakeFirst();
-    const waiting = counts.get('waiting') ?? none;
-    return {
-      waiting,
-      delivered: counts.get('delivered') ?? none,
-      dead: counts.get('dead') ?? none,
-      lastFailure: failed && (JSON.parse(failed.body) as DeliveryBody).log.at(-1),
-      nextAttemptAtMs: lane && waiting.count > 0 ? Number(lane.due_at) : undefined,
-    };
-  },
-});
+/** Webhooks of one statement: bounds its parameters. */
+const maxHooksPerRead = 200;
+
+/** State of the queues and the logs of webhooks. */
+export function createHealthStore(records: Records) {
+  /** Queues by webhook; those without deliveries are absent. */
+  async function readMany(
+    orgId: string,
+    hooks: readonly string[],
+    sinceMs: number,
+  ): Promise<ReadonlyMap<string, QueueHealth>> {
+    const found = new Map<string, QueueHealth>();
+    for (const batch of splitIntoBatches(hooks, maxHooksPerRead)) {
+      const [counts, failures, dueTimes] = [
+        await countStates(records, orgId, batch, sinceMs),
+        await readFailures(records, orgId, batch),
+        await readDueTimes(records, orgId, batch),
+      ];
+      for (const [hook, states] of counts) {
+        const waiting = states.get('waiting') ?? none;
+        found.set(hook, {
+          waiting,
+          delivered: states.get('delivered') ?? none,
+          dead: states.get('dead') ?? none,
+          lastFailure: failures.get(hook),
+          nextAttemptAtMs: waiting.count > 0 ? dueTimes.get(hook) : undefined,
+        });
+      }
+    }
+    return found;
+  }
+  return {
+    readMany,
+    read: async (orgId: string, hook: string, sinceMs: number): Promise<QueueHealth> =>
+      (await readMany(orgId, [hook], sinceMs)).get(hook) ?? unusedQueue,
+  };
+}
+
+const selectDeliveries = (records: Records, orgId: string, hooks: readonly string[]) =>
+  records.db.selectFrom('deliveries').where('org_id', '=', orgId).where('hook', 'in', hooks);
+
+async function countStates(records: Records, orgId: string, hooks: readonly string[], sinceMs: number) {
+  const rows = await selectDeliveries(records, orgId, hooks)
+    .select([
+      'hook',
+      'state',
+      sql<number>`count(*)`.as('count'),
+      sql<number>`sum(case when updated_at >= ${sinceMs} then 1 else 0 end)`.as('recent'),
+      sql<number>`max(updated_at)`.as('changed'),
+    ])
+    .groupBy(['hook', 'state'])
+    .execute();
+  const counts = new Map<string, Map<string, StateCounts>>();
+  for (const { hook, state, count, recent, changed } of rows) {
+    const states = counts.get(hook) ?? new Map<string, StateCounts>();
+    states.set(state, { count: Number(count), recent: Number(recent), lastChangedAtMs: Number(changed) });
+    counts.set(hook, states);
+  }
+  return counts;
+}
+
+/** Last failed attempt of each webhook. */
+async function readFailures(records: Records, orgId: string, hooks: readonly string[]) {
+  const failed = selectDeliveries(records, orgId, hooks)
+    .select([
+      'hook',
+      'body',
+      sql<number>`row_number() over (partition by hook order by updated_at desc, id desc)`.as('place'),
+    ])
+    .where(it => it.or([it('state', '=', 'dead'), it.and([it('state', '=', 'waiting'), it('attempts', '>', 0)])]));
+  const rows = await records.db
+    .selectFrom(failed.as('failed'))
+    .select(['hook', 'body'])
+    .where('place', '=', 1)
+    .execute();
+  return new Map(rows.map(({ hook, body }) => [hook, (JSON.parse(body) as DeliveryBody).log.at(-1)]));
+}
+
+async function readDueTimes(records: Records, orgId: string, hooks: readonly string[]) {
+  const lanes = await records.db
+    .selectFrom('delivery_lanes')
+    .select(['hook', 'due_at'])
+    .where('org_id', '=', orgId)
+    .where('hook', 'in', hooks)
+    .execute();
+  return new Map(lanes.map(({ hook, due_at }) => [hook, Number(due_at)]));
+}

@@ -89,6 +89,18 @@ onEveryEngine(
       });
     });
 
+    test('the list has the health of each webhook of its page, as the webhook has it, and none of others', async () => {
+      const dead = await makeHook({ template_path: 'missing/file.json' });
+      const unused = await makeHook();
+      emit(dead);
+      await eventually(async () => assert.equal((await read(dead)).state, 'failing'));
+      const list = async (asked = {}) => (await app().ask('GET', '/api/hooks/health?p=-1', asked)).body.hooks;
+      const found = new Map((await list()).map((it: { hook_id: string }) => [it.hook_id, it]));
+      for (const id of [dead, unused]) assert.deepEqual(found.get(id), await read(id));
+      const { accessKey: credential } = await app().stranger();
+      assert.deepEqual(await list({ credential }), []);
+    });
+
     test('the health of an unknown webhook and of one of another organisation is not found', async () => {
       const { accessKey: credential } = await app().stranger();
       const id = await makeHook();

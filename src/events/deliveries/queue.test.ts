@@ -35,6 +35,15 @@ withRecords('webhook delivery queue', given => {
     assert.equal((await store.next(org, 'b'))!.payload, '2');
   });
 
+  test('the queue has the number of deliveries that wait, of all organisations, and the oldest of them', async () => {
+    const store = open();
+    const { waiting } = await store.readQueue();
+    const [one, other] = [createPublicId(), createPublicId()];
+    await store.add([toDelivery(one, 'a', '1')], 500, 10);
+    await store.add([toDelivery(other, 'a', '1'), toDelivery(other, 'b', '2', { isDead: true })], 600, 10);
+    assert.deepEqual(await store.readQueue(), { waiting: waiting + 2, oldestAtMs: 500 });
+  });
+
   test('a lane belongs to one of two processes, until it is released or its lease expires', async () => {
     const [org, store, one, other] = [createPublicId(), open(), lanes('one'), lanes('other')];
     const own = (found: { orgId: string }[]) => found.filter(({ orgId }) => orgId === org).length;

@@ -53,6 +53,7 @@ const isWaiting = sql<boolean>`state = 'waiting'`;
 export const createDeliveryStore = (records: Records) => ({
   ...createDeliveryQueue(records),
   ...createDeliveryHistory(records),
+  readQueue: () => readQueue(records),
 });
 
 const selectDeliveries = (records: Records) => records.db.selectFrom('deliveries');
@@ -170,6 +171,15 @@ async function countWaiting(records: Records, orgId: string): Promise<number> {
     .where('org_id', '=', orgId)
     .where(isWaiting);
   return Number((await counted.executeTakeFirstOrThrow()).total);
+}
+
+/** Waiting deliveries of all organisations, with the creation of the oldest. */
+async function readQueue(records: Records): Promise<{ waiting: number; oldestAtMs: number | undefined }> {
+  const { total, oldest } = await selectDeliveries(records)
+    .select([sql<number>`count(*)`.as('total'), sql<number | null>`min(created_at)`.as('oldest')])
+    .where(isWaiting)
+    .executeTakeFirstOrThrow();
+  return { waiting: Number(total), oldestAtMs: oldest === null ? undefined : Number(oldest) };
 }
 
 async function findOne(query: DeliveryQuery<unknown>): Promise<Delivery | undefined> {

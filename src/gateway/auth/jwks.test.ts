@@ -5,6 +5,7 @@ import { createLog } from '#base/log.ts';
 import { ecPair, jwkOf, type Publisher, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
 import { createJwksCache, type JwksCache, type KeyQuery } from './jwks.ts';
+import { mergeKeySetReports } from './key-set-report.ts';
 
 const ttlSeconds = 240;
 const pauseSeconds = 10;
@@ -200,5 +201,48 @@ describe('JWKS', () => {
     nowMs += pauseSeconds * 1000;
     publisher.pages[discovery] = { issuer, jwks_uri: `${issuer}/keys` };
     assert.ok(await sets.forIssuer(issuer).find(createKeyQuery('one')));
+  });
+
+  test('the list has the keys, the time and the last error of each set, failed ones first, without secrets', async () => {
+    const { host } = new URL(publisher.url);
+    publisher.pages['/a?token=hidden'] = publisher.pages['/keys'];
+    assert.ok(await sets.forUrl(`${publisher.url}/a?token=hidden#hidden`).find(createKeyQuery('one')));
+    for (const url of [`${publisher.url}/none?token=hidden`, `http://user:hidden@${host}/user`])
+      assert.equal(await sets.forUrl(url).find(createKeyQuery('one')), undefined);
+    assert.ok(await at().find(createKeyQuery('one')));
+    const list = sets.list();
+    assert.ok(!JSON.stringify(list).includes('hidden'), JSON.stringify(list));
+    const kind = 'url';
+    assert.deepEqual(
+      list.map(({ failure, ...rest }) => ({ ...rest, failed: failure !== '' })),
+      [
+        { kind, source: `${publisher.url}/none`, keys: 0, loadedAtMs: 0, failed: true },
+        { kind, source: `${publisher.url}/user`, keys: 0, loadedAtMs: 0, failed: true },
+        { kind, source: `${publisher.url}/a`, keys: 1, loadedAtMs: nowMs, failed: false },
+        { kind, source: `${publisher.url}/keys`, keys: 1, loadedAtMs: nowMs, failed: false },
+      ],
+    );
+    assert.match(list[0]!.failure, /^http:.*\/none responded with status 503$/);
+    const loadedAtMs = nowMs;
+    publisher.away = true;
+    nowMs += ttlSeconds * 1000;
+    assert.ok(await at().find(createKeyQuery('one')));
+    const stale = sets.list().find(({ source }) => source.endsWith('/keys'))!;
+    assert.deepEqual([stale.keys, stale.loadedAtMs, stale.failure !== ''], [1, loadedAtMs, true]);
+    publisher.away = false;
+    nowMs += pauseSeconds * 1000;
+    at().find(createKeyQuery('one'));
+    await eventually(() => assert.equal(sets.list().find(({ source }) => source.endsWith('/keys'))!.failure, ''));
+    sets.invalidate();
+    assert.deepEqual(sets.list(), []);
+  });
+
+  test('the list is bounded, and the reports of several threads are one per source', async () => {
+    const report = { kind: 'url', keys: 2, loadedAtMs: 5, failure: '' } as const;
+    const many = Array.from({ length: 150 }, (_, n) => ({ ...report, source: `http://a/${n}` }));
+    const failed = { ...report, source: 'http://z', keys: 0, loadedAtMs: 0, failure: 'refused' };
+    const merged = mergeKeySetReports([...many, { ...report, source: 'http://z' }, failed]);
+    assert.equal(merged.length, 100);
+    assert.deepEqual(merged[0], { ...failed, loadedAtMs: 5 });
   });
 });

@@ -1,3 +1,4 @@
+import type { KeySetReport } from '#apis/system/node-store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
@@ -5,6 +6,7 @@ import { Lru } from '#base/lru.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import { type KeyFamily, parseJwk, type VerificationKey } from './jwt-keys.ts';
+import { mergeKeySetReports, toReportedFailure, toReportedUrl } from './key-set-report.ts';
 
 /** A cached JWKS (RFC 7517). */
 export interface KeySet {
@@ -25,6 +27,8 @@ export interface JwksCache {
   forIssuer(issuer: string): KeySet;
   /** The next lookup fetches again; without sources all are invalidated. */
   invalidate(sources?: JwksSources): void;
+  /** Key sets that requests have used, those that could not be fetched included; bounded. */
+  list(): KeySetReport[];
 }
 
 /** The key sets a definition trusts. */
@@ -48,13 +52,17 @@ const maxSetBytes = 512 * 1024;
 const fetchTimeoutMs = 5000;
 
 interface KeySetState {
+  readonly kind: KeySetReport['kind'];
+  /** URL of the key set, or the issuer. */
+  readonly source: string;
   readonly locate: () => Promise<string>;
   keys: readonly VerificationKey[] | undefined;
   /** The response text: while it is unchanged the key objects are too. */
   text: string;
   loadedAtMs: number;
   triedAtMs: number;
-  failed: boolean;
+  /** Reason of the last failure; empty after a success. */
+  failure: string;
   loading: Promise<void> | undefined;
 }
 
@@ -62,11 +70,12 @@ export function createJwksCache(options: JwksCacheOptions): JwksCache {
   const { outbound, ttlSeconds } = options;
   const states = new Lru<string, KeySetState>(maxCachedSets);
 
-  function createKeySet(name: string, locate: KeySetState['locate'], ttlMs: number): KeySet {
+  function createKeySet(origin: KeySetOrigin, ttlMs: number): KeySet {
+    const name = cacheKeys[origin.kind](origin.source);
     const getState = (): KeySetState => {
       const existing = states.get(name);
       if (existing) return existing;
-      const state = createState(locate);
+      const state = createState(origin);
       states.set(name, state);
       return state;
     };
@@ -79,24 +88,39 @@ export function createJwksCache(options: JwksCacheOptions): JwksCache {
       for (const url of sources.urls) states.delete(cacheKeys.url(url));
       for (const issuer of sources.issuers) states.delete(cacheKeys.issuer(issuer));
     },
-    forUrl: (url, ttl = 0) => createKeySet(cacheKeys.url(url), async () => url, (ttl || ttlSeconds) * 1000),
+    forUrl: (url, ttl = 0) =>
+      createKeySet({ kind: 'url', source: url, locate: async () => url }, (ttl || ttlSeconds) * 1000),
     forIssuer: issuer =>
       createKeySet(
-        cacheKeys.issuer(issuer),
-        async () => parseDiscovery(issuer, await fetchText(outbound, toDiscoveryUrl(issuer))),
+        {
+          kind: 'issuer',
+          source: issuer,
+          locate: async () => parseDiscovery(issuer, await fetchText(outbound, toDiscoveryUrl(issuer))),
+        },
         ttlSeconds * 1000,
       ),
+    list: () => mergeKeySetReports([...states.entries()].map(([, state]) => toReport(state))),
   };
 }
 
-const createState = (locate: KeySetState['locate']): KeySetState => ({
-  locate,
+type KeySetOrigin = Pick<KeySetState, 'kind' | 'source' | 'locate'>;
+
+const createState = (origin: KeySetOrigin): KeySetState => ({
+  ...origin,
   keys: undefined,
   text: '',
   loadedAtMs: 0,
   triedAtMs: Number.NEGATIVE_INFINITY,
-  failed: false,
+  failure: '',
   loading: undefined,
+});
+
+const toReport = ({ kind, source, keys, loadedAtMs, failure }: KeySetState): KeySetReport => ({
+  kind,
+  source: toReportedUrl(source),
+  keys: keys?.length ?? 0,
+  loadedAtMs,
+  failure: toReportedFailure(failure),
 });
 
 function findKey(
@@ -116,7 +140,7 @@ function findKey(
   if (stale && mayRefresh) {
     const renewal = refreshOnce(options, state);
     // Stale-while-revalidate: requests do not wait for a source that failed before.
-    if (!state.failed) return renewal.then(() => selectKey(state.keys!, query));
+    if (state.failure === '') return renewal.then(() => selectKey(state.keys!, query));
   }
   // Key rotation: an unknown key waits for a refresh under way, or starts one within the minimum interval.
   if (key || !(mayRefresh || state.loading)) return key;
@@ -138,10 +162,10 @@ async function refresh({ outbound, clock, log }: JwksCacheOptions, state: KeySet
     if (state.keys === undefined || text !== state.text) state.keys = parseKeySet(text, state.keys ?? []);
     state.text = text;
     state.loadedAtMs = clock.now();
-    state.failed = false;
+    state.failure = '';
   } catch (error) {
     // Stale keys stay in use while their source is unavailable.
-    state.failed = true;
+    state.failure = (error as Error).message || 'unknown error';
     log.warn(
       { reason: (error as Error).message, keys: state.keys?.length ?? 0 },
       'JWKS unavailable, keeping the cached keys',

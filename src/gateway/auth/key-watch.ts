@@ -4,11 +4,11 @@ import type { AuthMethod } from '#definition/model.ts';
 import type { CachedKey } from './key-cache.ts';
 import type { AuthServices } from './services.ts';
 
-type Services = Pick<AuthServices, 'clock' | 'keyCache' | 'log'>;
+type Services = Pick<AuthServices, 'clock' | 'keyCache' | 'log' | 'oauthTokens'>;
 
 /**
- * `revoked`: the key was deleted, revoked or deactivated, has expired, or lost its access to the API. `changed`: it may
- * use other parts of the API than when the connection was opened.
+ * `revoked`: the key or token was deleted, revoked or deactivated, has expired, or lost its access to the API.
+ * `changed`: it may use other parts of the API than when the connection was opened.
  */
 export type AccessEnd = 'revoked' | 'changed';
 
@@ -32,7 +32,7 @@ export interface KeyWatch {
 
 interface WatchEntry extends Omit<WatchedKey, 'session'> {
   session: Session;
-  /** Version of the key cache, and time, of the last look-up. */
+  /** Version of the caches, and time, of the last look-up. */
   checkedVersion: number;
   checkedAtMs: number;
 }
@@ -41,8 +41,8 @@ const checkIntervalMs = 1000;
 /** Lifetimes of keys end without a change: they are looked up at least this often. */
 const maxUncheckedMs = 30_000;
 
-/** Authentication methods whose identity is a stored key. */
-const storedKeyMethods: ReadonlySet<string> = new Set<AuthMethod>(['token', 'basic', 'hmac']);
+/** Authentication methods whose identity is a stored key, or a stored token. */
+const storedMethods: ReadonlySet<string> = new Set<AuthMethod>(['token', 'basic', 'hmac', 'oauth']);
 
 const watches = new WeakMap<object, KeyWatch>();
 
@@ -57,7 +57,7 @@ export function findKeyWatch(services: Services): KeyWatch {
 
 /**
  * Key revocation for open connections: once a second those are looked up whose key may have changed, in the cache that
- * requests use. Identities without a stored key (tokens) are watched for the expiry of their session alone.
+ * requests use. Identities that are not stored (JWT, OpenID Connect) are watched for the expiry of their session alone.
  */
 export function createKeyWatch(services: Services): KeyWatch {
   const { log } = services;
@@ -99,7 +99,9 @@ export function createKeyWatch(services: Services): KeyWatch {
 
 type EndAccess = (entry: WatchEntry, reason: AccessEnd) => void;
 
-function createKeyCheck({ clock, keyCache, log }: Services, endAccess: EndAccess) {
+function createKeyCheck(services: Services, endAccess: EndAccess) {
+  const { clock, keyCache, oauthTokens, log } = services;
+
   function evaluate(entry: WatchEntry, known: CachedKey | undefined): void {
     const isUsable = known && !known.session.inactive && !isExpired(known.session, clock.now());
     if (!isUsable) return endAccess(entry, 'revoked');
@@ -119,7 +121,7 @@ function createKeyCheck({ clock, keyCache, log }: Services, endAccess: EndAccess
       log.warn({ err: error }, 'key of an open connection not read, retrying');
     };
     try {
-      const known = keyCache.find(entry.orgId, entry.keyId);
+      const known = entry.authMethod === 'oauth' ? findToken(services, entry) : keyCache.find(entry.orgId, entry.keyId);
       if (known instanceof Promise) known.then(it => evaluate(entry, it)).catch(retry);
       else evaluate(entry, known);
     } catch (error) {
@@ -130,12 +132,21 @@ function createKeyCheck({ clock, keyCache, log }: Services, endAccess: EndAccess
   return (entry: WatchEntry): void => {
     const nowMs = clock.now();
     if (isExpired(entry.session, nowMs)) return endAccess(entry, 'revoked');
-    if (!storedKeyMethods.has(entry.authMethod)) return;
-    const version = keyCache.version();
+    if (!storedMethods.has(entry.authMethod)) return;
+    const version = keyCache.version() + oauthTokens.generation();
     if (version === entry.checkedVersion && nowMs - entry.checkedAtMs < maxUncheckedMs) return;
     Object.assign(entry, { checkedVersion: version, checkedAtMs: nowMs });
     lookUp(entry);
   };
+}
+
+/** Access token of the provider of the gateway, while its client exists. */
+async function findToken(
+  { oauthTokens }: Services,
+  { orgId, keyId, apiId }: WatchEntry,
+): Promise<CachedKey | undefined> {
+  const token = await oauthTokens.find(orgId, keyId);
+  return token && (await oauthTokens.client(apiId, token.clientId)) ? token.known : undefined;
 }
 
 /**

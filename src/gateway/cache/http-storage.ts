@@ -1,3 +1,4 @@
+import { formatHttpDate } from '#base/clock.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type GatewayResponse, isStreaming } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -91,7 +92,7 @@ export function toHttpEntryHead(
 ): Omit<CacheEntry, 'body'> {
   const headers = selectStoredHeaders(call, response, excludedFields);
   // RFC 9110, section 6.6.1: a recipient with a clock records the time.
-  if (!response.headers.has('date')) headers.push('Date', new Date(receivedAtMs).toUTCString());
+  if (!response.headers.has('date')) headers.push('Date', formatHttpDate(receivedAtMs));
   return {
     status: response.status,
     headers,

@@ -1,3 +1,4 @@
+import { formatHttpDate } from '#base/clock.ts';
 import { HeaderList } from '../http/headers.ts';
 import type { CacheEntry } from './cache-entry.ts';
 import { parseResponseDirectives } from './http-directives.ts';
@@ -54,7 +55,7 @@ export function freshenEntry(
     if (!updated.has(entry.headers[at]!.toLowerCase())) headers.push(entry.headers[at]!, entry.headers[at + 1]!);
   for (const [name, value] of received) if (updated.has(name.toLowerCase())) headers.push(name, value);
   const merged = new HeaderList(headers);
-  if (!updated.has('date')) merged.set('Date', new Date(times.receivedAtMs).toUTCString());
+  if (!updated.has('date')) merged.set('Date', formatHttpDate(times.receivedAtMs));
   // The age of the response that validated it, not of the stored one.
   const dated = new HeaderList([...headers, ...received.all('age').flatMap(age => ['Age', age])]);
   const freshness = computeFreshness(entry.status, dated, times, defaultLifetimeMs);

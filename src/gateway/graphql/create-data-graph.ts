@@ -4,7 +4,7 @@ import { ApiCompileError } from '../pipeline/step.ts';
 import type { DataGraph } from './data-graph.ts';
 import { loadFederationEngine, loadGraphEngine } from './lazy-engine.ts';
 
-type Services = Pick<PipelineServices, 'settings' | 'log' | 'secrets' | 'isContextName'>;
+type Services = Pick<PipelineServices, 'settings' | 'log' | 'secrets' | 'isContextName' | 'addressPolicies' | 'grants'>;
 
 /** Data graph or supergraph of an API; undefined for any other. */
 export function createDataGraph(model: Model, services: Services): DataGraph | undefined {

@@ -53,6 +53,7 @@ function createGraphqlSocket(
     protocol,
     maxMessageBytes: settings['gateway.max_buffered_body_bytes'],
     maxOperations: settings['graphql.max_socket_operations'],
+    pingIntervalMs: settings['graphql.socket_ping_interval_ms'],
     readMessage(text) {
       const read = parseStrictJson(Buffer.from(text), bounds.maxValues);
       const message = 'value' in read && isObject(read.value) ? read.value : undefined;

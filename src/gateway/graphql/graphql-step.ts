@@ -31,7 +31,7 @@ import { openSocket, type SocketOptions } from './socket-messages.ts';
 import { createStreamWatch } from './stream-watch.ts';
 import { createTrustedDocuments } from './trusted-documents.ts';
 
-type Services = Pick<AuthServices, 'settings' | 'clock' | 'keyCache' | 'log'>;
+type Services = Pick<AuthServices, 'settings' | 'clock' | 'keyCache' | 'oauthTokens' | 'log'>;
 
 const reads = { api: ['graphql'], also: { api: ['oauth2', 'cors'] } } as const satisfies StepReads;
 

@@ -9,18 +9,14 @@ import { refusals } from '../pipeline/refusals.ts';
 import type { OperationChecker, Refused } from './checker.ts';
 import { refuseGraphqlRequest } from './graphql-refusals.ts';
 import { isFault, type RequestBounds, type RequestFault, readSocketRequest } from './request.ts';
+import { createExcessError, endOperation, isOperationId, SocketOperations } from './socket-operations.ts';
 import { invalidMessageCode, socketProtocols, unauthorizedCode } from './subscriptions/socket-protocols.ts';
 import { findGraphqlParameter } from './url-parameters.ts';
 
 /** Messages without an operation. */
-const passedTypes: ReadonlySet<unknown> = new Set([
-  'connection_init',
-  'connection_terminate',
-  'ping',
-  'pong',
-  'complete',
-  'stop',
-]);
+const passedTypes: ReadonlySet<unknown> = new Set(['connection_init', 'connection_terminate', 'ping', 'pong']);
+/** Messages that end an operation: of `graphql-transport-ws`, and of the older protocol. */
+const stopTypes: ReadonlySet<unknown> = new Set(['complete', 'stop']);
 
 /**
  * Members of a message. Any other closes the socket: messages are forwarded unchanged, and parsers that ignore case
@@ -71,8 +67,12 @@ export function openSocket(call: Exchange, options: SocketOptions): StepResult {
  */
 function createSocketCheck(call: Exchange, options: SocketOptions): MessageCheck {
   const { check, bounds, settings } = options;
+  const maxOperations = settings['graphql.max_socket_operations'];
+  const operations = new SocketOperations(maxOperations);
   return {
     maxMessageBytes: settings['gateway.max_buffered_body_bytes'],
+    pingIntervalMs: settings['graphql.socket_ping_interval_ms'],
+    onUpstreamMessage: payload => endOperation(operations, payload),
     onOpen: close => watchSocketKey(call, options, close),
     check(text, reply): MaybePromise<MessageDecision> {
       const read = parseStrictJson(Buffer.from(text), bounds.maxValues);
@@ -81,12 +81,21 @@ function createSocketCheck(call: Exchange, options: SocketOptions): MessageCheck
         return { closeCode: invalidMessageCode };
       const { type, id } = read.value;
       if (passedTypes.has(type)) return 'forward';
-      if ((type !== 'subscribe' && type !== 'start') || typeof id !== 'string')
-        return { closeCode: invalidMessageCode };
+      if (!isOperationId(id)) return { closeCode: invalidMessageCode };
+      if (stopTypes.has(type)) {
+        operations.stop(id);
+        return 'forward';
+      }
+      if (type !== 'subscribe' && type !== 'start') return { closeCode: invalidMessageCode };
       const { value } = read;
       const send = (message: object) => reply(JSON.stringify({ id, ...message }));
-      const decide = (refused: MessageRefusal | undefined) =>
-        refused ? refuseOperation(refused, type, send) : checkOperation(call, check, bounds, value, send);
+      if (!operations.hasPlace(id)) return refuseOperation(createExcessError(maxOperations), type, send);
+      const decide = (refused: MessageRefusal | undefined) => {
+        if (refused) return refuseOperation(toMessageError(refused), type, send);
+        const decision = checkOperation(call, check, bounds, value, send);
+        if (decision === 'forward') operations.start(id);
+        return decision;
+      };
       const limited = takeMessageLimits(call);
       return limited instanceof Promise ? limited.then(decide) : decide(limited);
     },
@@ -110,8 +119,9 @@ export function watchSocketKey(
   });
 }
 
-function refuseOperation({ code, message }: MessageRefusal, type: string, send: (message: object) => void) {
-  const error = { message, extensions: { code } };
+const toMessageError = ({ code, message }: MessageRefusal) => ({ message, extensions: { code } });
+
+function refuseOperation(error: object, type: string, send: (message: object) => void) {
   send({ type: 'error', payload: type === 'start' ? error : [error] });
   return 'drop' as const;
 }

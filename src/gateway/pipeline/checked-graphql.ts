@@ -27,6 +27,8 @@ export interface GraphqlSocket {
   readonly maxMessageBytes: number;
   /** Operations in progress. */
   readonly maxOperations: number;
+  /** Interval of Ping frames; 0 for none. */
+  readonly pingIntervalMs: number;
   /** Parses a message; undefined where it is none. */
   readMessage(text: string): Readonly<Record<string, unknown>> | undefined;
   /** Checks the payload of an operation, and counts it against the limits. One after the other. */

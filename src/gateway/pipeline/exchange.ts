@@ -245,6 +245,10 @@ export interface MessageCheck {
   readonly maxMessageBytes: number;
   /** `reply` sends a message to the client. Messages are checked one after the other. */
   check(text: string, reply: (text: string) => void): MaybePromise<MessageDecision>;
+  /** Interval of Ping frames to the client, which is disconnected where it sends nothing for one; 0 for none. */
+  readonly pingIntervalMs?: number;
+  /** Payload of a text message of the upstream; one of more than 64 KiB is not observed. */
+  onUpstreamMessage?(payload: Buffer): void;
   /** The WebSocket is open: `close` ends it with a close code. The returned function is called when it has ended. */
   onOpen?(close: (code: number) => void): () => void;
 }

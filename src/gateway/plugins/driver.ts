@@ -3,16 +3,24 @@ import type { Model } from '#definition/model.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext, StepReads } from '../pipeline/step.ts';
+import { upstreamTlsParts } from '../proxy/connection-options.ts';
 import { PluginError } from './plugin-runner.ts';
 import type { PluginServices } from './services.ts';
 
-/** Parts of a definition that its plugins come from. */
+/** Parts of a definition that its plugins come from, and the TLS options of their requests. */
 export const pluginReads = {
   api: ['plugins', 'pluginConfig', 'custom'],
   endpoints: ['virtualEndpoint', 'endpointPlugin'],
+  also: { api: upstreamTlsParts },
 } as const satisfies StepReads;
 
-export type PluginContext = StepContext<PluginServices, { also: typeof pluginReads }>;
+/** The same for a step that reads other parts also. */
+export const withPluginReads = <const Name extends keyof Model>(...others: readonly Name[]) => ({
+  ...pluginReads,
+  also: { api: [...upstreamTlsParts, ...others] },
+});
+
+export type PluginContext = StepContext<PluginServices, typeof pluginReads>;
 
 export type RequestHookList = 'pre' | 'auth' | 'postAuth' | 'post' | 'endpoint';
 export type HookList = RequestHookList | 'response';

@@ -1,5 +1,8 @@
 import { isObject } from '#base/json-tree.ts';
 import { Problem } from '#base/problems.ts';
+import type { ReadUpstreamTls } from '../auth/mirrored-metadata.ts';
+import { createUpstreamTls } from '../proxy/connection-options.ts';
+import type { PluginContext } from './driver.ts';
 import { type HostCall, HostFault } from './plugin-runner.ts';
 import type { PluginServices } from './services.ts';
 
@@ -28,20 +31,27 @@ export interface PluginOwner {
   readonly orgId: string;
 }
 
-/** Organisation of a plugin, and the end of its time. */
+/** Organisation of a plugin, TLS options of its API, and the end of its time. */
 interface Caller extends HostServices {
   readonly orgId: string;
+  readonly readTls: ReadUpstreamTls | undefined;
   readonly until: number;
 }
 
 const storageNames = ['Get', 'Set', 'SetNX', 'Del', 'TTL', 'Incr'].map(verb => `GwStorage${verb}`);
 
+/** Functions of the plugins of an API; requests have the TLS options of its upstream. */
+export const createApiHostCall = (
+  services: HostServices & Pick<PluginServices, 'certificates' | 'upstreamAuthorities'>,
+  model: PluginContext['model'],
+): HostCall => createHostCall(services, model.identity, createUpstreamTls(model, services));
+
 /** Functions that wait, by their names in scripts. */
-export function createHostCall(services: HostServices, owner: PluginOwner): HostCall {
+export function createHostCall(services: HostServices, owner: PluginOwner, readTls?: ReadUpstreamTls): HostCall {
   const { orgId } = owner;
   const functions: Record<string, (args: readonly unknown[], until: number) => Promise<unknown>> = {
-    GwMakeHttpRequest: ([text], until) => makeRequest({ ...services, orgId, until }, parseArgument(text)),
-    GwBatchRequest: ([text], until) => makeBatch({ ...services, orgId, until }, parseArgument(text)),
+    GwMakeHttpRequest: ([text], until) => makeRequest({ ...services, orgId, readTls, until }, parseArgument(text)),
+    GwBatchRequest: ([text], until) => makeBatch({ ...services, orgId, readTls, until }, parseArgument(text)),
   };
   for (const name of ['GwGetKeyData', 'GwSetKeyData'])
     functions[name] = (args, until) => callMain(services, owner, name, args, until - performance.now());
@@ -153,12 +163,21 @@ async function makeBatch(caller: Caller, given: Record<string, unknown>): Promis
   return JSON.stringify(replies);
 }
 
+/** Undefined for the options of all requests, which share connections. */
+function findTls(url: string, readTls: ReadUpstreamTls | undefined): ReturnType<ReadUpstreamTls> | undefined {
+  const { protocol, origin } = URL.parse(url) ?? {};
+  if (!readTls || origin === undefined || protocol !== 'https:') return undefined;
+  const tls = readTls(origin);
+  return Object.keys(tls).length > 0 ? tls : undefined;
+}
+
 /** Undefined where no response was received in time. */
-async function send({ outbound, log, orgId, until }: Caller, { method, url, headers, body }: PluginRequest) {
+async function send({ outbound, log, orgId, readTls, until }: Caller, { method, url, headers, body }: PluginRequest) {
   const running = inProgress.get(orgId) ?? 0;
   if (running >= maxRequestsPerOrganisation) throw new HostFault('too many requests of plugins are in progress');
   const timeoutMs = Math.floor(until - performance.now());
   if (timeoutMs <= 0) return undefined;
+  const tls = findTls(url, readTls);
   inProgress.set(orgId, running + 1);
   try {
     const response = await outbound.fetch({
@@ -170,6 +189,7 @@ async function send({ outbound, log, orgId, until }: Caller, { method, url, head
       orgId,
       timeoutMs,
       maxBytes: maxResponseBytes,
+      ...(tls ? { tls } : {}),
     });
     return { code: response.status, headers: response.headers, body: response.body.toString() };
   } catch (error) {

@@ -12,12 +12,12 @@ import {
   toRequestReturn,
   toResponseReturn,
 } from './driver.ts';
-import { createHostCall } from './host-functions.ts';
+import { createApiHostCall } from './host-functions.ts';
 import { decodePluginCode, type PluginScript, readPluginFile } from './plugin-files.ts';
 import type { HookResult, PluginSet } from './plugin-runner.ts';
 import type { RecordFunction } from './record-contract.ts';
 import { encodeRequestCall, encodeResponseCall, parseResult } from './request-hook.ts';
-import { type GuestFile, GuestLoadError } from './sandbox/guest.ts';
+import type { GuestFile } from './sandbox/guest.ts';
 import { encodeSession } from './session.ts';
 import { selectUnderscore } from './underscore.ts';
 
@@ -34,7 +34,7 @@ export function createJavascriptDriver(context: DriverContext): HookDriver & { r
   const listed = Object.values(hooks).flat();
   const scripts = listed.map(hook => readScript(hook, findHookDirectory(context, hook)));
   const set = loadScripts(context, [...scripts, ...readVirtualScripts(context)]);
-  const host = createHostCall(services, model.identity);
+  const host = createApiHostCall(services, model);
   return {
     set,
     runRequestHook(hook, list, call, body) {
@@ -100,17 +100,12 @@ function loadScripts(context: ScriptContext, scripts: readonly Script[]): Plugin
   if (library !== '') files.unshift({ name: 'library.js', source: readLibrary(library) });
   const underscore = isIsolated ? undefined : selectUnderscore(files);
   if (underscore) files.unshift(underscore);
-  try {
-    return services.pluginRunner.load({
-      owner: model.identity.orgId,
-      files,
-      hooks: [...new Set(scripts.map(({ hook }) => hook))],
-      data: describeApi(context),
-    });
-  } catch (error) {
-    if (error instanceof GuestLoadError) throw new ApiCompileError(`a plugin does not load: ${error.message}`);
-    throw error;
-  }
+  return services.pluginRunner.load({
+    owner: model.identity.orgId,
+    files,
+    hooks: [...new Set(scripts.map(({ hook }) => hook))],
+    data: describeApi(context),
+  });
 }
 
 /** The older style shares one global scope, the newer gives each script a function of its own. */

@@ -68,7 +68,7 @@ const folderExtensions: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Names of folders below the folder of an API, by list of hooks. */
-export const hookFolders = { pre: 'pre', postAuth: 'post_auth', post: 'post' } as const;
+export const hookFolders = { pre: 'pre', auth: 'auth', postAuth: 'post_auth', post: 'post' } as const;
 
 /** Folder of an API whose scripts run without being named; undefined where its driver or id has none. */
 export function findScriptFolder(directory: string, apiId: string, driver: string): string | undefined {

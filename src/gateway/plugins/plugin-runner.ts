@@ -4,9 +4,8 @@ import type { MaybePromise } from '#base/maybe-promise.ts';
 import type { Settings } from '#base/settings.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import type { GrpcFailure } from './grpc/grpc-error.ts';
-import { checkCall, type GuestFault, type GuestImage, type GuestOutcome, type GuestSet } from './sandbox/guest.ts';
-import { loadSandbox } from './sandbox/lazy-sandbox.ts';
-import type { ScriptSandbox } from './sandbox/sandbox.ts';
+import { checkCall, type GuestFault, type GuestOutcome, type GuestSet } from './sandbox/guest.ts';
+import { createThreadImages, type ThreadImage, workersOnly } from './sandbox/thread-images.ts';
 import { createWorkerPool, type IdentifiedSet } from './sandbox/worker-pool.ts';
 
 /** Functions of the host that wait: requests, keys, storage. A thrown `HostFault` is an exception in the guest. */
@@ -50,20 +49,14 @@ export class PluginError extends Error {
 }
 
 export interface PluginRunner {
-  /** Throws `GuestLoadError` where a script does not load. */
   load(set: GuestSet): PluginSet;
   close(): Promise<void>;
 }
 
-/** Processor time that a plugin may take on the traffic thread; a longer call starts over on a worker. */
-const threadSliceMs = 10;
-/** Calls of one set that go to a worker after one took too long, before the thread is tried again. */
-const callsOnWorker = 1000;
 const maxLogBytes = 16_384;
-const loadTimeoutMs = 1000;
 const maxWaitingCalls = 200;
 
-/** Runs hooks on workers, or by setting on the traffic thread while they are short. */
+/** Runs hooks on workers, and on the traffic thread while they are short, unless a setting forbids it. */
 export function createPluginRunner(settings: Settings, clock: Clock): PluginRunner {
   const limits = {
     maxMemoryBytes: settings['plugins.max_memory_bytes'],
@@ -72,9 +65,7 @@ export function createPluginRunner(settings: Settings, clock: Clock): PluginRunn
   };
   const timeoutMs = settings['plugins.timeout_ms'];
   const maxHostCalls = settings['plugins.max_calls'];
-  const usesThread = settings['plugins.run_on'] === 'traffic_thread';
-  let sandbox: ScriptSandbox | undefined;
-  const getSandbox = () => (sandbox ??= loadSandbox().createScriptSandbox(limits, () => performance.now()));
+  const threadImages = settings['plugins.run_on'] === 'traffic_thread' ? createThreadImages(limits) : workersOnly;
   const pool = createWorkerPool({
     limits,
     maxWorkers: settings['plugins.workers'],
@@ -92,7 +83,7 @@ export function createPluginRunner(settings: Settings, clock: Clock): PluginRunn
         maxHostCalls,
         pool,
         set: identified,
-        onThread: usesThread ? loadImage(getSandbox(), set) : undefined,
+        onThread: threadImages.open(identified.id),
       });
     },
     close: () => pool.close(),
@@ -105,20 +96,8 @@ interface SetParts {
   readonly maxHostCalls: number;
   readonly pool: ReturnType<typeof createWorkerPool>;
   readonly set: IdentifiedSet;
-  /** Undefined where workers run the set. */
-  readonly onThread: LoadedImage | undefined;
+  readonly onThread: ThreadImage;
 }
-
-/** Loaded scripts in the sandbox of the traffic thread. */
-interface LoadedImage {
-  readonly sandbox: ScriptSandbox;
-  readonly image: GuestImage;
-}
-
-const loadImage = (sandbox: ScriptSandbox, set: GuestSet): LoadedImage => ({
-  sandbox,
-  image: sandbox.load(set, loadTimeoutMs),
-});
 
 /** A call in progress: results of host functions so far, and its deadline. */
 interface CallState {
@@ -139,27 +118,21 @@ const createState = ({ head, body }: HookInput, clock: Clock, timeoutMs: number)
 });
 
 function createPluginSet({ clock, timeoutMs, maxHostCalls, pool, set, onThread }: SetParts): PluginSet {
-  let workerCalls = onThread ? 0 : Number.POSITIVE_INFINITY;
   let loadFault: PluginError | undefined;
 
   const remaining = ({ deadline }: CallState) => Math.max(0, deadline - performance.now());
 
-  function runOnThread(state: CallState) {
-    const outcome = onThread!.sandbox.run(onThread!.image, {
-      ...state,
-      sliceMs: threadSliceMs,
-      minCpuMs: threadSliceMs,
-    });
-    if (outcome.kind === 'interrupted') workerCalls = callsOnWorker;
-    return outcome;
-  }
-
   async function runOnWorker(state: CallState) {
     if (loadFault) throw loadFault;
-    workerCalls--;
-    const call = { ...state, sliceMs: remaining(state), minCpuMs: 0 };
-    const outcome = await pool.run(set, call, startMs => {
-      state.deadline += startMs;
+    const sliceMs = remaining(state);
+    // Half of it as processor time: on a busy machine a call that waited is not one that does not end.
+    const call = { ...state, sliceMs, minCpuMs: sliceMs / 2 };
+    const outcome = await pool.run(set, call, {
+      onStarted(startMs) {
+        state.deadline += startMs;
+      },
+      wantsImage: onThread.wantsImage(),
+      onEnd: onThread.onWorkerRun,
     });
     // Scripts that do not load are not tried again.
     if (outcome.kind === 'failed' && outcome.fault.type === 'load') loadFault = toError(outcome.fault, outcome.logs);
@@ -177,23 +150,22 @@ function createPluginSet({ clock, timeoutMs, maxHostCalls, pool, set, onThread }
         if (state.results.length >= maxHostCalls)
           throw new PluginError('calls', `the plugin made more than ${maxHostCalls} calls`);
         state.results.push(await callHost(host, outcome.name, outcome.argument, remaining(state)));
-        outcome = workerCalls > 0 ? await runOnWorker(state) : runOnThread(state);
+        outcome = onThread.run(state) ?? (await runOnWorker(state));
       } else outcome = await runOnWorker(state);
     }
   }
 
   return {
     async check() {
-      if (onThread) return;
       const outcome = await runOnWorker(createState({ head: checkCall, body: '' }, clock, timeoutMs));
       if (outcome.kind === 'failed') throw toError(outcome.fault, outcome.logs);
     },
     run(input, host) {
       const state = createState(input, clock, timeoutMs);
-      if (workerCalls > 0) return runOnWorker(state).then(outcome => continueCall(state, host, outcome));
-      const outcome = runOnThread(state);
-      if (outcome.kind === 'result') return outcome;
-      return continueCall(state, host, outcome);
+      const outcome = onThread.run(state);
+      if (outcome?.kind === 'result') return outcome;
+      if (outcome) return continueCall(state, host, outcome);
+      return runOnWorker(state).then(it => continueCall(state, host, it));
     },
   };
 }

@@ -56,20 +56,23 @@ function createApiPlugins(context: PluginContext): ApiPlugins | undefined {
 
 function collectHooks({ model, version }: PluginContext, directory: string): ApiHooks {
   const { driver } = model.pluginConfig;
-  const collect = (list: 'pre' | 'postAuth' | 'post' | 'response'): PluginHook[] => {
-    const files = list === 'response' ? [] : listFolderPlugins(directory, model.identity.id, hookFolders[list], driver);
-    return [
-      ...model.plugins[list].filter(({ enabled }) => enabled),
-      ...files.map(it => ({ ...it, code: '', rawBodyOnly: false })),
-    ];
-  };
+  const listFiles = (list: keyof typeof hookFolders): PluginHook[] =>
+    listFolderPlugins(directory, model.identity.id, hookFolders[list], driver).map(it => ({
+      ...it,
+      code: '',
+      rawBodyOnly: false,
+    }));
+  const collect = (list: 'pre' | 'postAuth' | 'post' | 'response'): PluginHook[] => [
+    ...model.plugins[list].filter(({ enabled }) => enabled),
+    ...(list === 'response' ? [] : listFiles(list)),
+  ];
   return {
     pre: collect('pre'),
     postAuth: collect('postAuth'),
     post: collect('post'),
     endpoint: version.endpoints.endpointPlugin.filter(({ enabled }) => enabled).map(toEndpointHook),
     response: collect('response'),
-    auth: model.custom.enabled ? [requireAuthHook(model.custom)] : [],
+    auth: model.custom.enabled ? [requireAuthHook(model.custom, () => listFiles('auth'))] : [],
   };
 }
 
@@ -84,12 +87,13 @@ const toEndpointHook = ({ functionName, file: path, code }: EndpointPlugin): Plu
   rawBodyOnly: false,
 });
 
-/** Hook of authentication by plugin. */
-function requireAuthHook(custom: PluginContext['model']['custom']): PluginHook {
-  const { pluginEnabled, functionName } = custom;
-  if (!pluginEnabled || functionName === '')
-    throw new ApiCompileError('authentication by plugin is enabled, and no plugin is named for it');
-  return custom;
+/** Hook of authentication by plugin: the one that the definition names, else the script in the folder of the API. */
+function requireAuthHook(custom: PluginContext['model']['custom'], listFiles: () => PluginHook[]): PluginHook {
+  if (custom.pluginEnabled && custom.functionName !== '') return custom;
+  const [file, second] = listFiles();
+  if (second) throw new ApiCompileError('the folder of the API has several scripts of authentication');
+  if (!file) throw new ApiCompileError('authentication by plugin is enabled, and no plugin is named for it');
+  return file;
 }
 
 function loadJavascript(context: DriverContext): LoadedDriver {

@@ -91,10 +91,19 @@ export function parseResult(text: string): Record<string, unknown> {
   return value;
 }
 
+/** Headers or parameters in one member of a result: setting one takes time with the number of all. */
+const maxResultEntries = 200;
+
+function checkEntryCount(count: number, name: string): void {
+  if (count > maxResultEntries) throw new PluginError('runtime', `${name} has more than ${maxResultEntries} entries`);
+}
+
 function readStrings(value: unknown, name: string): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw new PluginError('runtime', `${name} must be an object`);
-  for (const [key, it] of Object.entries(value))
+  const entries = Object.entries(value);
+  checkEntryCount(entries.length, name);
+  for (const [key, it] of entries)
     if (typeof it !== 'string') throw new PluginError('runtime', `${name}.${key} must be a string`);
   return value as Record<string, string>;
 }
@@ -103,6 +112,7 @@ function readList(value: unknown, name: string): readonly string[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value) || value.some(it => typeof it !== 'string'))
     throw new PluginError('runtime', `${name} must be an array of strings`);
+  checkEntryCount(value.length, name);
   return value as string[];
 }
 
@@ -133,6 +143,7 @@ export const bodyHeaders: ReadonlySet<string> = new Set([
 
 /** Replaces all headers but framing headers by a flat list of names and values. */
 export function replaceHeaders(headers: HeaderList, flat: readonly string[]): void {
+  checkEntryCount(flat.length / 2, 'the list of headers');
   for (let i = 0; i + 1 < flat.length; i += 2) validateHeader(flat[i]!, flat[i + 1]!);
   const kept = [...headers].filter(([name]) => framingHeaders.has(name.toLowerCase())).flat();
   headers.flat.splice(0, headers.flat.length, ...kept, ...flat);
@@ -152,6 +163,7 @@ export function applyHeaders(headers: HeaderList, given: Record<string, unknown>
 /** Pairs of names and values. */
 function addHeaders(headers: HeaderList, given: unknown): void {
   if (!Array.isArray(given)) throw new PluginError('runtime', 'AddHeaders must be an array');
+  checkEntryCount(given.length, 'AddHeaders');
   for (const pair of given) {
     const [name = '', value = ''] = readList(pair, 'AddHeaders[]');
     validateHeader(name, value);
@@ -172,9 +184,13 @@ function applyParameters(query: string, given: Record<string, unknown>): string 
   const parameters = new URLSearchParams(query);
   for (const name of removed) parameters.delete(name);
   for (const [name, value] of Object.entries(added)) parameters.set(name, value);
-  if (isObject(extended))
-    for (const [name, values] of Object.entries(extended))
-      for (const value of readList(values, `ExtendedParams.${name}`)) parameters.append(name, value);
+  if (isObject(extended)) {
+    const pairs = Object.entries(extended).flatMap(([name, values]) =>
+      readList(values, `ExtendedParams.${name}`).map(value => [name, value] as const),
+    );
+    checkEntryCount(pairs.length, 'ExtendedParams');
+    for (const [name, value] of pairs) parameters.append(name, value);
+  }
   return parameters.toString();
 }
 

@@ -1,5 +1,7 @@
+import type { CertificateCache } from '../auth/certificate-cache.ts';
 import type { PipelineServices } from '../pipeline/services.ts';
 import type { RpcCall } from '../pipeline/thread-rpc.ts';
+import type { UpstreamAuthorities } from '../proxy/authorities.ts';
 import type { PluginBundles } from './bundles/plugin-bundles.ts';
 import type { GrpcClient } from './grpc/grpc-client.ts';
 import type { PluginRpc } from './plugin-rpc.ts';
@@ -15,4 +17,7 @@ export interface PluginServices
   readonly grpcPlugins: GrpcClient | undefined;
   readonly trustedModules: TrustedModules;
   readonly pluginBundles: PluginBundles;
+  /** For the TLS options of requests of plugins. */
+  readonly certificates: CertificateCache;
+  readonly upstreamAuthorities: UpstreamAuthorities;
 }

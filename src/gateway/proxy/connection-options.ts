@@ -5,6 +5,7 @@ import type { OutboundTls } from '#base/http-client/pool.ts';
 import { Lru } from '#base/lru.ts';
 import type { Model } from '#definition/model.ts';
 import type { CertificateCache, StoredCertificate } from '../auth/certificate-cache.ts';
+import type { ReadUpstreamTls } from '../auth/mirrored-metadata.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { UpstreamAddress } from '../pipeline/upstream-address.ts';
 import {
@@ -66,8 +67,13 @@ interface ConnectionParts {
   readonly forceCommonNameCheck: boolean;
 }
 
+/** Parts of a definition that the TLS options of its upstreams come from. */
+export const upstreamTlsParts = ['transport', 'mutualTls', 'certificatePinning'] as const;
+
+type ConnectionModel = Pick<Model, 'identity' | (typeof upstreamTlsParts)[number]>;
+
 export function createConnectionOptions(
-  model: Model,
+  model: ConnectionModel,
   certificates: Pick<CertificateCache, 'get'>,
   policy: AddressPolicy,
   authorities: UpstreamAuthorities = systemAuthorities,
@@ -95,14 +101,36 @@ export function createConnectionOptions(
   };
 }
 
+/** These options open no connection: the client of the requests has the address policy. */
+const noAddress: AddressPolicy = { key: 'none', refuse: () => 'no address' };
+
+interface UpstreamTlsServices {
+  readonly certificates: Pick<CertificateCache, 'get'>;
+  readonly upstreamAuthorities: UpstreamAuthorities;
+}
+
 /**
- * The same for a request of the gateway itself. It checks no pinned keys: where a definition has them, the chain is
- * verified instead.
+ * TLS options for requests of the gateway itself, read with the first one: a missing certificate is no fault of other
+ * requests. They check no pinned keys: where a definition has them, the chain is verified instead.
  */
-export function toOutboundTls({ tls, verifyIdentity }: UpstreamConnectionOptions): OutboundTls {
-  const { cert, key, rejectUnauthorized, secureContext } = tls;
+export function createUpstreamTls(
+  model: ConnectionModel,
+  { certificates, upstreamAuthorities }: UpstreamTlsServices,
+): ReadUpstreamTls {
+  let optionsFor: ConnectionOptionsFor | undefined;
+  return origin => {
+    optionsFor ??= createConnectionOptions(model, certificates, noAddress, upstreamAuthorities);
+    return toOutboundTls(optionsFor({ origin }));
+  };
+}
+
+function toOutboundTls({ tls, verifyIdentity }: UpstreamConnectionOptions): OutboundTls {
+  const { cert, key, rejectUnauthorized, secureContext, minVersion, maxVersion, ciphers } = tls;
   return {
     ...(cert && key ? { cert, key } : {}),
+    ...(minVersion ? { minVersion } : {}),
+    ...(maxVersion ? { maxVersion } : {}),
+    ...(ciphers ? { ciphers } : {}),
     ...(secureContext ? { secureContext } : {}),
     ...(rejectUnauthorized === false && !verifyIdentity ? { insecure: true } : {}),
   };
@@ -172,7 +200,10 @@ function withAuthorities(
 }
 
 /** Authorities that the definition names: certificates of its organisation. A missing one fails the API. */
-function loadAuthorities({ transport, identity }: Model, certificates: Pick<CertificateCache, 'get'>): string[] {
+function loadAuthorities(
+  { transport, identity }: ConnectionModel,
+  certificates: Pick<CertificateCache, 'get'>,
+): string[] {
   return transport.caCertificates.map(id => {
     const certificate = certificates.get(identity.orgId, id);
     if (!certificate?.x509)
@@ -209,7 +240,9 @@ const versions: Readonly<Record<string, SecureVersion>> = {
   '1.3': 'TLSv1.3',
 };
 
-function transportOptions({ transport }: Model): Pick<UpstreamConnectionOptions, 'tls' | 'proxy'> | undefined {
+function transportOptions({
+  transport,
+}: ConnectionModel): Pick<UpstreamConnectionOptions, 'tls' | 'proxy'> | undefined {
   const { insecureSkipVerify, ciphers, minVersion, maxVersion, proxyUrl } = transport;
   if (minVersion && maxVersion && minVersion > maxVersion)
     throw new ApiCompileError(`the minimum TLS version ${minVersion} is above the maximum ${maxVersion}`);
@@ -237,7 +270,7 @@ function parseProxyUrl(text: string): URL {
  * Client certificates (mTLS), each with its private key; a missing one fails the API, since the upstream could not
  * authenticate the gateway.
  */
-function loadClientCertificates({ mutualTls, identity }: Model, certificates: Pick<CertificateCache, 'get'>) {
+function loadClientCertificates({ mutualTls, identity }: ConnectionModel, certificates: Pick<CertificateCache, 'get'>) {
   if (!mutualTls.enabled) return undefined;
   const entries = Object.entries(mutualTls.certificates).map(([pattern, id]) => {
     const certificate = certificates.get(identity.orgId, id);
@@ -248,7 +281,10 @@ function loadClientCertificates({ mutualTls, identity }: Model, certificates: Pi
   return normalizeHostPatterns<StoredCertificate>(Object.fromEntries(entries));
 }
 
-function loadPinnedKeys({ certificatePinning, identity }: Model, certificates: Pick<CertificateCache, 'get'>) {
+function loadPinnedKeys(
+  { certificatePinning, identity }: ConnectionModel,
+  certificates: Pick<CertificateCache, 'get'>,
+) {
   if (!certificatePinning.enabled) return undefined;
   const entries = Object.entries(certificatePinning.publicKeys).map(([pattern, ids]) => {
     const keys = ids.map(id => {

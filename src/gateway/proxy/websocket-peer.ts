@@ -19,6 +19,7 @@ import {
   unsupportedDataCode,
 } from './websocket-codes.ts';
 import { toCloseFrame, toFrame } from './websocket-frames.ts';
+import { keepAlive } from './websocket-liveness.ts';
 import { maxMessageFrames, readFrame, unmask, type WebSocketFrame } from './websocket-messages.ts';
 
 /** Payload of a control frame (RFC 6455, 5.5). */
@@ -33,6 +34,8 @@ export interface WebSocketPeerOptions {
   readonly maxMessageBytes: number;
   /** Timeout of the closing handshake; the connection is then destroyed. */
   readonly closeTimeoutMs: number;
+  /** Interval of Ping frames; the connection ends where the other end sends nothing for one. 0 for none. */
+  readonly pingIntervalMs?: number;
   /** A whole text message. A promise holds back the next one, and the connection is not read. */
   onMessage(text: string): MaybePromise<void>;
   /** `onMessage` failed; the connection is closed. */
@@ -63,10 +66,12 @@ export class WebSocketPeer {
     this.#stream = stream;
     this.#options = options;
     stream.on('data', (chunk: Buffer) => this.#take(chunk));
+    const stopPings = keepAlive(stream, { intervalMs: options.pingIntervalMs ?? 0, ping: () => this.#ping() });
     stream.once('end', () => stream.end());
     stream.on('error', () => stream.destroy());
     stream.once('close', () => {
       this.#state = 'closed';
+      stopPings();
       clearTimeout(this.#timer);
       options.onClose(this.#closeCode ?? abnormalCode);
     });
@@ -124,6 +129,11 @@ export class WebSocketPeer {
 
   destroy(): void {
     this.#stream.destroy();
+  }
+
+  #ping(): void {
+    if (this.#state !== 'open') return;
+    this.#stream.write(toFrame(pingOpcode, Buffer.alloc(0), this.#options.isClient));
   }
 
   #take(chunk: Buffer): void {

@@ -1,12 +1,15 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { MessageCheck } from '../pipeline/exchange.ts';
-import { goingAwayCode, internalErrorCode, policyViolationCode } from './websocket-codes.ts';
-import { FrameTracker, toCloseFrame } from './websocket-frames.ts';
+import { goingAwayCode, internalErrorCode, pingOpcode, policyViolationCode } from './websocket-codes.ts';
+import { FrameTracker, toCloseFrame, toFrame } from './websocket-frames.ts';
+import { keepAlive } from './websocket-liveness.ts';
+import { MessageObserver } from './websocket-message-observer.ts';
 import { type GateOutput, MessageGate, toTextFrame } from './websocket-messages.ts';
 
 /** Replies of the gateway that wait for the client. */
 const maxReplyBytes = 1_048_576;
+const pingFrame = toFrame(pingOpcode, Buffer.alloc(0), false);
 const nothing: GateOutput = { forward: [], closeCode: undefined, isWaiting: false };
 
 export interface RelayOptions {
@@ -37,6 +40,12 @@ export function relayWebSocket(client: Duplex, upstream: Socket, options: RelayO
   const gate = messageCheck && createGate(messageCheck, options, { reply, release, close });
   const toUpstream = new Direction(client, upstream, true, gate);
 
+  const observe = messageCheck?.onUpstreamMessage && new MessageObserver(messageCheck.onUpstreamMessage);
+  if (observe) upstream.on('data', (chunk: Buffer) => observe.take(chunk));
+  const stopPings = keepAlive(client, {
+    intervalMs: messageCheck?.pingIntervalMs ?? 0,
+    ping: () => toClient.insert(pingFrame),
+  });
   let stopWatching: (() => void) | undefined;
   const onClosed = () => {
     open--;
@@ -46,6 +55,7 @@ export function relayWebSocket(client: Duplex, upstream: Socket, options: RelayO
     }
     if (open > 0) return;
     clearTimeout(timer);
+    stopPings();
     stopWatching?.();
     options.onEnd();
   };

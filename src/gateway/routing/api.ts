@@ -1,4 +1,5 @@
 import type { AddressPolicy } from '#base/address-policy.ts';
+import { createContextNameCheck } from '#definition/context-names.ts';
 import { normalizeListenPath } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
 import { findPathTemplateError, normalizeHost } from '#definition/path-template.ts';
@@ -11,7 +12,7 @@ import type { BuiltInRoute } from '../pipeline/built-in-route.ts';
 import { listenPortOf, validateListenPort } from '../pipeline/listen-port.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { createRecordHook } from '../plugins/record-hook.ts';
-import { createConnectionOptions, createDefaultConnection, toOutboundTls } from '../proxy/connection-options.ts';
+import { createConnectionOptions, createDefaultConnection, createUpstreamTls } from '../proxy/connection-options.ts';
 import { createLoadBalancers } from '../proxy/load-balancer.ts';
 import type { ProxiedApi } from '../proxy/proxy.ts';
 import { ApiAnalytics } from '../recording/api-analytics.ts';
@@ -19,7 +20,6 @@ import { buildChain } from '../steps/build-chain.ts';
 import { createOptionsAccess } from '../steps/options-access.ts';
 import { scopeServices } from '../steps/organisation-services.ts';
 import type { StepServices } from '../steps/step-services.ts';
-import { createContextNameCheck } from '../variables/context-names.ts';
 import { resolveReferences } from '../variables/secret-references.ts';
 import { createBuiltInRoutes } from './built-in-routes.ts';
 import type { SniIdentity } from './sni-identity.ts';
@@ -117,11 +117,7 @@ function buildUnavailableApi(model: Model, services: StepServices, facts: ApiFac
   const { id, databaseId, orgId, name } = identity;
   const { createdAt, secretsError, host, listenPath } = facts;
   const defaultConnection = createDefaultConnection(facts.policy);
-  // With the first request: a missing certificate is no fault of the other routes.
-  const readUpstreamTls = (origin: string) =>
-    toOutboundTls(
-      createConnectionOptions(model, services.certificates, facts.policy, services.upstreamAuthorities)({ origin }),
-    );
+  const readUpstreamTls = createUpstreamTls(model, services);
   return {
     unavailableReason: '',
     builtInRoutes: createBuiltInRoutes({ model, services, readUpstreamTls }),

@@ -9,6 +9,8 @@ import { toModelOfStored } from './stored-model.ts';
 /** Plugin files of served APIs: a changed file is loaded again on reload, and a broken one leaves the API as it is. */
 export function createPluginFileReload(services: StepServices) {
   const states = new WeakMap<Api, PluginFileState>();
+  /** False until a served API has plugin files: every change of the configuration looks for changed ones. */
+  let hasFiles = false;
   /** Content that did not load, by the API that stays served: the same content is not tried and reported again. */
   const refused = new WeakMap<Api, string>();
   const { log } = services;
@@ -38,11 +40,15 @@ export function createPluginFileReload(services: StepServices) {
     /** Remembers the files of an API, before it is compiled. */
     read: (model: Api['model']) => readPluginFileState(model, services),
     remember(api: Api, state: PluginFileState | undefined): void {
-      if (state) states.set(api, state);
+      if (!state) return;
+      states.set(api, state);
+      hasFiles = true;
     },
     /** Database ids of APIs whose files changed. */
     listChanged: ({ apis }: Snapshot): string[] =>
-      [...apis.values()].filter(it => hasChanged(it, states.get(it), services)).map(it => it.databaseId),
+      hasFiles
+        ? [...apis.values()].filter(it => hasChanged(it, states.get(it), services)).map(it => it.databaseId)
+        : [],
     /** Compiles the APIs of these rows from changed files; returns those that replace the served ones. */
     async recompileAll(rows: readonly ApiToCompile[], { apis }: Snapshot): Promise<Api[]> {
       const compiled: Api[] = [];

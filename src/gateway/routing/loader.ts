@@ -1,5 +1,6 @@
 import { policyChangeName } from '#access/policies/topic.ts';
 import type { ApiToCompile, ConfigChange, ConfigReader } from '#apis/config-reader.ts';
+import { createTimeSlices } from '#base/time-slices.ts';
 import type { Model } from '#definition/model.ts';
 import type { StoredGrants } from '#people/organisations/grants.ts';
 import { listReferencedCertificates } from '../auth/certificate-cache.ts';
@@ -143,23 +144,37 @@ interface CompileParts extends Pick<LoaderOptions, 'configReader' | 'services'> 
   readonly pluginFiles: ReturnType<typeof createPluginFileReload>;
 }
 
+/** Longest time for which compiling holds up the requests of the thread, apart from the compilation of a single API. */
+const maxCompileSliceMs = 2;
+
+/** Compiles in time slices, so that requests of the running snapshot are served between them. */
 async function compileAll({ services, pluginFiles }: CompileParts, rows: readonly ApiToCompile[]): Promise<Api[]> {
-  const read = rows.flatMap(({ stored, secretsError }) =>
-    tryCompile(services, stored.api_id, () => ({
-      model: toModelOfStored(stored),
-      createdAt: stored.created_at,
-      secretsError,
-    })),
+  const slices = createTimeSlices(maxCompileSliceMs);
+  async function mapInSlices<T, R>(items: readonly T[], idOf: (item: T) => string, work: (item: T) => R): Promise<R[]> {
+    const results: R[] = [];
+    for (const item of items) {
+      results.push(...tryCompile(services, idOf(item), () => work(item)));
+      const pause = slices.pauseIfDue();
+      if (pause) await pause;
+    }
+    return results;
+  }
+  const read = await mapInSlices(
+    rows,
+    ({ stored }) => stored.api_id,
+    ({ stored, secretsError }) => ({ model: toModelOfStored(stored), createdAt: stored.created_at, secretsError }),
   );
   const models = read.map(({ model }) => model);
   await prefetchReferences(models, services);
-  const apis = read.flatMap(({ model, ...facts }) =>
-    tryCompile(services, model.identity.id, () => {
+  const apis = await mapInSlices(
+    read,
+    ({ model }) => model.identity.id,
+    ({ model, ...facts }) => {
       const state = pluginFiles.read(model);
       const api = compileApi(model, services, facts);
       pluginFiles.remember(api, state);
       return api;
-    }),
+    },
   );
   for (const { id, orgId, unavailableReason } of apis)
     if (unavailableReason !== '')
@@ -205,6 +220,23 @@ async function compileChanged(
   return buildNextSnapshot(current, revision, apis, deleted, services.grants.heldHosts());
 }
 
+interface References {
+  readonly certificates: readonly string[];
+  readonly policies: readonly string[];
+}
+
+/** References of models, listed once: every change of a policy or certificate looks at those of all served APIs. */
+const referencesByModel = new WeakMap<Model, References>();
+
+function findReferences(model: Model): References {
+  let found = referencesByModel.get(model);
+  if (!found) {
+    found = { certificates: listReferencedCertificates(model), policies: listReferencedPolicies(model) };
+    referencesByModel.set(model, found);
+  }
+  return found;
+}
+
 /** Database ids of APIs to recompile because something they reference changed. */
 function findDependents(current: Snapshot, changes: readonly ConfigChange[]): string[] {
   const collectChangedIds = (topic: string) => new Set(changes.filter(it => it.topic === topic).map(({ id }) => id));
@@ -214,8 +246,8 @@ function findDependents(current: Snapshot, changes: readonly ConfigChange[]): st
   const isAmong = (ids: ReadonlySet<string>) => (id: string) => ids.has('') || ids.has(id);
   const dependsOnChange = ({ model, orgId }: Api) =>
     (organisations.size > 0 && isAmong(organisations)(orgId)) ||
-    (certificates.size > 0 && listReferencedCertificates(model).some(isAmong(certificates))) ||
-    (policies.size > 0 && listReferencedPolicies(model).some(id => isAmong(policies)(policyChangeName(orgId, id))));
+    (certificates.size > 0 && findReferences(model).certificates.some(isAmong(certificates))) ||
+    (policies.size > 0 && findReferences(model).policies.some(id => isAmong(policies)(policyChangeName(orgId, id))));
   return [...current.apis.values()].filter(dependsOnChange).map(api => api.databaseId);
 }
 

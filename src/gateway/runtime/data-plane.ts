@@ -3,6 +3,7 @@ import type { GeoDatabase } from '#analytics/geo/geo-database.ts';
 import { spanFamilies } from '#analytics/metrics/exports.ts';
 import type { MetricFamily } from '#analytics/metrics/exposition.ts';
 import type { Clock } from '#base/clock.ts';
+import { coalesceRuns } from '#base/coalesce-runs.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import type { OtlpSpan } from '#base/otlp/span.ts';
@@ -58,6 +59,8 @@ export interface DataPlaneOptions
   readonly threadProgram?: URL | undefined;
 }
 
+export type TrafficLoad = ReturnType<ReturnType<typeof createCollector>['load']>;
+
 /** Data plane of the process. Before `start` it has no threads: RPC is rejected, and there are no metrics. */
 export interface DataPlane extends Pick<Threads, 'call' | 'broadcast' | 'drain'> {
   /** Starts the traffic threads; `control` answers control API requests that they receive. */
@@ -73,6 +76,8 @@ export interface DataPlane extends Pick<Threads, 'call' | 'broadcast' | 'drain'>
   metrics(): readonly MetricFamily[];
   /** Threads and the configuration they serve; undefined before `start`. */
   state(): Pick<Threads, 'count' | 'running' | 'restarts' | 'served'> | undefined;
+  /** Requests since the start, and the event loop delay of the threads; undefined before `start`. */
+  load(): TrafficLoad | undefined;
   /** Closes in reverse order of opening, also after a failed start. */
   close(): Promise<void>;
 }
@@ -89,8 +94,7 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
 
   /** Background tasks that need the database. */
   async function startDatabaseTasks(): Promise<void> {
-    const certificates = startCertificateExpiryMonitor({ ...services, settings, log });
-    closers.push(certificates.close);
+    closers.push(startCertificateExpiryMonitor({ ...services, settings, log }).close);
     closers.push(await startConfigBackup({ ...options, clock: services.clock }));
   }
 
@@ -126,6 +130,7 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
     },
     drain: () => running?.threads.drain(),
     state: () => running?.threads,
+    load: () => running?.collector.load(),
     metrics: () => [
       ...(running?.collector.families(running.threads) ?? []),
       ...(traceExport ? spanFamilies(traceExport.totals()) : []),
@@ -193,8 +198,9 @@ function buildThreadsOptions(
 
 /** Refreshes the threads on every committed change, of this or another process; returns the end of it. */
 async function refreshOnChange({ records, database, log }: DataPlaneOptions, threads: Threads) {
-  const refresh = () =>
-    void threads.refresh().catch(error => log.warn({ reason: error.message }, 'traffic threads not refreshed'));
+  const refresh = coalesceRuns(threads.refresh, error =>
+    log.warn({ reason: error.message }, 'traffic threads not refreshed'),
+  );
   const onLost = (error: Error) =>
     log.warn({ reason: error.message }, 'LISTEN connection lost, falling back to polling');
   const unsubscribe = records.onChange(refresh);

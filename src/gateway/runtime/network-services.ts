@@ -2,6 +2,7 @@ import type { AddressPolicy } from '#base/address-policy.ts';
 import { BoundedMap } from '#base/bounded-map.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { JwksSources } from '../auth/jwks.ts';
+import { mergeKeySetReports } from '../auth/key-set-report.ts';
 import type { NetworkServices } from '../steps/step-services.ts';
 
 /** Bound of address policies with caches of their own. */
@@ -33,6 +34,7 @@ export function createNetworkServices({ shared, create }: NetworkServicesOptions
       }
       return services;
     },
+    listKeySets: () => mergeKeySetReports([shared, ...byPolicy.values()].flatMap(({ jwks }) => jwks.list())),
     invalidateJwks(sources?: JwksSources): void {
       shared.jwks.invalidate(sources);
       for (const { jwks } of byPolicy.values()) jwks.invalidate(sources);

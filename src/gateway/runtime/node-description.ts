@@ -1,4 +1,4 @@
-import type { SystemNode } from '#apis/system/node-store.ts';
+import type { NodeLoad, SystemNode } from '#apis/system/node-store.ts';
 import type { Clock } from '#base/clock.ts';
 import { describeProcess } from '#base/process.ts';
 import type { Settings } from '#base/settings.ts';
@@ -11,10 +11,11 @@ export interface NodeDescriptionOptions {
   readonly clock: Clock;
   /** State of the traffic threads; undefined in a process without them. */
   readonly traffic: DataPlane['state'];
+  readonly readLoad: () => NodeLoad;
 }
 
 /** Describes this process for its heartbeat and the list of nodes. */
-export function createNodeDescription({ id, settings, version, clock, traffic }: NodeDescriptionOptions) {
+export function createNodeDescription({ id, settings, version, clock, traffic, readLoad }: NodeDescriptionOptions) {
   return (): SystemNode => {
     const state = traffic();
     return {
@@ -24,6 +25,7 @@ export function createNodeDescription({ id, settings, version, clock, traffic }:
       role: settings.role,
       version,
       segments: settings['gateway.segments'],
+      load: readLoad(),
       ...(state && {
         traffic: {
           threads: state.count,

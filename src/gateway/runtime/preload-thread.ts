@@ -25,7 +25,7 @@ const defaultProgram = new URL('./thread.ts', import.meta.url);
 export function preloadThread({ program = defaultProgram, capturesLog = false }: PreloadOptions = {}): PreloadedThread {
   const { port1, port2 } = new MessageChannel();
   const workerData: ThreadStart = { startPort: port2 };
-  const worker = new Worker(program, { workerData, transferList: [port2], stderr: capturesLog });
+  const worker = new Worker(program, { name: 'gw-traffic', workerData, transferList: [port2], stderr: capturesLog });
   // A thread that was never started must not keep the process alive.
   worker.unref();
   port1.unref();

@@ -3,10 +3,12 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
 import type { ApiStats, ApiStatus, ThreadStatus, UnavailableApi } from '#apis/api/data-plane.ts';
 import { createConfigReader, parseApi } from '#apis/config-reader.ts';
+import type { KeySetReport } from '#apis/system/node-store.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
 import { createOutboundClient, type OutboundClient } from '#base/http-client/client.ts';
 import { createLog } from '#base/log.ts';
+import { setThreadNiceness } from '#base/process.ts';
 import { createRedactor } from '#base/redaction.ts';
 import { releaseMemory } from '#base/release-memory.ts';
 import { every } from '#base/repeat.ts';
@@ -68,6 +70,8 @@ export interface ThreadData {
   readonly version: string;
   /** Management ports of this process, refused as upstreams. */
   readonly managementPorts: readonly number[];
+  /** Scheduling priority. A thread that replaces another inherits the lower one of the main thread. */
+  readonly niceness: number | undefined;
   /** Config backup to serve until the database is available; absent when it is. */
   readonly configBackup?: ConfigBackup | undefined;
 }
@@ -117,6 +121,8 @@ export interface TrafficThreadRpc {
   stats(given: { readonly apiId: string }): Promise<ApiStats>;
   /** Invalidates the JWKS of an API, or all. */
   invalidateJwks(given: { readonly apiId?: string | undefined }): Promise<void>;
+  /** Key sets that this thread has used. */
+  listKeySets(given: Record<string, never>): Promise<KeySetReport[]>;
   purgeResponseCache(given: { readonly apiId: string }): Promise<void>;
 }
 
@@ -131,6 +137,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
   const { settings } = data;
   const redactor = createRedactor();
   const log = createLog({ level: settings['log.level'], format: settings['log.format'], redact: redactor.redact });
+  if (!setThreadNiceness(data.niceness)) log.warn('traffic thread has the priority of the main thread');
   const engine = await openSharedEngine({
     url: settings['redis.url'],
     prefix: settings['redis.prefix'],
@@ -298,6 +305,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
       const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);
       if (apiId === undefined || api) networkServices.invalidateJwks(api && listKeySources(api.model));
     },
+    listKeySets: async () => networkServices.listKeySets(),
     purgeResponseCache: ({ apiId }) => services.responseCache.purgeApi(apiId),
   };
   const handleRequest = createRpcServer({ ...handlers }, post);

@@ -2,6 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
+import { readThreadNiceness } from '#base/process.ts';
 import {
   createRpcClient,
   createRpcServer,
@@ -30,7 +31,7 @@ export const problem = problems('data_plane', {
   },
 });
 
-export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 'configBackup'> {
+export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 'configBackup' | 'niceness'> {
   /** Config backup for a thread started while the database is unavailable. */
   readonly configBackup?: (() => ThreadData['configBackup']) | undefined;
   readonly port: number;
@@ -110,6 +111,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   const preloaded = [...(options.preloadedThreads ?? [])];
   const threads = new Set<TrafficThread>();
   const ports = createPortClaims(options.host);
+  const niceness = readThreadNiceness();
   let isClosing = false;
   let port = options.port;
   let lastRefreshId = 0;
@@ -132,7 +134,8 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     const { program, writeLog, configBackup, ...data } = rest;
     const { worker, startPort } = preloaded.shift() ?? preloadThread({ program, capturesLog: writeLog !== undefined });
     worker.ref();
-    startPort.postMessage({ ...data, configBackup: configBackup?.(), port, reusePort: count > 1 } satisfies ThreadData);
+    const own = { configBackup: configBackup?.(), port, reusePort: count > 1, niceness };
+    startPort.postMessage({ ...data, ...own } satisfies ThreadData);
     if (writeLog) worker.stderr.on('data', lines => writeLog(String(lines)));
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
     const rpcClient = createRpcClient<TrafficThreadRpc>(

@@ -1,3 +1,4 @@
+import { formatHttpDate } from '#base/clock.ts';
 import { hasOwnVersions } from '#definition/model.ts';
 import { refuseAccess } from '../pipeline/refusals.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
@@ -14,7 +15,7 @@ export const expiryStep: Step<Services> = {
     if (text === '' || text === '-1') return undefined;
     // An invalid time counts as expired: fail closed.
     const endsAtMs = parseExpiry(text) ?? Number.NEGATIVE_INFINITY;
-    const expiresText = Number.isFinite(endsAtMs) ? new Date(endsAtMs).toUTCString() : '';
+    const expiresText = Number.isFinite(endsAtMs) ? formatHttpDate(endsAtMs) : '';
     return {
       request(call) {
         if (services.clock.now() < endsAtMs) {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { createLazyStep } from '../pipeline/lazy-step.ts';
 import type { StepReads } from '../pipeline/step.ts';
-import { pluginReads } from '../plugins/driver.ts';
+import { withPluginReads } from '../plugins/driver.ts';
 import { loadMockResponse } from './lazy-mock-response.ts';
 import type { StepServices } from './step-services.ts';
 
@@ -51,7 +51,7 @@ export const lazyAuthSteps = {
   }),
   plugin: createLazyStep({
     name: 'plugin-auth',
-    reads: { ...pluginReads, also: { api: ['listen', 'authMethods', 'authentication', 'idExtractor'] } },
+    reads: withPluginReads('listen', 'authMethods', 'authentication', 'idExtractor'),
     isUsed: ({ model }) => model.authMethods.includes('custom'),
     load: () => (require('./plugin-auth.ts') as typeof import('./plugin-auth.ts')).pluginAuthStep,
   }),
@@ -185,7 +185,7 @@ export const lazyContentSteps = {
   }),
   virtualEndpoint: createLazyStep({
     name: 'virtual-endpoint',
-    reads: { ...pluginReads, also: { api: ['listen'] } },
+    reads: withPluginReads('listen'),
     isUsed: ({ version }) => version.endpoints.virtualEndpoint.length > 0,
     load: () => (require('./virtual-endpoint.ts') as typeof import('./virtual-endpoint.ts')).virtualEndpointStep,
   }),

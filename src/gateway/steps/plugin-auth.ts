@@ -6,7 +6,7 @@ import type { AuthServices } from '../auth/services.ts';
 import { noBytes } from '../http/body.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
-import { type HookReturn, pluginReads } from '../plugins/driver.ts';
+import { type HookReturn, withPluginReads } from '../plugins/driver.ts';
 import { watchHook } from '../plugins/hook-changes.ts';
 import { createIdExtractor } from '../plugins/id-extractor.ts';
 import { PluginError } from '../plugins/plugin-runner.ts';
@@ -17,10 +17,7 @@ import type { PluginServices } from '../plugins/services.ts';
 
 type Services = PluginServices & Pick<AuthServices, 'keyCache' | 'emitEvent'>;
 
-const reads = {
-  ...pluginReads,
-  also: { api: ['listen', 'authMethods', 'authentication', 'idExtractor'] },
-} as const satisfies StepReads;
+const reads = withPluginReads('listen', 'authMethods', 'authentication', 'idExtractor') satisfies StepReads;
 
 /** Sessions of clients that an id extractor found, for each API. */
 const maxCachedSessions = 5000;

@@ -3,7 +3,7 @@ import { noBytes } from '../http/body.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepHooks, StepResult } from '../pipeline/exchange.ts';
 import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
-import { type HookReturn, needsSession, type PluginHook, pluginReads } from '../plugins/driver.ts';
+import { type HookReturn, needsSession, type PluginHook, withPluginReads } from '../plugins/driver.ts';
 import { watchHook } from '../plugins/hook-changes.ts';
 import { loadApiPlugins } from '../plugins/plugin-set.ts';
 import { applyRequestResult, readResultObject } from '../plugins/request-hook.ts';
@@ -11,7 +11,7 @@ import { failPlugin, logMessages, runPlugin } from '../plugins/run-hook.ts';
 import type { PluginServices } from '../plugins/services.ts';
 import { updateMetadata } from '../plugins/session-metadata.ts';
 
-const reads = { ...pluginReads, also: { api: ['listen'] } } as const satisfies StepReads;
+const reads = withPluginReads('listen') satisfies StepReads;
 
 type Context = StepContext<PluginServices, typeof reads>;
 

@@ -3,9 +3,9 @@ import { noBytes } from '../http/body.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange, StepResult } from '../pipeline/exchange.ts';
 import type { Step, StepContext, StepReads } from '../pipeline/step.ts';
-import { pluginReads } from '../plugins/driver.ts';
+import { withPluginReads } from '../plugins/driver.ts';
 import { watchHook } from '../plugins/hook-changes.ts';
-import { createHostCall } from '../plugins/host-functions.ts';
+import { createApiHostCall } from '../plugins/host-functions.ts';
 import { type HookResult, PluginError } from '../plugins/plugin-runner.ts';
 import { loadApiPlugins } from '../plugins/plugin-set.ts';
 import {
@@ -20,7 +20,7 @@ import type { PluginServices } from '../plugins/services.ts';
 import { encodeSession } from '../plugins/session.ts';
 import { updateMetadata } from '../plugins/session-metadata.ts';
 
-const reads = { ...pluginReads, also: { api: ['listen'] } } as const satisfies StepReads;
+const reads = withPluginReads('listen') satisfies StepReads;
 
 /** Virtual endpoints: a script responds in place of the upstream. */
 export const virtualEndpointStep: Step<PluginServices, typeof reads> = {
@@ -35,7 +35,7 @@ function buildVirtualEndpoints(context: StepContext<PluginServices, typeof reads
   const endpoints = createEndpointMatcher(entries, { ...context, settings: services.settings });
   const scripts = endpoints && loadApiPlugins(context)?.virtualScripts;
   if (!endpoints || !scripts) return undefined;
-  const host = createHostCall(services, model.identity);
+  const host = createApiHostCall(services, model);
   const rules = { stripsListenPath: model.listen.strip, skipsResponseSteps: false };
   const maxBytes = services.settings['gateway.max_buffered_body_bytes'];
 

@@ -64,7 +64,7 @@ export function writeRequestSpans(
     endMs: toEpochMs(call, end.endedAt),
     attributes: listServerAttributes(call, end, options),
     sharedAttributes: server,
-    isError: end.status >= 500,
+    isError: isServerError(end),
     link: undefined,
   });
   if (steps)
@@ -151,6 +151,10 @@ function writeAttempts(
 
 /** The upstream response is incomplete. */
 const isFailure = (refusal: string): boolean => refusal.startsWith('upstream_');
+
+/** A response that breaks off is an error, whatever status its head had. */
+const isServerError = ({ status, refusal }: Pick<RequestEnd, 'status' | 'refusal'>): boolean =>
+  status >= 500 || isFailure(refusal);
 
 const describeResend = (at: number): (string | number)[] => (at === 0 ? [] : ['http.request.resend_count', at]);
 
@@ -243,6 +247,6 @@ function listServerAttributes(call: Exchange, { status, refusal }: RequestEnd, o
   }
   if (call.versionName !== '') list.push('gw.api.version', truncate(call.versionName));
   if (refusal !== '') list.push('gw.refusal', refusal);
-  if (status >= 500) list.push('error.type', refusal || String(status));
+  if (isServerError({ status, refusal })) list.push('error.type', refusal || String(status));
   return list;
 }

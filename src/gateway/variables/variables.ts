@@ -1,10 +1,10 @@
 import { closestMatch } from '#base/closest-match.ts';
 import { toLatin1 } from '#base/http-syntax.ts';
 import { type SecretSource, secretSources } from '#base/secrets.ts';
+import { describeUnknownContextName } from '#definition/context-names.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { PipelineServices } from '../pipeline/services.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import { contextNames } from './context-names.ts';
 import { formatValue } from './format-value.ts';
 import { parseReference, referencePlaces } from './secret-references.ts';
 
@@ -78,9 +78,7 @@ function checkLiteral(text: string): string {
 /** A context variable that no request can have is an error; metadata differ from key to key. */
 function parseVariable(from: string, name: string, { isContextName }: VariableServices): Variable {
   if (from === 'gw_context' && !isContextName(name)) {
-    const meant = closestMatch(name, contextNames);
-    const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
-    throw new ApiCompileError(`the context variable ${name} does not exist${hint}`);
+    throw new ApiCompileError(describeUnknownContextName(name));
   }
   return { from: from.slice(3) as Variable['from'], name };
 }

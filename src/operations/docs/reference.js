@@ -55,13 +55,13 @@ async function buildHeaders() {
   if (contentType !== undefined) headers['content-type'] = contentType;
   const credential = form.elements.credential?.value;
   if (credential) headers[credentialHeader] = credential;
-  else if (session && method !== 'GET') headers['x-csrf-token'] = await readCsrfToken();
+  else if (session && method !== 'GET') headers['x-csrf-token'] = await readCsrfToken(session);
   return headers;
 }
 
 /** Writes of a browser session need the session's token. */
-async function readCsrfToken() {
-  const response = await fetch('/api/session');
+async function readCsrfToken(path) {
+  const response = await fetch(path);
   if (!response.ok) throw new Error('enter a credential, or sign in first');
   return (await response.json()).csrf_token;
 }

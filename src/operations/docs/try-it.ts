@@ -10,12 +10,12 @@ const maxRows = 20;
  * without scripts displays nothing that does not work. The credential stays in the field: nothing stores it.
  */
 export function renderTryIt(it: AnyOperation, { parameters }: OperationDetails, body: BodyDetails | undefined): string {
-  const { credentialHeader, sessionCookie } = surfaces[it.surface];
+  const { credentialHeader, sessionCookie, prefix } = surfaces[it.surface];
   const attributes = {
     method: it.method,
     path: it.path,
     'credential-header': credentialHeader,
-    ...(sessionCookie && it.permission !== 'public' ? { session: 'true' } : {}),
+    ...(sessionCookie && it.permission !== 'public' ? { session: `${prefix}/session` } : {}),
     ...(body ? { 'content-type': body.type === 'multipart/form-data' ? 'application/octet-stream' : body.type } : {}),
   };
   const data = Object.entries(attributes).map(([name, value]) => ` data-${name}="${escapeMarkup(value)}"`);

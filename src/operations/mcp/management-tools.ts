@@ -12,7 +12,7 @@ import { type Actor, hasPermission } from '../actor.ts';
 import { type AnyOperation, listPermissions } from '../operation.ts';
 import { buildOperationTools, describeToolName, type OperationTool } from './operation-tools.ts';
 import { shortenSchema } from './shorten-schema.ts';
-import { buildToolRequest, type ToolRequest } from './tool-request.ts';
+import { buildToolRequest, suggestToolName, type ToolRequest } from './tool-request.ts';
 import { maxResultCharacters, type OperationResponse, toToolResult } from './tool-result.ts';
 
 /** Caller of a message, with the part of the tools that the request selects. */
@@ -50,6 +50,9 @@ const describeTool: McpServerTool = {
 const canCall = ({ actor }: ManagementCaller, it: AnyOperation): boolean =>
   listPermissions(it).every(permission => hasPermission(actor, permission));
 
+const readOnlyReason =
+  '; it changes something, and tools are read-only here: read_only in the URL, or mcp.management.allow_writes is off';
+
 /** Management operations as tools: each caller has those of its permissions. */
 export function createManagementTools(operations: readonly AnyOperation[]) {
   const tools = buildOperationTools(operations);
@@ -71,11 +74,23 @@ export function createManagementTools(operations: readonly AnyOperation[]) {
       const found = find(name, caller);
       return found && callOperation(found, given, caller);
     },
+    explainUnknown(name, caller) {
+      const known = tools.get(name);
+      if (known && !known.isReadOnly && caller.isReadOnly) return readOnlyReason;
+      if (known) return `; its group is ${known.group}, which the query parameter tools leaves out`;
+      return suggestToolName(
+        name,
+        provider.list(caller).map(tool => tool.name),
+      );
+    },
   };
 
   function describe({ name, path = [] }: JsonMembers, caller: ManagementCaller): McpToolResult {
     const found = typeof name === 'string' ? find(name, caller) : undefined;
-    if (!found) return createTextResult('name: there is no such tool', true);
+    if (!found) {
+      const reason = typeof name === 'string' ? provider.explainUnknown!(name, caller) : '';
+      return createTextResult(`name: there is no such tool${reason}`, true);
+    }
     const part = Array.isArray(path) ? getPart(found.inputSchema, path) : undefined;
     if (!isObject(part)) return createTextResult('path: the schema has no such part', true);
     const { schema, isShortened } = shortenSchema(part as JsonMembers, maxDescribedBytes);

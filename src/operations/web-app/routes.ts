@@ -14,9 +14,10 @@ const buildRetrySeconds = 2;
  * Content Security Policy Level 3: everything comes from this listener; styles that libraries insert need the nonce of
  * the page view, and scripts are files.
  */
-const formatPolicy = (nonce: string) =>
+const formatPolicy = (nonce: string, hasFrames: boolean) =>
   "default-src 'none'; script-src 'self'; " +
   `style-src 'self' 'nonce-${nonce}'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; ` +
+  (hasFrames ? "frame-src 'self'; " : '') +
   "worker-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'; trusted-types 'none'";
 
@@ -33,13 +34,14 @@ export async function sendWebApp(
   name: string,
   request: FastifyRequest,
   reply: FastifyReply,
+  { hasFrames = false }: { readonly hasFrames?: boolean } = {},
 ): Promise<FastifyReply | undefined> {
   if (!webApp || !['GET', 'HEAD'].includes(request.method) || !acceptsHtml(request)) return undefined;
   const document = (await webApp.find())?.index.documents[name];
   if (document !== undefined) {
     const nonce = createSecretText();
     return reply
-      .headers({ ...documentHeaders, 'content-security-policy': formatPolicy(nonce) })
+      .headers({ ...documentHeaders, 'content-security-policy': formatPolicy(nonce, hasFrames) })
       .send(document.replaceAll('{nonce}', nonce));
   }
   return webApp.isBuilding() ? sendBuildNotice(reply) : undefined;
@@ -49,7 +51,7 @@ function sendBuildNotice(reply: FastifyReply): FastifyReply {
   const main =
     '<p>The web app is being built, which takes a few seconds after an installation. This page reloads itself.</p>' +
     '<p><a href="/docs">Reference of all operations</a></p>';
-  const page = renderLandingLayout({ title: 'The dashboard is being built', main, refreshSeconds: buildRetrySeconds });
+  const page = renderLandingLayout({ title: 'The web app is being built', main, refreshSeconds: buildRetrySeconds });
   return reply
     .code(503)
     .headers({ ...landingHeaders, 'retry-after': String(buildRetrySeconds) })

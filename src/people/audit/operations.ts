@@ -6,6 +6,7 @@ import { operation } from '#operations/operation.ts';
 import { pageNumber, toPageRequest } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
 import { auditExportTypes, createAuditExport } from './export.ts';
+import { toAuditFilter } from './filter.ts';
 import { AuditLog, auditFilters, toAuditLog } from './schema.ts';
 import type { AuditFilter, AuditStore } from './store.ts';
 
@@ -36,32 +37,6 @@ const auditPage = z.object({ audit_logs: z.array(AuditLog), pages: z.int() });
 const ofOrganisation = { surface: 'dashboard', noun: 'audit', permission: 'audit_logs:read' } as const;
 const ofInstallation = { surface: 'admin', noun: 'audit', permission: 'secret' } as const;
 
-const dayMs = 86_400_000;
-const toStartMs = (day: string | undefined) => (day === undefined ? undefined : Date.parse(`${day}T00:00:00Z`));
-
-function toFilter({
-  user,
-  action,
-  ip,
-  method,
-  status,
-  url,
-  from_date,
-  to_date,
-}: Omit<z.output<typeof query>, 'p'>): AuditFilter {
-  const last = toStartMs(to_date);
-  return {
-    actor: user?.toLowerCase() || undefined,
-    action: action || undefined,
-    ip: ip || undefined,
-    method: method?.toUpperCase() || undefined,
-    status,
-    urlPart: url,
-    fromMs: toStartMs(from_date),
-    beforeMs: last === undefined ? undefined : last + dayMs,
-  };
-}
-
 async function listRecords({ audit, settings }: AuditServices, filter: AuditFilter, p: number) {
   const { items, pages } = await audit.page(filter, toPageRequest(p, settings['management.page_size']));
   return { audit_logs: items.map(toAuditLog), pages };
@@ -82,7 +57,7 @@ export const listAuditLogs = operation({
   query,
   returns: auditPage,
   handle: ({ actor, query: filters }, services: AuditServices) =>
-    listRecords(services, { ...toFilter(filters), orgId: actor.orgId }, filters.p),
+    listRecords(services, { ...toAuditFilter(filters), orgId: actor.orgId }, filters.p),
 });
 
 export const getAuditLog = operation({
@@ -108,7 +83,7 @@ export const exportAuditLogs = operation({
   streamsFile: Object.values(auditExportTypes),
   problems: [problem.audit_export_too_large],
   handle: async ({ actor, query: { type, ...filters } }, { audit, log }: AuditExportServices) =>
-    createAuditExport(await audit.export({ ...toFilter(filters), orgId: actor.orgId }), type, log),
+    createAuditExport(await audit.export({ ...toAuditFilter(filters), orgId: actor.orgId }), type, log),
 });
 
 export const exportAllAuditLogs = operation({
@@ -122,7 +97,7 @@ export const exportAllAuditLogs = operation({
   streamsFile: Object.values(auditExportTypes),
   problems: [problem.audit_export_too_large],
   handle: async ({ query: { type, org_id, ...filters } }, { audit, log }: AuditExportServices) =>
-    createAuditExport(await audit.export({ ...toFilter(filters), orgId: org_id }), type, log),
+    createAuditExport(await audit.export({ ...toAuditFilter(filters), orgId: org_id }), type, log),
 });
 
 export const listAllAuditLogs = operation({
@@ -134,7 +109,7 @@ export const listAllAuditLogs = operation({
   query: query.extend({ org_id: organisationFilter }),
   returns: auditPage,
   handle: ({ query: { org_id, ...filters } }, services: AuditServices) =>
-    listRecords(services, { ...toFilter(filters), orgId: org_id }, filters.p),
+    listRecords(services, { ...toAuditFilter(filters), orgId: org_id }, filters.p),
 });
 
 export const getAnyAuditLog = operation({

@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import type { AuditEntry } from '#operations/audit.ts';
-import type { PageRequest } from '#storage/collection.ts';
+import { type PageRequest, toContainsPattern } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
@@ -14,6 +14,9 @@ export type AuditStore = ReturnType<typeof createAuditStore>;
 /** Filter; conditions are AND-ed. */
 export interface AuditFilter {
   readonly orgId?: string | undefined;
+  readonly surface?: string | undefined;
+  /** Id of the object. */
+  readonly object?: string | undefined;
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly ip?: string | undefined;
@@ -107,10 +110,17 @@ async function* readBatches(before: number, readBatch: (before: number) => Promi
   }
 }
 
-function toCondition({ orgId, urlPart, fromMs, beforeMs, ...equal }: AuditFilter) {
+/** Member of the stored JSON: inside of texts quotation marks are escaped, so that no text looks like it. */
+const toMemberPattern = (name: keyof Body, value: string) =>
+  toContainsPattern(JSON.stringify({ [name]: value }).slice(1, -1));
+
+function toCondition({ orgId, surface, object, urlPart, fromMs, beforeMs, ...equal }: AuditFilter) {
   const conditions = Object.entries({ org_id: orgId, ...equal })
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${value}`);
+  for (const [name, value] of Object.entries({ surface, object }))
+    if (value !== undefined)
+      conditions.push(sql<SqlBool>`body like ${toMemberPattern(name as keyof Body, value)} escape '\\'`);
   // `replace` compares case-sensitively on both engines, unlike LIKE.
   if (urlPart) conditions.push(sql<SqlBool>`replace(url, ${urlPart}, '') <> url`);
   if (fromMs !== undefined) conditions.push(sql<SqlBool>`at >= ${fromMs}`);

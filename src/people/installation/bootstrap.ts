@@ -1,6 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId, createSecretText } from '#base/ids.ts';
-import { hashPassword } from '#base/passwords.ts';
+import { hashPassword, type PasswordCost } from '#base/passwords.ts';
+import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Meta } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
@@ -29,16 +31,33 @@ export interface BootstrapServices {
   secrets: InstallationSecrets;
   clock: Clock;
   settings: Settings;
+  /** Wait for another process where `bootstrap.enabled` is off. */
+  bootstrapTimeoutMs?: number;
+  /** Called before that wait. */
+  onBootstrapWait?: () => void;
+  /** Cost of the hash of the administrator's password. */
+  passwordCost?: PasswordCost | undefined;
 }
 
+const problem = problems('bootstrap', {
+  not_bootstrapped: {
+    status: 500,
+    message:
+      'The database has no organisation, and bootstrap.enabled is off: start a process that has it on, such as one with the role dashboard',
+  },
+});
+
+const defaultBootstrapTimeoutMs = 60_000;
+const pollIntervalMs = 250;
 const administratorMetaName = 'bootstrap_user';
 
 /** Creates the first organisation, its administrator and the secrets; undefined when they exist. */
 export async function bootstrap(services: BootstrapServices): Promise<InstallationCredentials | undefined> {
   const { records, meta, settings } = services;
   if (await meta.get(defaultOrgMetaName)) return undefined;
+  if (!settings['bootstrap.enabled']) return waitForBootstrap(services);
   const password = settings['bootstrap.password'] || createSecretText().slice(0, 20);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, services.passwordCost);
   return records.write(async () => {
     const organisationId = createDatabaseId();
     if (!(await meta.claim(defaultOrgMetaName, organisationId))) return undefined;
@@ -46,6 +65,23 @@ export async function bootstrap(services: BootstrapServices): Promise<Installati
     for (const name of secretNames) await services.secrets.renew(name);
     return readCredentials(services, { organisationId, password, accessKey });
   });
+}
+
+/** Another process creates them: this one does not have the credentials that the operator has chosen. */
+async function waitForBootstrap(services: BootstrapServices) {
+  const { meta, bootstrapTimeoutMs = defaultBootstrapTimeoutMs, onBootstrapWait } = services;
+  onBootstrapWait?.();
+  for (let waitedMs = 0; waitedMs < bootstrapTimeoutMs; waitedMs += pollIntervalMs) {
+    await wait(pollIntervalMs);
+    if (await meta.get(defaultOrgMetaName)) return undefined;
+  }
+  throw problem.not_bootstrapped();
+}
+
+/** True where `bootstrap.access_key` was changed after the first start: it is the key of no user. */
+export async function isAccessKeyIgnored({ users, settings }: Pick<BootstrapServices, 'users' | 'settings'>) {
+  const accessKey = settings['bootstrap.access_key'];
+  return accessKey !== '' && !(await users.findByAccessKey(accessKey));
 }
 
 async function createAdministrator(services: BootstrapServices, orgId: string, passwordHash: string): Promise<string> {

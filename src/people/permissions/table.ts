@@ -29,7 +29,7 @@ export const permissionTable: Readonly<Record<string, PermissionRow>> = {
   owned_analytics: { levels: ['read'], about: 'narrows analytics to owned APIs' },
   policies: { levels: readWrite, about: 'policies' },
   portal: { levels: readWrite, about: 'the developer portal' },
-  system: { levels: readWrite, about: 'nodes and statistics' },
+  system: { levels: readWrite, about: 'nodes and statistics; to write: purges of cached responses' },
   user_groups: { levels: readWrite, about: 'user groups' },
   users: { levels: readWrite, about: 'users; one’s own record needs no permission' },
   websockets: { levels: ['read'], about: 'notifications' },

@@ -1,4 +1,5 @@
 import type { Log } from '#base/log.ts';
+import { describeMailFailure, type MailError } from '#base/mailer.ts';
 
 /** Jobs that wait for the mail server. */
 const maxQueuedJobs = 100;
@@ -17,20 +18,10 @@ export function createMailQueue(log: Log) {
       queued++;
       last = last
         .then(send)
-        .catch((error: MailError) => log.error({ mail: about, ...describeFailure(error) }, 'mail not sent'))
+        .catch((error: MailError) => log.error({ mail: about, ...describeMailFailure(error) }, 'mail not sent'))
         .finally(() => void queued--);
     },
     /** Resolves when the queue is empty. */
     drain: () => last,
   };
 }
-
-interface MailError extends Error {
-  readonly code?: string;
-  readonly command?: string;
-  readonly responseCode?: number;
-}
-
-/** Failure of the mail server, without its message: servers repeat the address in it. */
-const describeFailure = ({ message, code, command, responseCode }: MailError) =>
-  command === undefined ? { reason: message } : { reason: code, command, status: responseCode };

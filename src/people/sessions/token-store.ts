@@ -13,9 +13,10 @@ export type TokenPurpose =
   | 'saml-logout'
   | 'saml-logout-request'
   | 'portal-reset'
-  | 'portal-sign-up';
+  | 'portal-sign-up'
+  | 'portal-sso';
 /** Replay protection: values that are accepted once. */
-export type UsedPurpose = 'sso-flow' | 'saml-assertion' | 'saml-logout' | 'passkey-challenge';
+export type UsedPurpose = 'sso-flow' | 'saml-assertion' | 'saml-logout' | 'passkey-challenge' | 'portal-request';
 
 export interface UsedValue {
   readonly purpose: UsedPurpose;
@@ -51,6 +52,7 @@ const maxTokens: Readonly<Record<TokenPurpose, number>> = {
   'saml-logout-request': 1000,
   'portal-reset': 5,
   'portal-sign-up': 5,
+  'portal-sso': 1000,
 };
 
 export function createSignInTokenStore(records: Records, vault: Vault) {
@@ -88,6 +90,12 @@ export function createSignInTokenStore(records: Records, vault: Vault) {
     async use({ digest }: StoredSignInToken): Promise<boolean> {
       const query = records.db.deleteFrom('sign_in_tokens').where('digest', '=', digest);
       return (await query.executeTakeFirst()).numDeletedRows > 0n;
+    },
+
+    /** Deletes the unused tokens of an owner. */
+    async removeOfOwner(purpose: TokenPurpose, ownerId: string): Promise<void> {
+      const query = records.db.deleteFrom('sign_in_tokens').where('user_id', '=', ownerId);
+      await query.where('purpose', '=', purpose).execute();
     },
 
     /** Replay protection: true for the first use of a value only, also concurrently. */

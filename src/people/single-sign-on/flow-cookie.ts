@@ -19,14 +19,18 @@ export interface SignOnFlow {
 }
 
 export const flowTtlSeconds = 600;
-const name = 'gw-sign-on';
-const purpose = 'sign-on flow';
+/** Ports of one host share their cookies: each site has its own name. */
+const siteFlows = {
+  dashboard: { name: 'gw-sign-on', purpose: 'sign-on flow' },
+  portal: { name: 'portal-sign-on', purpose: 'portal sign-on flow' },
+} as const;
 const attributes = 'Path=/tib; HttpOnly; SameSite=Lax';
 const maxCookieLength = 4096;
 
 export type FlowCookies = ReturnType<typeof createFlowCookies>;
 
-export function createFlowCookies(vault: Vault, clock: Clock) {
+export function createFlowCookies(vault: Vault, clock: Clock, site: keyof typeof siteFlows = 'dashboard') {
+  const { name, purpose } = siteFlows[site];
   const format = (value: string, maxAge: number, isSecure: boolean) =>
     `${name}=${value}; Max-Age=${maxAge}; ${attributes}${isSecure ? '; Secure' : ''}`;
 

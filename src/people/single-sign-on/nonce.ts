@@ -12,7 +12,7 @@ const groupId = z.string().max(64);
 /** SSO object: the user that a broker has authenticated. */
 export const SignOnRequest = z.object({
   ForSection: z
-    .literal('dashboard', { error: 'must be dashboard: the portal has no single sign-on yet' })
+    .literal('dashboard', { error: 'must be dashboard: users of the portal sign on there (POST /portal-api/sso)' })
     .default('dashboard'),
   OrgID: groupId.optional().describe('Organisation of the user; required on the admin surface'),
   EmailAddress: z

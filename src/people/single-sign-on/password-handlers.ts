@@ -1,26 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { AddressPolicies } from '#base/address-policies.ts';
 import { escapeMarkup } from '#base/escape-markup.ts';
 import { parseMediaType } from '#base/media-type.ts';
 import type { Settings } from '#base/settings.ts';
-import type { GrantStore } from '../organisations/grant-store.ts';
 import { readDashboardUrl } from '../sessions/dashboard-url.ts';
-import type { SignInLimit } from '../sessions/sign-in-limit.ts';
-import { authenticateLdap, type LdapCredentials } from './ldap/authenticate.ts';
+import type { LdapCredentials } from './ldap/authenticate.ts';
+import { authenticateInDirectory, type DirectorySignOnServices } from './ldap/directory-sign-on.ts';
 import { toNameKey } from './ldap/names.ts';
 import { readNextPath } from './next-path.ts';
-import { isProviderOutage, problem } from './problems.ts';
+import { problem } from './problems.ts';
 import { findLoginProfile, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
 import type { IdentityProfile } from './profiles/schema.ts';
 import type { ProviderSlots } from './provider-slots.ts';
 import { replyWithSession, type SignOnAttempt, type SignOnReplyServices } from './sign-on-reply.ts';
 
-export interface PasswordRouteServices extends ProfileSignOnServices, SignOnReplyServices {
-  signInLimit: SignInLimit;
+export interface PasswordRouteServices extends ProfileSignOnServices, SignOnReplyServices, DirectorySignOnServices {
   providerSlots: ProviderSlots;
-  addressPolicies: AddressPolicies;
-  grants: GrantStore;
 }
 
 /** Sign-on with name and password of a directory, which are sent here. */
@@ -40,37 +35,10 @@ async function signOnWithPassword(services: PasswordRouteServices, request: Fast
   counted.succeed();
   attempt.account = toNameKey(credentials.username);
   const user = await services.providerSlots.run(profile.OrgID, () =>
-    authenticate(services, profile, credentials, request.ip),
+    authenticateInDirectory(services, profile, credentials, request.ip),
   );
   const opened = await openProfileSignOn(services, profile, user, request);
   return { opened, next: readNextPath((request.query as { next?: unknown }).next) };
-}
-
-/**
- * The limit of failed sign-ins holds for directories too: they may have none, or lock accounts after a few. A search may
- * find one entry by several names: the entry counts beside the name.
- */
-async function authenticate(
-  { signInLimit, addressPolicies, grants }: PasswordRouteServices,
-  profile: IdentityProfile,
-  credentials: LdapCredentials,
-  address: string,
-) {
-  const toAccount = (kind: string, name: string) => JSON.stringify([profile.ID, kind, toNameKey(name)]);
-  const attempts = [signInLimit.begin(toAccount('name', credentials.username), address)];
-  const countEntry = (name: string) => void attempts.push(signInLimit.beginAccount(toAccount('entry', name), address));
-  const succeed = () => {
-    for (const attempt of attempts) attempt.succeed();
-  };
-  const policy = addressPolicies.withNetworks((await grants.find(profile.OrgID)).networks);
-  const user = await authenticateLdap(profile, credentials, policy, countEntry).catch((error: unknown) => {
-    // An unavailable directory is no failed sign-on.
-    if (isProviderOutage(error)) succeed();
-    throw error;
-  });
-  if (!user) throw problem.credentials_refused();
-  succeed();
-  return user;
 }
 
 /**

@@ -1,27 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createPublicId } from '#base/ids.ts';
 import { readDashboardUrl, usesTls } from '../sessions/dashboard-url.ts';
 import type { SignInLimit } from '../sessions/sign-in-limit.ts';
 import { runCountedAttempt } from './counted-attempt.ts';
-import { type FlowCookies, flowTtlSeconds, type SignOnFlow } from './flow-cookie.ts';
+import type { FlowCookies } from './flow-cookie.ts';
 import { readNextPath } from './next-path.ts';
-import { buildAuthorizationUrl, type CodeFlowServices, completeCodeFlow, createFlowSecrets } from './oidc/code-flow.ts';
 import { replyWithForm } from './password-handlers.ts';
 import { problem } from './problems.ts';
 import { findLoginProfile, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
 import { type IdentityProfile, toProfileUrls } from './profiles/schema.ts';
-import type { ProviderSlots } from './provider-slots.ts';
-import { buildSamlUrl, completeSaml, type SamlServices } from './saml/sign-on.ts';
+import { beginRedirect, completeRedirect, type RedirectFlowServices, useFlow } from './redirect-flow.ts';
 import { replyWithFailure, replyWithSession, type SignOnAttempt, type SignOnReplyServices } from './sign-on-reply.ts';
 
-export interface ProfileRouteServices
-  extends ProfileSignOnServices,
-    SignOnReplyServices,
-    CodeFlowServices,
-    SamlServices {
+export interface ProfileRouteServices extends ProfileSignOnServices, SignOnReplyServices, RedirectFlowServices {
   flowCookies: FlowCookies;
   signInLimit: SignInLimit;
-  providerSlots: ProviderSlots;
 }
 
 /** Redirects through identity providers. */
@@ -42,15 +34,9 @@ async function beginSignOn(services: ProfileRouteServices, request: FastifyReque
   try {
     const profile = await findLoginProfile(services, request, attempt);
     if (profile.ProviderName === 'ADProvider') return replyWithForm(reply, profile);
-    const flow: SignOnFlow = {
-      id: createPublicId(),
-      profileId: profile.ID,
-      ...createFlowSecrets(),
-      next: readNextPath((request.query as { next?: unknown }).next),
-      expiresAtMs: services.clock.now() + flowTtlSeconds * 1000,
-    };
-    const buildUrl = profile.ProviderName === 'SAMLProvider' ? buildSamlUrl : buildAuthorizationUrl;
-    const url = await buildUrl(services, profile, flow, toRedirectUrl(services, profile));
+    const next = readNextPath((request.query as { next?: unknown }).next);
+    const redirectUrl = toRedirectUrl(services, profile);
+    const { flow, url } = await beginRedirect(services, profile, { next, redirectUrl });
     const isSecure = usesTls(services.settings, request.protocol === 'https');
     return reply.header('set-cookie', services.flowCookies.format(flow, isSecure)).redirect(url, 303);
   } catch (error) {
@@ -64,20 +50,14 @@ async function completeFlow(
   reply: FastifyReply,
   attempt: SignOnAttempt,
 ) {
-  const { flowCookies, signInTokens, settings } = services;
+  const { flowCookies, settings } = services;
   const profile = await findLoginProfile(services, request, attempt);
   const flow = flowCookies.read(request.headers.cookie, profile.ID);
-  if (!flow || profile.ProviderName === 'ADProvider') throw problem.flow_missing();
+  if (!flow) throw problem.flow_missing();
   const query = request.query as Readonly<Record<string, unknown>>;
-  const user =
-    profile.ProviderName === 'SAMLProvider'
-      ? await completeSaml(services, profile, flow, query.response)
-      : await services.providerSlots.run(profile.OrgID, () =>
-          completeCodeFlow(services, profile, flow, query, toRedirectUrl(services, profile)),
-        );
+  const user = await completeRedirect(services, profile, flow, query, toRedirectUrl(services, profile));
   attempt.account = user.subject;
-  const used = { purpose: 'sso-flow', orgId: profile.OrgID, value: flow.id, expiresAtMs: flow.expiresAtMs } as const;
-  if (!(await signInTokens.markUsed(used, services.clock.now()))) throw problem.flow_missing();
+  await useFlow(services, profile, flow);
   const opened = await openProfileSignOn(services, profile, user, request);
   reply.header('set-cookie', flowCookies.formatExpired(usesTls(settings, request.protocol === 'https')));
   return { opened, next: flow.next };

@@ -48,7 +48,8 @@ export function openProfileSignOn(
   return openSignOn(services, source, mapAssertedUser(profile, user), toSignOnClient(request));
 }
 
-const toProviderSubject = (
+/** User of the provider to link an account to; undefined where its identifier does not last. */
+export const toProviderSubject = (
   { ProviderName, CustomUserIDField }: IdentityProfile,
   { issuer, subject, isSubjectStable }: AssertedUser,
 ): ProviderSubject | undefined =>

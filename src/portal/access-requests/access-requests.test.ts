@@ -32,11 +32,20 @@ onEveryEngine('access requests', app => {
       AuthType: 'authToken',
       AuthTypes: ['authToken'],
       DCREnabled: false,
+      DCRTemplateID: 0,
       ProviderID: 1,
       ProvisionImmediately: false,
+      Changes: 0,
+      Reason: '',
+      Failure: '',
       Status: 'pending',
       DeletedAt: '',
     });
+    const idsIn = async (status: string) =>
+      (await ask('GET', `/access_requests?status=${status}&per_page=1000`)).body.map((it: { ID: number }) => it.ID);
+    assert.ok((await idsIn('pending')).includes(requestId));
+    assert.ok(!(await idsIn('approved')).includes(requestId));
+    assert.equal((await ask('GET', '/access_requests?status=open')).status, 422);
     const whole = (await ask('GET', `/access_requests/${requestId}`)).body;
     assert.deepEqual(whole, { ...rows[1], Credentials: [] });
     assert.deepEqual((await ask('GET', '/access_requests?per_page=1&page=2')).body, [rows[1]]);
@@ -77,6 +86,7 @@ onEveryEngine('access requests', app => {
     assert.match(refused.body.errors[0], /^Provider Gatewright refused: apply_policies\[0\]: .*allows no new keys/);
     const pending = (await ask('GET', `/access_requests/${requestId}`)).body;
     assert.deepEqual([pending.Status, pending.Credentials], ['pending', []]);
+    assert.equal(pending.Failure, refused.body.errors[0]);
     await requestPortal(app(), 'PUT', path, { ...policy, state: 'active' });
     const approved = await ask('PUT', `/access_requests/${requestId}/approve`);
     assert.deepEqual(approved.body, { status: 'ok', message: 'Action Approve: Executed successfully' });

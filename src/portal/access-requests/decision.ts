@@ -1,12 +1,21 @@
-import { issueProviderKey, toCredentialSecrets } from '../credentials/issue.ts';
+import { Problem } from '#base/problems.ts';
+import { toCredentialSecrets } from '../credentials/issue.ts';
+import type { StoredCredential } from '../credentials/schema.ts';
+import { mailApproved, mailRejected } from '../mails/access-mails.ts';
+import { toRequestUser } from '../oauth-clients/scopes.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
+import { guardClient, issueGuardedClient } from '../provider-tasks/client-guard.ts';
+import { guardNewKey, issueGuardedKey } from '../provider-tasks/guard.ts';
+import type { StoredProviderTask } from '../provider-tasks/schema.ts';
 import { portalMessages } from '../webhooks/notify.ts';
-import { revokeAtProvider } from './removal.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
-export type DecisionServices = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+export type DecisionServices = Pick<
+  PortalServices,
+  'portal' | 'controlPlane' | 'identityProvider' | 'records' | 'clock' | 'settings'
+>;
 
 /** Claims expire: longer than any provider call, so an older claim is of a process that died. */
 const claimTimeoutMs = 120_000;
@@ -22,21 +31,63 @@ function refuseDecided(request: StoredAccessRequest, nowMs: number): void {
 /**
  * Approves a pending request. It is claimed first, so that only one of two concurrent approvals issues a key; the key is
  * issued next, without a lock during the provider call; the request is approved together with its credential. A key
- * whose request was deleted or claimed again meanwhile is revoked.
+ * whose request was deleted or claimed again meanwhile, or whose process ended, is removed.
  */
-export async function approveRequest(id: number, services: DecisionServices): Promise<void> {
-  const { portal, records, clock } = services;
-  const claim = clock.now();
-  const claimed = await records.write(async () => {
-    const changed = await portal.accessRequests.change(id, it => {
-      refuseDecided(it, claim);
-      return { ...it, ClaimedAt: claim };
-    });
-    const request = present(changed, 'Access request', 'unknown');
-    await lockVisiblePlan(request.PlanID, services);
-    return request;
+export async function approveNewRequest(id: number, services: DecisionServices): Promise<void> {
+  const { request, guard } = await services.records.write(async () => {
+    const claimed = await claimRequest(id, services);
+    return { request: claimed, guard: await guardApproval(claimed, services) };
   });
-  await completeApproval(claimed, services);
+  await completeApproval(request, guard, services);
+}
+
+/** Inside a transaction: claims a pending request, under a plan that is offered. */
+export async function claimRequest(id: number, services: DecisionServices): Promise<StoredAccessRequest> {
+  const claim = services.clock.now();
+  const changed = await services.portal.accessRequests.change(id, it => {
+    refuseDecided(it, claim);
+    return { ...it, ClaimedAt: claim };
+  });
+  const request = present(changed, 'Access request', 'unknown');
+  await lockVisiblePlan(request.PlanID, services);
+  return request;
+}
+
+/** Reason of a failed approval, for the administrator. */
+export const describeDecisionFailure = (error: unknown): string =>
+  error instanceof Problem ? error.message : 'The approval failed; see the log.';
+
+/** Inside the transaction of the claim: see `guardNewKey` and `guardClient`. */
+export function guardApproval(
+  { ID, AppID, ProviderID, DCRTemplateID, ClaimedAt }: StoredAccessRequest,
+  services: DecisionServices,
+): Promise<StoredProviderTask> {
+  if (!DCRTemplateID) return guardNewKey({ ProviderID, RequestID: ID }, services, ClaimedAt);
+  const wish = { AppID, ProviderID, clientTypeId: DCRTemplateID, isShared: true, requestId: ID };
+  return guardClient(wish, services, ClaimedAt);
+}
+
+type NewSecrets = Pick<StoredCredential, 'Credential' | 'CredentialHash' | 'Expires' | 'OauthClientID' | 'RevealedAt'>;
+
+/** Has the provider make the key of a request, or the identity provider its OAuth client. */
+async function issueGuarded(
+  guard: StoredProviderTask,
+  request: StoredAccessRequest,
+  services: DecisionServices,
+  store: (secrets: NewSecrets) => Promise<void>,
+): Promise<void> {
+  if (!request.DCRTemplateID) return issueGuardedKey(guard, request, services, key => store(toCredentialSecrets(key)));
+  const changed = { user: toRequestUser(request.ID), rights: request };
+  return issueGuardedClient(guard, changed, services, async OauthClientID => {
+    const { portal } = services;
+    const others = await portal.accessRequests.listLive({ app_id: request.AppID });
+    const users = (await portal.credentials.ofRequests(others.map(({ ID }) => ID))).filter(
+      it => it.OauthClientID === OauthClientID,
+    );
+    // The secret of the client is shown once, whichever of its credentials is.
+    const RevealedAt = Math.max(0, ...users.map(it => it.RevealedAt ?? 0));
+    return store({ Credential: '', CredentialHash: '', Expires: 0, OauthClientID, RevealedAt });
+  });
 }
 
 /** Inside a transaction: locks the plan row. A hidden plan issues no credentials. */
@@ -48,20 +99,14 @@ export async function lockVisiblePlan(id: number, { portal }: Pick<PortalService
 /** Issues the credential of a claimed request. With `isNew`, AccessRequestCreated is sent too. */
 export async function completeApproval(
   request: StoredAccessRequest,
+  guard: StoredProviderTask,
   services: DecisionServices,
   isNew = false,
 ): Promise<void> {
-  const { portal, records, clock } = services;
+  const { portal, clock } = services;
   const isOwnClaim = (it: StoredAccessRequest) => it.Status === 'pending' && it.ClaimedAt === request.ClaimedAt;
-  let key: Awaited<ReturnType<typeof issueProviderKey>>;
   try {
-    key = await issueProviderKey(request, services);
-  } catch (error) {
-    await portal.accessRequests.change(request.ID, it => (isOwnClaim(it) ? { ...it, ClaimedAt: 0 } : it));
-    throw error;
-  }
-  try {
-    await records.write(async () => {
+    await issueGuarded(guard, request, services, async secrets => {
       const now = clock.now();
       const approved = await portal.accessRequests.change(request.ID, it => {
         if (!isOwnClaim(it)) throw problem.not_pending({ detail: { status: it.Status } });
@@ -70,32 +115,37 @@ export async function completeApproval(
       const decided = present(approved, 'Access request', 'unknown');
       const credential = await portal.credentials.insert({
         AccessRequestID: request.ID,
-        ...toCredentialSecrets(key),
+        ...secrets,
         CreatedAt: now,
       });
       if (isNew) await portal.notify('AccessRequestCreated', portalMessages.accessRequest(request));
       await portal.notify('AccessRequestApproved', portalMessages.accessRequest(decided));
       await portal.notify('CredentialRegistered', portalMessages.credential(credential, decided));
+      await mailApproved(decided, services);
     });
   } catch (error) {
-    await revokeAtProvider(key.key_id, request.ProviderID, services);
+    const Failure = describeDecisionFailure(error);
+    await portal.accessRequests.change(request.ID, it => (isOwnClaim(it) ? { ...it, ClaimedAt: 0, Failure } : it));
     throw error;
   }
 }
 
 export async function rejectRequest(
   id: number,
-  services: Pick<PortalServices, 'portal' | 'records' | 'clock'>,
+  reason: string,
+  services: Pick<PortalServices, 'portal' | 'records' | 'clock' | 'settings'>,
 ): Promise<void> {
   const { portal, records, clock } = services;
   await records.write(async () => {
-    const rejected = await portal.accessRequests.change(id, it => {
+    const changed = await portal.accessRequests.change(id, it => {
       refuseDecided(it, clock.now());
-      return { ...it, Status: 'rejected', UpdatedAt: clock.now() };
+      return { ...it, Status: 'rejected', Reason: reason, UpdatedAt: clock.now() };
     });
+    const rejected = present(changed, 'Access request', 'unknown');
     await portal.notify(
-      'AccessRequestRejected',
-      portalMessages.accessRequest(present(rejected, 'Access request', 'unknown')),
+      rejected.Changes ? 'PlanChangeRejected' : 'AccessRequestRejected',
+      portalMessages.accessRequest(rejected),
     );
+    await mailRejected(rejected, reason, services);
   });
 }

@@ -2,10 +2,19 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { numberedId, okMessage, okMessageResponse, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
-import { approveRequest, type DecisionServices, rejectRequest } from './decision.ts';
+import {
+  numberedId,
+  okMessage,
+  okMessageResponse,
+  okResponse,
+  okStatus,
+  portalPageQuery,
+  textUpTo,
+} from '../shapes.ts';
+import { approveRequest } from './approval.ts';
+import { type DecisionServices, rejectRequest } from './decision.ts';
 import { removeRequests } from './removal.ts';
-import { AccessRequest, AccessRequestRow, toRequestRow, toRequestView } from './schema.ts';
+import { AccessRequest, AccessRequestRow, requestStatus, toRequestRow, toRequestView } from './schema.ts';
 import { viewRequests } from './views.ts';
 
 const declared = { surface: 'portal', noun: 'access requests', permission: 'secret' } as const;
@@ -18,10 +27,11 @@ export const listAccessRequests = operation({
   method: 'GET',
   path: '/portal-api/access_requests',
   about: 'Lists the access requests of all apps, newest first.',
-  query: portalPageQuery,
+  query: portalPageQuery.extend({ status: requestStatus.optional().describe('Only requests in this state') }),
   returns: z.array(AccessRequestRow),
-  async handle({ query }, services: Services) {
-    return viewRequests(await services.portal.accessRequests.page(query), toRequestRow, services);
+  async handle({ query: { status, ...page } }, services: Services) {
+    const found = await services.portal.accessRequests.page(page, status ? { status } : {});
+    return viewRequests(found, toRequestRow, services);
   },
 });
 
@@ -74,6 +84,8 @@ export const approveAccessRequest = operation({
     problem.unknown,
     problem.not_pending,
     problem.approval_in_progress,
+    problem.change_unfinished,
+    problem.rotated_already,
     problem.provider_unavailable,
     problem.provider_refused,
   ],
@@ -89,16 +101,17 @@ export const rejectAccessRequest = operation({
   name: 'rejectAccessRequest',
   method: 'PUT',
   path: '/portal-api/access_requests/{access_request_id}/reject',
-  about: 'Rejects a pending access request.',
+  about: 'Rejects a pending access request. The developer gets the reason by mail.',
   params,
+  query: z.object({ reason: textUpTo(2000).default('').describe('Reason, for the developer') }),
   returns: okMessageResponse,
   problems: [problem.unknown, problem.not_pending, problem.approval_in_progress],
   async handle(
-    { params: { access_request_id }, audit },
-    services: Pick<PortalServices, 'portal' | 'records' | 'clock'>,
+    { params: { access_request_id }, query, audit },
+    services: Pick<PortalServices, 'portal' | 'records' | 'clock' | 'settings'>,
   ) {
     audit(String(access_request_id));
-    await rejectRequest(access_request_id, services);
+    await rejectRequest(access_request_id, query.reason, services);
     return okMessage('Reject');
   },
 });

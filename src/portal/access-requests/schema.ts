@@ -3,7 +3,7 @@ import { Credential, type StoredCredential, toCredentialView } from '../credenti
 import { formatOptionalTime } from '../shapes.ts';
 
 /** Access request of an app for products under a plan: pending, then approved, which issues a credential, or rejected. */
-const status = z.enum(['pending', 'approved', 'rejected']);
+export const requestStatus = z.enum(['pending', 'approved', 'rejected']);
 
 export interface StoredAccessRequest {
   ID: number;
@@ -17,10 +17,20 @@ export interface StoredAccessRequest {
   AuthType: string;
   AuthTypes: string[];
   DCREnabled: boolean;
+  /** Client type of the OAuth client; 0 or absent for a key. */
+  DCRTemplateID?: number;
+  /** Addresses to which the OAuth client sends users back. */
+  RedirectURIs?: string[];
   ProvisionImmediately: boolean;
-  Status: z.output<typeof status>;
+  Status: z.output<typeof requestStatus>;
   /** Names at request time, for objects deleted since. */
   Names: { app: string; plan: string; catalogue: string; products: string[] };
+  /** Approved request whose plan and products become these; 0 or absent for a request of its own. */
+  Changes?: number;
+  /** Why it was rejected; empty without a reason. */
+  Reason?: string;
+  /** Why the last approval failed; empty or absent without one. */
+  Failure?: string;
   /** Start of the approval in progress; 0 without one. */
   ClaimedAt: number;
   CreatedAt: number;
@@ -41,12 +51,16 @@ const brief = {
 };
 const more = {
   ID: z.int(),
-  Status: status,
+  Status: requestStatus,
   AuthType: z.string(),
   AuthTypes: z.array(z.string()),
   DCREnabled: z.boolean(),
+  DCRTemplateID: z.int().describe('Client type of the OAuth client; 0 for a key'),
   ProviderID: z.int(),
   ProvisionImmediately: z.boolean(),
+  Changes: z.int().describe('Approved request whose plan or products it changes; 0 for none'),
+  Reason: z.string().describe('Why it was rejected'),
+  Failure: z.string().describe('Why the last approval failed'),
 };
 const Credentials = z.array(Credential);
 
@@ -87,8 +101,12 @@ export const toRequestView = (it: StoredAccessRequest, context: RequestContext):
   AuthType: it.AuthType,
   AuthTypes: it.AuthTypes,
   DCREnabled: it.DCREnabled,
+  DCRTemplateID: it.DCRTemplateID ?? 0,
   ProviderID: it.ProviderID,
   ProvisionImmediately: it.ProvisionImmediately,
+  Changes: it.Changes ?? 0,
+  Reason: it.Reason ?? '',
+  Failure: it.Status === 'pending' ? (it.Failure ?? '') : '',
 });
 
 export const toRequestRow = (it: StoredAccessRequest, context: RequestContext): z.output<typeof AccessRequestRow> => {

@@ -6,7 +6,9 @@ import { createNumberedStore } from '../numbered-store.ts';
 import type { PortalPageQuery } from '../shapes.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
-type Match = Partial<Pick<Columns<'portal_access_requests'>, 'app_id' | 'plan_id' | 'provider_id'>>;
+const dayMs = 86_400_000;
+
+type Match = Partial<Pick<Columns<'portal_access_requests'>, 'app_id' | 'plan_id' | 'provider_id' | 'status'>>;
 
 /** Soft delete: deleted requests still count against the quota of their plan. */
 export function createAccessRequestStore(records: Records) {
@@ -25,8 +27,11 @@ export function createAccessRequestStore(records: Records) {
   );
   return {
     get: (id: number) => requests.rows.find({ id, deleted_at: 0 }),
+    /** Deleted ones included. */
+    byIds: requests.byIds,
     /** Oldest first. */
     listLive: (where: Match) => requests.all({ ...where, deleted_at: 0 }),
+    countLive: (where: Match) => requests.count({ ...where, deleted_at: 0 }),
     /** Live requests of several apps, oldest first. */
     async listOfApps(appIds: readonly number[]): Promise<StoredAccessRequest[]> {
       const found: StoredAccessRequest[] = [];
@@ -42,6 +47,20 @@ export function createAccessRequestStore(records: Records) {
       requests.rows.change({ id, deleted_at: 0 }, change),
     /** Hard delete: it does not count against the quota. */
     purge: requests.remove,
+    /** Requests by the day of their creation in UTC, deleted ones included. */
+    async countByDay(sinceMs: number): Promise<Map<number, number>> {
+      const day = sql<number>`created_at / ${sql.lit(dayMs)}`;
+      const rows = await records.db
+        .selectFrom('portal_access_requests')
+        .select([day.as('day'), sql<number>`count(*)`.as('total')])
+        .where('created_at', '>=', sinceMs)
+        .groupBy(day)
+        .execute();
+      return new Map(rows.map(row => [Number(row.day), Number(row.total)]));
+    },
+    /** Deleted ones included. */
+    countOfUserSince: (userId: number, sinceMs: number) =>
+      requests.rows.count({ user_id: userId }, query => query.where(sql<SqlBool>`created_at >= ${sinceMs}`)),
     countSince: (userId: number, planId: number, sinceMs: number) =>
       requests.rows.count({ user_id: userId, plan_id: planId }, query =>
         query.where(sql<SqlBool>`created_at >= ${sinceMs}`),

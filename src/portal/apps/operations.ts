@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { DecisionServices } from '../access-requests/decision.ts';
 import { AccessRequestOfApp, toAppRequestView } from '../access-requests/schema.ts';
 import { viewRequests } from '../access-requests/views.ts';
-import { hasPersonalApps } from '../organisations/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import {
@@ -14,9 +12,9 @@ import {
   okMessageResponse,
   okResponse,
   okStatus,
-  portalPageQuery,
+  portalSearchQuery,
 } from '../shapes.ts';
-import { portalMessages } from '../webhooks/notify.ts';
+import { changeApp, insertApp } from './changes.ts';
 import { provision } from './provision.ts';
 import { removeApp } from './removal.ts';
 import { AppChange, AppRow, AppWrite, Provision, type StoredApp, toAppRow } from './schema.ts';
@@ -41,26 +39,16 @@ async function loadAppView(app: StoredApp, services: Services): Promise<z.input<
   };
 }
 
-/**
- * Owner and visibility of an app: in the default organisation apps are personal, its users are strangers. Inside a
- * transaction: locks the owner, so that a user deleted meanwhile gets no app.
- */
-async function resolveOwnership(UserID: number, Visibility: StoredApp['Visibility'], { portal }: Services) {
-  const owner = await portal.users.lock(UserID);
-  if (!owner) throw createInvalidProblem([{ path: 'UserID', message: `there is no user ${UserID}` }]);
-  return { UserID, Visibility: hasPersonalApps(owner.OrganisationID) ? ('personal' as const) : Visibility };
-}
-
 export const listApps = operation({
   ...declared,
   name: 'listApps',
   method: 'GET',
   path: '/portal-api/apps',
   about: 'Lists the apps of all developers, newest first.',
-  query: portalPageQuery,
+  query: portalSearchQuery,
   returns: z.array(AppRow),
   async handle({ query }, { portal }: Services) {
-    return (await portal.apps.page(query)).map(toAppRow);
+    return (await portal.apps.searchPage(query)).map(toAppRow);
   },
 });
 
@@ -73,21 +61,7 @@ export const createApp = operation({
   body: AppWrite,
   returns: App,
   async handle({ body, audit }, services: Services) {
-    const { portal, records, clock } = services;
-    const now = clock.now();
-    const created = await records.write(async () => {
-      const owner = await resolveOwnership(body.UserID, body.Visibility ?? 'organisation', services);
-      const inserted = await portal.apps.insert({
-        Name: body.Name,
-        Description: body.Description ?? '',
-        RedirectURLs: body.RedirectURLs ?? '',
-        ...owner,
-        CreatedAt: now,
-        UpdatedAt: now,
-      });
-      await portal.notify('ApplicationRegistered', portalMessages.app(inserted));
-      return inserted;
-    });
+    const created = await insertApp(body, services);
     audit(String(created.ID));
     return loadAppView(created, services);
   },
@@ -118,24 +92,9 @@ export const updateApp = operation({
   returns: App,
   problems: [problem.unknown],
   async handle({ params: { app_id }, body, audit }, services: Services) {
-    const { portal, records, clock } = services;
     audit(String(app_id));
-    const before = present(await portal.apps.get(app_id), 'App', 'unknown');
-    const changed = await records.write(async () => {
-      const owned = await resolveOwnership(
-        body.UserID ?? before.UserID,
-        body.Visibility ?? before.Visibility,
-        services,
-      );
-      return portal.apps.change(app_id, it => ({
-        ...it,
-        Name: body.Name ?? it.Name,
-        Description: body.Description ?? it.Description,
-        RedirectURLs: body.RedirectURLs ?? it.RedirectURLs,
-        ...owned,
-        UpdatedAt: clock.now(),
-      }));
-    });
+    const before = present(await services.portal.apps.get(app_id), 'App', 'unknown');
+    const changed = await changeApp(before, body, services);
     return loadAppView(present(changed, 'App', 'unknown'), services);
   },
 });

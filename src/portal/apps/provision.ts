@@ -1,33 +1,47 @@
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
-import { completeApproval, type DecisionServices, lockVisiblePlan } from '../access-requests/decision.ts';
+import {
+  completeApproval,
+  type DecisionServices,
+  guardApproval,
+  lockVisiblePlan,
+} from '../access-requests/decision.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import { partnersOf } from '../join-table-store.ts';
+import { mailSubmitted } from '../mails/access-mails.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import { present, problem } from '../problems.ts';
 import { isDocumentationOnly, type StoredProduct } from '../products/schema.ts';
+import type { StoredProviderTask } from '../provider-tasks/schema.ts';
 import { portalMessages } from '../webhooks/notify.ts';
+import { resolveClientChoice } from './client-choice.ts';
 import type { Provision, StoredApp } from './schema.ts';
 
 /** Auth methods without keys: basic auth and custom plugins. */
 export const keylessAuthTypes = new Set(['ba', 'custom']);
+
+/** Credential of a product: a client of OAuth where it has dynamic registration, else that of its APIs. */
+export const getAccessType = ({ DCREnabled, AuthType }: Pick<StoredProduct, 'DCREnabled' | 'AuthType'>): string =>
+  DCREnabled ? 'oauth' : AuthType;
 
 /** Creates an access request; approves it at once if plan or body enable it. */
 export async function provision(app: StoredApp, body: Provision, services: DecisionServices): Promise<number> {
   const { portal, clock } = services;
   const { plan, products } = await resolvePlanAndProducts(body, services);
   const catalogue = await resolveCatalogue(body, plan, products, services);
+  const client = await resolveClientChoice(app, body, { plan, products }, services);
   const immediately = body.ProvisionImmediately ?? plan.AutoApproveAccessRequests;
   const now = clock.now();
-  const request = await submitRequest(app, plan, services, {
+  const { request, guard } = await submitRequest(app, plan, services, {
     AppID: app.ID,
     UserID: app.UserID,
     PlanID: plan.ID,
     ProductIDs: products.map(({ ID }) => ID),
     CatalogueID: catalogue?.ID ?? 0,
     ProviderID: plan.ProviderID,
-    AuthType: products[0]!.AuthType,
+    AuthType: getAccessType(products[0]!),
     AuthTypes: products[0]!.AuthTypes,
-    DCREnabled: false,
+    DCREnabled: products[0]!.DCREnabled,
+    ...client,
     ProvisionImmediately: immediately,
     Status: 'pending',
     Names: {
@@ -41,9 +55,9 @@ export async function provision(app: StoredApp, body: Provision, services: Decis
     UpdatedAt: now,
     DeletedAt: 0,
   });
-  if (!immediately) return request.ID;
+  if (!guard) return request.ID;
   try {
-    await completeApproval(request, services, true);
+    await completeApproval(request, guard, services, true);
   } catch (error) {
     // The response is an error: the request is removed and does not count against the quota.
     await portal.accessRequests.purge(request.ID);
@@ -68,7 +82,7 @@ export async function resolvePlanAndProducts(
   }
   if (!plan || faults.length > 0) throw createInvalidProblem(faults);
   const products = ids.map(id => productsById.get(id)!);
-  const authTypes = new Set(products.map(({ AuthType }) => AuthType));
+  const authTypes = new Set(products.map(getAccessType));
   if (authTypes.size > 1)
     throw createInvalidProblem([
       { path: 'ProductIDs', message: `need different credential types: ${[...authTypes].join(', ')}` },
@@ -83,15 +97,15 @@ function findProductFault(
 ): string | undefined {
   if (!product || product.Hidden) return `there is no product ${id}`;
   if (isDocumentationOnly(product)) return 'the product is documentation only';
-  if (product.DCREnabled) return 'the product needs an OAuth client, which cannot be registered here';
-  if (keylessAuthTypes.has(product.AuthType)) return `no key can be made for the authentication ${product.AuthType}`;
+  if (!product.DCREnabled && keylessAuthTypes.has(product.AuthType))
+    return `no key can be made for the authentication ${product.AuthType}`;
   if (plan && product.ProviderID !== plan.ProviderID) return 'the product and the plan have different providers';
   return undefined;
 }
 
 /** Catalogue of a body, which must hold plan and products; without one, the first that does. */
-async function resolveCatalogue(
-  body: Provision,
+export async function resolveCatalogue(
+  body: Pick<Provision, 'Catalogue'>,
   plan: StoredPlan,
   products: readonly StoredProduct[],
   services: DecisionServices,
@@ -113,20 +127,27 @@ function submitRequest(
   plan: StoredPlan,
   services: DecisionServices,
   request: Omit<StoredAccessRequest, 'ID'>,
-): Promise<StoredAccessRequest> {
-  const { portal, records, clock } = services;
+): Promise<{ request: StoredAccessRequest; guard: StoredProviderTask | undefined }> {
+  const { portal, records } = services;
   return records.write(async () => {
     present(await portal.apps.change(app.ID, it => it), 'App', 'unknown');
-    const { PlanQuota, PlanQuotaRenewalRate } = await lockVisiblePlan(plan.ID, services);
-    if (PlanQuota > 0) {
-      const since = PlanQuotaRenewalRate > 0 ? clock.now() - PlanQuotaRenewalRate * 1000 : 0;
-      if ((await portal.accessRequests.countSince(app.UserID, plan.ID, since)) >= PlanQuota)
-        throw problem.quota_exceeded();
-    }
+    await checkPlanQuota(app.UserID, await lockVisiblePlan(plan.ID, services), services);
     const created = await portal.accessRequests.insert(request);
     // With immediate approval the event is sent with the approval, which may fail.
-    if (!created.ProvisionImmediately)
-      await portal.notify('AccessRequestCreated', portalMessages.accessRequest(created));
-    return created;
+    if (created.ProvisionImmediately) return { request: created, guard: await guardApproval(created, services) };
+    await portal.notify('AccessRequestCreated', portalMessages.accessRequest(created));
+    await mailSubmitted(created, services);
+    return { request: created, guard: undefined };
   });
+}
+
+/** Inside a transaction with the lock of the plan: refuses a request more than its quota for a user. */
+export async function checkPlanQuota(
+  userId: number,
+  { ID, PlanQuota, PlanQuotaRenewalRate }: StoredPlan,
+  { portal, clock }: DecisionServices,
+): Promise<void> {
+  if (PlanQuota === 0) return;
+  const since = PlanQuotaRenewalRate > 0 ? clock.now() - PlanQuotaRenewalRate * 1000 : 0;
+  if ((await portal.accessRequests.countSince(userId, ID, since)) >= PlanQuota) throw problem.quota_exceeded();
 }

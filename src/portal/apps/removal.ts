@@ -1,6 +1,7 @@
 import type { DecisionServices } from '../access-requests/decision.ts';
 import { removeRequests } from '../access-requests/removal.ts';
 import { removeCustomCredentials } from '../custom-credentials/removal.ts';
+import { portalMessages } from '../webhooks/notify.ts';
 
 /** Removes an app with its access requests and custom credentials; their keys are revoked first. */
 export async function removeApp(appId: number, services: DecisionServices, force = false): Promise<void> {
@@ -14,9 +15,10 @@ export async function removeApp(appId: number, services: DecisionServices, force
 /** Removes the app; false when an access request or a custom credential was created meanwhile. */
 const tryRemove = (appId: number, { portal, records }: DecisionServices): Promise<boolean> =>
   records.write(async () => {
-    await portal.apps.change(appId, it => it);
+    const app = await portal.apps.change(appId, it => it);
     if ((await portal.accessRequests.listLive({ app_id: appId })).length > 0) return false;
     if ((await portal.customCredentials.ofApp(appId)).length > 0) return false;
     await portal.apps.remove(appId);
+    if (app) await portal.notify('ApplicationDeleted', portalMessages.app(app));
     return true;
   });

@@ -31,6 +31,12 @@ export const Provision = z.object({
   /** Catalogue of plan and products, by id or name; chosen when omitted. */
   Catalogue: optionalMember(z.union([lenientInt, nonEmptyText()])),
   ProvisionImmediately: optionalMember(lenientBool),
+  DCRTemplateID: optionalMember(lenientInt).describe(
+    'Client type of the OAuth client of a product with DCREnabled; its only one when omitted',
+  ),
+  RedirectURLs: optionalMember(textUpTo(10_000)).describe(
+    'Addresses to which the OAuth client sends users back, separated by commas; those of the app when omitted',
+  ),
 });
 export type Provision = z.output<typeof Provision>;
 

@@ -20,7 +20,7 @@ export function checkAttribute(attribute: Pick<StoredAttribute, 'Type' | 'Dropdo
 }
 
 /** Why a value does not fit its attribute; undefined where it does. */
-function findValueFault(attribute: StoredAttribute, value: string): string | undefined {
+export function findValueFault(attribute: StoredAttribute, value: string): string | undefined {
   switch (attribute.Type) {
     case 1:
       return attribute.ValidationRegExp === '' || compileRegex(attribute.ValidationRegExp).matcher(value).find()

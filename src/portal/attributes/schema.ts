@@ -54,7 +54,7 @@ const writable = z.object({
   ValidationRegExp: optionalMember(pattern).describe('RE2 pattern that a text contains'),
   AddToKeyMetadata: optionalMember(lenientBool),
   Required: optionalMember(lenientBool),
-  ShowOnSignUp: optionalMember(lenientBool).describe(storedForPages),
+  ShowOnSignUp: optionalMember(lenientBool).describe('The sign-up of the site asks for it'),
   WriteOnceReadMany: optionalMember(lenientBool),
 });
 const readOnly = ['ID', 'CreatedAt', 'UpdatedAt'];

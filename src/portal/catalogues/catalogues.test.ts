@@ -26,6 +26,8 @@ onEveryEngine('portal catalogues', app => {
       OrgCatalogues: [],
       Plans: [plan.Name],
       Products: [product.Name],
+      ProductIDs: [product.ID],
+      PlanIDs: [plan.ID],
     });
     for (const id of [ID, CID]) assert.deepEqual((await ask('GET', `/${id}`)).body, body);
     const [row] = (await ask('GET', '?per_page=1')).body;

@@ -4,7 +4,7 @@ import { operation } from '#operations/operation.ts';
 import { partnersOf } from '../join-table-store.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { okResponse, okStatus, portalId, portalPageQuery, type Reference, toSlug } from '../shapes.ts';
+import { okResponse, okStatus, portalId, portalSearchQuery, type Reference, toSlug } from '../shapes.ts';
 import { addAudience, nameAudiences } from './audiences.ts';
 import {
   Catalogue,
@@ -25,8 +25,8 @@ async function loadCatalogueView(catalogue: StoredCatalogue, services: Services)
   const { ID } = catalogue;
   const plansById = await plans.byIds(partnersOf(await catalogues.plans.rightOf([ID]), ID));
   const productsById = await products.byIds(partnersOf(await catalogues.products.rightOf([ID]), ID));
-  const names = (found: ReadonlyMap<number, { Name: string }>) => [...found.values()].map(({ Name }) => Name);
-  return toCatalogueView(catalogue, names(plansById), names(productsById), await nameAudiences(catalogue, services));
+  const contents = [[...plansById.values()], [...productsById.values()]] as const;
+  return toCatalogueView(catalogue, ...contents, await nameAudiences(catalogue, services));
 }
 
 type ContentReferences = { Plans?: Reference[] | null | undefined; Products?: Reference[] | null | undefined };
@@ -56,10 +56,10 @@ export const listCatalogues = operation({
   method: 'GET',
   path: '/portal-api/catalogues',
   about: 'Lists the catalogues, newest first.',
-  query: portalPageQuery,
+  query: portalSearchQuery,
   returns: z.array(CatalogueRow),
   async handle({ query }, { portal }: Services) {
-    return (await portal.catalogues.page(query)).map(toCatalogueRow);
+    return (await portal.catalogues.searchPage(query)).map(toCatalogueRow);
   },
 });
 

@@ -30,7 +30,7 @@ export const AudienceWrite = z
 export type AudienceWrite = z.output<typeof AudienceWrite>;
 const maxAudiences = 1000;
 
-const readOnly = ['ID', 'OrgCatalogues', 'CreatedAt', 'UpdatedAt'];
+const readOnly = ['ID', 'OrgCatalogues', 'ProductIDs', 'PlanIDs', 'CreatedAt', 'UpdatedAt'];
 export const CatalogueWrite = readOnlyMembers(
   writable.extend({ OrgCatalogues: optionalMember(z.array(AudienceWrite).max(maxAudiences)) }),
   readOnly,
@@ -84,6 +84,8 @@ export const Catalogue = CatalogueRow.extend({
   OrgCatalogues: z.array(NamedAudience),
   Plans: z.array(z.string()),
   Products: z.array(z.string()),
+  ProductIDs: z.array(z.int()).describe('Numbers of the products, in the order of `Products`'),
+  PlanIDs: z.array(z.int()).describe('Numbers of the plans, in the order of `Plans`'),
   CreatedAt: z.string(),
   UpdatedAt: z.string(),
 });
@@ -96,16 +98,23 @@ export const toCatalogueRow = ({ ID, CID, Name, NameWithSlug, VisibilityStatus }
   VisibilityStatus,
 });
 
+interface NamedObject {
+  readonly ID: number;
+  readonly Name: string;
+}
+
 export const toCatalogueView = (
   catalogue: StoredCatalogue,
-  plans: readonly string[],
-  products: readonly string[],
+  plans: readonly NamedObject[],
+  products: readonly NamedObject[],
   audiences: readonly NamedAudience[],
 ) => ({
   ...toCatalogueRow(catalogue),
   OrgCatalogues: [...audiences],
-  Plans: [...plans],
-  Products: [...products],
+  Plans: plans.map(({ Name }) => Name),
+  Products: products.map(({ Name }) => Name),
+  ProductIDs: products.map(({ ID }) => ID),
+  PlanIDs: plans.map(({ ID }) => ID),
   CreatedAt: formatOptionalTime(catalogue.CreatedAt),
   UpdatedAt: formatOptionalTime(catalogue.UpdatedAt),
 });

@@ -3,6 +3,7 @@ import type { Records } from '#storage/records.ts';
 import { createJoinTableStore } from '../join-table-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
+import { createPageSearch } from '../search-store.ts';
 import type { StoredAudience, StoredCatalogue } from './schema.ts';
 
 /** A team, or all teams of an organisation. */
@@ -29,6 +30,7 @@ export function createCatalogueStore(records: Records) {
   );
   return {
     ...catalogues,
+    searchPage: createPageSearch(records, 'portal_catalogues', catalogues, ({ Name }) => [Name]),
     plans,
     products,
     audiences: {

@@ -11,10 +11,13 @@ import { callProvider } from '../providers/provider-client.ts';
 type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'clock'>;
 
 /** Origin of a key: an access request, or a custom credential. */
-type KeyRequest = Pick<StoredAccessRequest, 'AppID' | 'PlanID' | 'ProductIDs' | 'ProviderID'>;
+export type KeyRequest = Pick<StoredAccessRequest, 'AppID' | 'PlanID' | 'ProductIDs' | 'ProviderID'>;
 
 /** Key of an access request: access policies of its products and limits policy of its plan. */
-async function buildKey(request: KeyRequest, { portal, clock }: Services): Promise<Key> {
+export async function buildProviderKey(
+  request: KeyRequest,
+  { portal, clock }: Pick<Services, 'portal' | 'clock'>,
+): Promise<Key> {
   const app = present(await portal.apps.get(request.AppID), 'App', 'unknown');
   const plan = present(await portal.plans.get(request.PlanID), 'Plan', 'unknown');
   const user = await portal.users.get(app.UserID);
@@ -40,7 +43,7 @@ async function buildKey(request: KeyRequest, { portal, clock }: Services): Promi
 /** Has the provider make the key of a request; with `name`, import the key of this name. */
 export async function issueProviderKey(request: KeyRequest, services: Services, name?: string): Promise<ProviderKey> {
   const provider = present(await services.portal.providers.get(request.ProviderID), 'Provider', 'unknown');
-  const key = await buildKey(request, services);
+  const key = await buildProviderKey(request, services);
   return callProvider(provider, services, plane => plane.createKey(key, name));
 }
 

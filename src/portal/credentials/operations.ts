@@ -1,12 +1,23 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
+import { requestChange } from '../access-requests/change.ts';
 import { removeCredential, removeRequests } from '../access-requests/removal.ts';
 import { AccessRequest, AccessRequestBrief, toRequestBrief, toRequestView } from '../access-requests/schema.ts';
 import { viewRequests } from '../access-requests/views.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
-import { numberedId, okMessage, okMessageResponse, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
-import { rotateKey } from './rotation.ts';
+import {
+  intBetween,
+  lenientBool,
+  lenientInt,
+  numberedId,
+  okMessage,
+  okMessageResponse,
+  okResponse,
+  okStatus,
+  portalPageQuery,
+} from '../shapes.ts';
+import { endOverlap, maxOverlapSeconds, rotateKey } from './rotation.ts';
 import { Credential, toCredentialView } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'credentials', permission: 'secret' } as const;
@@ -15,7 +26,10 @@ const ofRequest = ofApp.extend({ access_request_id: numberedId });
 const ofCredential = ofRequest.extend({ credential_id: numberedId });
 const requestPath = '/portal-api/apps/{app_id}/access-requests/{access-request_id}';
 type Services = Pick<PortalServices, 'portal'>;
-type RemovalServices = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+type RemovalServices = Pick<
+  PortalServices,
+  'portal' | 'controlPlane' | 'identityProvider' | 'records' | 'clock' | 'settings'
+>;
 
 /** A request of an app; one of another app is as good as none. */
 async function requireRequest(
@@ -86,6 +100,46 @@ export const deleteAppAccessRequest = operation({
   },
 });
 
+export const changeAppAccessRequest = operation({
+  ...declared,
+  name: 'changeAppAccessRequest',
+  method: 'PUT',
+  changesTraffic: true,
+  path: `${requestPath}/change`,
+  about:
+    'Asks for another plan or other products of an approved access request; the keys of its credentials stay the same. Approved at once if the plan or the body say so, or where products are only removed.',
+  params: ofRequest,
+  body: z.object({
+    PlanID: lenientInt.nullish().describe('Id of the new plan; by default that of the request'),
+    ProductIDs: z.array(lenientInt).min(1).max(100).nullish().describe('Ids of all products from then on'),
+    ProvisionImmediately: lenientBool.nullish().describe('Approves the change at once; by default the plan decides'),
+  }),
+  example: { PlanID: 2 },
+  returns: okMessageResponse.extend({
+    AccessRequestID: z.int().describe('Request of the change; the changed one where it is approved'),
+  }),
+  problems: [
+    problem.unknown,
+    problem.not_approved,
+    problem.change_pending,
+    problem.change_unfinished,
+    problem.rotated_already,
+    problem.quota_exceeded,
+    problem.provider_unavailable,
+    problem.provider_refused,
+  ],
+  async handle({ params, body: { PlanID, ProductIDs, ProvisionImmediately }, audit }, services: RemovalServices) {
+    audit(String(params.access_request_id));
+    const request = await requireRequest(params, services, 'unknown');
+    const change = {
+      PlanID: PlanID ?? undefined,
+      ProductIDs: ProductIDs ?? undefined,
+      ProvisionImmediately: ProvisionImmediately ?? undefined,
+    };
+    return { ...okMessage('Change'), AccessRequestID: await requestChange(request, change, services) };
+  },
+});
+
 export const listCredentials = operation({
   ...declared,
   name: 'listCredentials',
@@ -140,15 +194,45 @@ export const rotateCredential = operation({
   method: 'PUT',
   changesTraffic: true,
   path: `${requestPath}/credentials/{credential_id}/rotate`,
-  about: 'Rotates the key of a credential, with the same rights; the old one is refused at once.',
+  about:
+    'Rotates the key of a credential, with the same rights. The old one is accepted until the end of the overlap, and refused at once without one.',
   params: ofCredential,
+  query: z.object({
+    overlap_seconds: intBetween(0, maxOverlapSeconds)
+      .default(0)
+      .describe('Seconds during which the old key is accepted too, at most 90 days'),
+  }),
   returns: okMessageResponse,
-  problems: [problem.unknown, problem.rotated_already, problem.provider_unavailable, problem.provider_refused],
-  async handle({ params, audit }, services: RemovalServices) {
+  problems: [
+    problem.unknown,
+    problem.rotated_already,
+    problem.secret_fixed,
+    problem.provider_unavailable,
+    problem.provider_refused,
+  ],
+  async handle({ params, query, audit }, services: RemovalServices) {
     audit(String(params.credential_id));
     const { request, credential } = await requireCredential(params, services, 'unknown');
-    await rotateKey(credential, request, services);
+    await rotateKey(credential, request, services, query.overlap_seconds);
     return okMessage('Rotate');
+  },
+});
+
+export const endCredentialOverlap = operation({
+  ...declared,
+  name: 'endCredentialOverlap',
+  method: 'PUT',
+  changesTraffic: true,
+  path: `${requestPath}/credentials/{credential_id}/end-overlap`,
+  about: 'Ends the overlap of a rotation: the old key is refused at once.',
+  params: ofCredential,
+  returns: okMessageResponse,
+  problems: [problem.unknown, problem.no_former_key, problem.provider_unavailable, problem.provider_refused],
+  async handle({ params, audit }, services: RemovalServices) {
+    audit(String(params.credential_id));
+    const { credential } = await requireCredential(params, services, 'unknown');
+    if (!(await endOverlap(credential.ID, services))) throw problem.no_former_key();
+    return okMessage('End overlap');
   },
 });
 
@@ -156,8 +240,10 @@ export const credentialOperations = [
   listAppAccessRequests,
   getAppAccessRequest,
   deleteAppAccessRequest,
+  changeAppAccessRequest,
   listCredentials,
   getCredential,
   deleteCredential,
   rotateCredential,
+  endCredentialOverlap,
 ];

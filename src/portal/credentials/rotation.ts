@@ -1,50 +1,76 @@
-import { revokeAtProvider } from '../access-requests/removal.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
-import type { PortalServices } from '../portal-stores.ts';
-import { problem } from '../problems.ts';
-import { issueProviderKey, toCredentialSecrets } from './issue.ts';
-import type { StoredCredential } from './schema.ts';
+import { mailCredentialChange } from '../mails/access-mails.ts';
+import { present, problem } from '../problems.ts';
+import { guardNewKey, issueGuardedKey } from '../provider-tasks/guard.ts';
+import { performOrDefer, performOrRecord, type TaskServices } from '../provider-tasks/perform.ts';
+import type { StoredProviderTask } from '../provider-tasks/schema.ts';
+import { portalMessages } from '../webhooks/notify.ts';
+import { toCredentialSecrets } from './issue.ts';
+import { listFormerHashes, type StoredCredential } from './schema.ts';
 
-type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
-type CredentialSecrets = ReturnType<typeof toCredentialSecrets>;
+/** 90 days. */
+export const maxOverlapSeconds = 7_776_000;
 
 /**
- * Rotates the key of a credential; the old one stops working at once. Of two concurrent rotations one fails and its key
- * is revoked. When the old key cannot be revoked, the new one is, and the credential keeps the old key.
+ * Rotates the key of a credential. The old one is valid for the overlap, and then removed; without one it is removed at
+ * once. Two keys are valid at most: an older one whose overlap is not over ends now. Of two concurrent rotations one
+ * fails. From the transaction that stores the new key on, the end of the old one is a task that survives the process.
  */
 export async function rotateKey(
   credential: StoredCredential,
   request: StoredAccessRequest,
-  services: Services,
+  services: TaskServices,
+  overlapSeconds = 0,
 ): Promise<void> {
-  const { Credential, CredentialHash, Expires } = credential;
-  const old: CredentialSecrets = { Credential, CredentialHash, Expires };
-  const fresh = toCredentialSecrets(await issueProviderKey(request, services));
-  const revokeFresh = () => revokeAtProvider(fresh.Credential, request.ProviderID, services);
-  if (!(await replaceKey(credential.ID, old, fresh, services))) {
-    await revokeFresh();
-    throw problem.rotated_already();
-  }
-  try {
-    await revokeAtProvider(Credential, request.ProviderID, services);
-  } catch (error) {
-    await replaceKey(credential.ID, fresh, old, services);
-    await revokeFresh();
-    throw error;
-  }
+  const { portal, clock } = services;
+  const { ID, Credential, CredentialHash, Expires } = credential;
+  if (credential.OauthClientID) throw problem.secret_fixed();
+  const guard = await guardNewKey(request, services);
+  const ended = await issueGuardedKey(guard, request, services, async key => {
+    await refuseChangedRights(request, services);
+    const now = clock.now();
+    const end = overlapSeconds === 0 ? 0 : now + overlapSeconds * 1000;
+    const until = Expires > 0 && end > 0 ? Math.min(end, Expires) : end;
+    const changed = await portal.credentials.change(ID, it => {
+      if (it.Credential !== Credential) throw problem.rotated_already();
+      const Former = { CredentialHash, Until: until };
+      const times = { RotatedAt: now, RevealedAt: 0 };
+      return { ...it, ...toCredentialSecrets(key), ...times, Former, FormerHashes: listFormerHashes(it) };
+    });
+    const rotated = present(changed, 'Credential', 'unknown');
+    const former = await endFormerKeys(ID, services);
+    const task = { Kind: 'end' as const, ProviderID: request.ProviderID, Key: Credential, Until: until };
+    const last = await portal.providerTasks.add({ ...task, KeyHash: CredentialHash, CredentialID: ID }, now);
+    await portal.notify('CredentialRotated', portalMessages.credential(rotated, request));
+    await mailCredentialChange('rotated', rotated, request.AppID, services, until);
+    return [...former, last];
+  });
+  for (const task of ended) await performOrDefer(task, services);
 }
 
-/** Compare-and-set of the key; false when the stored key is another. */
-async function replaceKey(
-  id: number,
-  from: CredentialSecrets,
-  to: CredentialSecrets,
-  { portal }: Services,
-): Promise<boolean> {
-  let done = false;
-  await portal.credentials.change(id, it => {
-    done = it.Credential === from.Credential;
-    return done ? { ...it, ...to } : it;
+/** Inside a transaction: a key that was made while the plan changed has the rights of before. */
+async function refuseChangedRights({ ID, PlanID, ProductIDs }: StoredAccessRequest, { portal }: TaskServices) {
+  const current = present(await portal.accessRequests.change(ID, it => it), 'Access request', 'unknown');
+  if (current.PlanID !== PlanID || String(current.ProductIDs) !== String(ProductIDs)) throw problem.rotated_already();
+}
+
+/** Inside a transaction: former keys of a credential are valid no longer; their tasks belong to this process. */
+async function endFormerKeys(id: number, { portal, clock }: TaskServices): Promise<StoredProviderTask[]> {
+  const tasks = (await portal.providerTasks.ofCredential(id)).filter(({ Kind }) => Kind === 'end');
+  const ended: StoredProviderTask[] = [];
+  for (const { ID } of tasks) {
+    const claimed = await portal.providerTasks.endNow(ID, clock.now());
+    if (claimed) ended.push(claimed);
+  }
+  return ended;
+}
+
+/** Ends the overlap of a rotation: the former key is removed now. False where none is valid. */
+export async function endOverlap(id: number, services: TaskServices): Promise<boolean> {
+  const ended = await services.records.write(async () => {
+    await services.portal.credentials.change(id, it => it);
+    return endFormerKeys(id, services);
   });
-  return done;
+  for (const task of ended) await performOrRecord(task, services);
+  return ended.length > 0;
 }

@@ -56,7 +56,8 @@ export const createCustomCredential = operation({
   method: 'POST',
   changesTraffic: true,
   path: listPath,
-  about: 'Adds a credential to an app: a key that the provider makes or imports, or a pair of another system.',
+  about:
+    'Adds a credential to an app: a key that the provider makes or imports, an OAuth client, or a pair of another system.',
   params: ofApp,
   body: CustomCredentialWrite,
   example: { Alias: 'batch', Type: 'CREDENTIAL_TYPE_GW_MANAGED', PlanID: 1, ProductIDs: [1] },
@@ -68,7 +69,8 @@ export const createCustomCredential = operation({
     present(await services.portal.apps.get(app_id), 'App', 'unknown');
     checkCustomCredential(body);
     const isManaged = body.Type === 'CREDENTIAL_TYPE_GW_MANAGED';
-    return toCustomCredentialView(await (isManaged ? issueManaged : storePair)(app_id, body, services));
+    const { ID } = await (isManaged ? issueManaged : storePair)(app_id, body, services);
+    return toCustomCredentialView(present(await services.portal.customCredentials.get(ID), 'Credential', 'unknown'));
   },
 });
 
@@ -98,13 +100,13 @@ export const updateCustomCredential = operation({
   problems: [problem.unknown, problem.credential_fixed],
   async handle({ params, body, audit }, services: Services) {
     const { portal, clock } = services;
-    const { ID } = await requireCredential(params, services, 'unknown');
+    const { ID, Client } = await requireCredential(params, services, 'unknown');
     audit(String(ID));
     const changed = await portal.customCredentials.change(ID, it => {
-      checkFixedMembers(body, it);
+      checkFixedMembers(body, { ...it, ...(Client && { Client }) });
       return { ...it, Alias: body.Alias, UpdatedAt: clock.now() };
     });
-    return toCustomCredentialView(present(changed, 'Credential', 'unknown'));
+    return toCustomCredentialView({ ...present(changed, 'Credential', 'unknown'), ...(Client && { Client }) });
   },
 });
 

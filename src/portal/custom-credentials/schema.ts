@@ -1,16 +1,9 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
+import type { StoredOauthClient } from '../oauth-clients/schema.ts';
 import { problem } from '../problems.ts';
-import {
-  formatOptionalTime,
-  intBetween,
-  isDotSegment,
-  lenientInt,
-  nonEmptyText,
-  optionalMember,
-  textUpTo,
-} from '../shapes.ts';
+import { formatOptionalTime, isDotSegment, lenientInt, nonEmptyText, optionalMember, textUpTo } from '../shapes.ts';
 
 /**
  * Credential that an administrator adds to an app: a key that the provider makes or imports, or a pair of key and
@@ -25,7 +18,8 @@ const authMethods = ['authToken', 'multiAuth', 'jwt', 'oauth', 'ba', 'custom'] a
 const tokenType = z
   .enum([...tokenTypes, 'AUTH_TOKEN_CUSTOM'])
   .transform(text => (text === 'AUTH_TOKEN_CUSTOM' ? importedToken : text));
-const noOAuthClient = intBetween(0, 0).describe('0: OAuth clients cannot be registered here');
+const oauthProvider = lenientInt.describe('OAuth provider of the client type');
+const clientType = lenientInt.describe('Client type of the OAuth client, for products with DCREnabled');
 
 export const CustomCredentialWrite = readOnlyMembers(
   z.object({
@@ -38,8 +32,8 @@ export const CustomCredentialWrite = readOnlyMembers(
     KeyID: optionalMember(textUpTo(1000).refine(text => !isDotSegment(text), 'must not be . or ..')).describe(
       'The key to import, with the type AUTH_TOKEN_TYPE_CUSTOM',
     ),
-    ProviderID: optionalMember(noOAuthClient),
-    ClientTypeID: optionalMember(noOAuthClient),
+    ProviderID: optionalMember(oauthProvider),
+    ClientTypeID: optionalMember(clientType),
     CredentialKey: optionalMember(textUpTo(10_000)),
     CredentialSecret: optionalMember(textUpTo(10_000)),
   }),
@@ -49,6 +43,8 @@ export type CustomCredentialWrite = z.output<typeof CustomCredentialWrite>;
 
 /** Only the alias can change: the others are accepted as they are stored, so that a response can be sent back. */
 const fixed = z.object({
+  ProviderID: optionalMember(lenientInt),
+  ClientTypeID: optionalMember(lenientInt),
   Type: optionalMember(z.enum(types)),
   PlanID: optionalMember(z.union([z.literal(''), lenientInt], { error: 'must be a whole number' })),
   ProductIDs: optionalMember(z.array(lenientInt).max(100)),
@@ -58,14 +54,11 @@ const fixed = z.object({
   CredentialKey: optionalMember(textUpTo(10_000)),
   CredentialSecret: optionalMember(textUpTo(10_000)),
 });
-export const CustomCredentialChange = readOnlyMembers(
-  fixed.extend({
-    Alias: nonEmptyText(),
-    ProviderID: optionalMember(noOAuthClient),
-    ClientTypeID: optionalMember(noOAuthClient),
-  }),
-  ['ID', 'CreatedAt', 'UpdatedAt'],
-);
+export const CustomCredentialChange = readOnlyMembers(fixed.extend({ Alias: nonEmptyText() }), [
+  'ID',
+  'CreatedAt',
+  'UpdatedAt',
+]);
 
 export interface StoredCustomCredential {
   ID: number;
@@ -79,6 +72,12 @@ export interface StoredCustomCredential {
   PlaneID: number;
   AuthenticationMethod: string;
   AuthTokenType: (typeof tokenTypes)[number] | '';
+  /** OAuth client of the credential, with its provider and type; 0 or absent for a key. */
+  OauthClientID?: number;
+  OauthProviderID?: number;
+  ClientTypeID?: number;
+  /** Addresses to which the OAuth client sends users back. */
+  RedirectURIs?: string[];
   /** The key itself. */
   KeyID: string;
   CredentialKey: string;
@@ -115,26 +114,29 @@ export const toCustomCredentialRow = (it: StoredCustomCredential): z.output<type
   ProductIDs: it.ProductIDs,
   AuthenticationMethod: it.AuthenticationMethod,
   AuthTokenType: it.AuthTokenType,
-  ProviderID: 0,
-  ClientTypeID: 0,
+  ProviderID: it.OauthProviderID ?? 0,
+  ClientTypeID: it.ClientTypeID ?? 0,
   CreatedAt: formatOptionalTime(it.CreatedAt),
   UpdatedAt: formatOptionalTime(it.UpdatedAt),
 });
 
-export const toCustomCredentialView = (it: StoredCustomCredential): z.output<typeof CustomCredential> => ({
+/** Id and secret of an OAuth client are its key and secret. */
+export const toCustomCredentialView = (
+  it: StoredCustomCredential & { readonly Client?: StoredOauthClient },
+): z.output<typeof CustomCredential> => ({
   ...toCustomCredentialRow(it),
   KeyID: it.KeyID,
-  CredentialKey: it.CredentialKey,
-  CredentialSecret: it.CredentialSecret,
+  CredentialKey: it.Client?.ClientID ?? it.CredentialKey,
+  CredentialSecret: it.Client?.ClientSecret ?? it.CredentialSecret,
 });
 
-const managedMembers = ['PlanID', 'ProductIDs', 'AuthTokenType', 'KeyID'] as const;
+const managedMembers = ['PlanID', 'ProductIDs', 'AuthTokenType', 'KeyID', 'ProviderID', 'ClientTypeID'] as const;
 const customMembers = ['CredentialKey', 'CredentialSecret'] as const;
 
 /** Members of the other type would have no effect: they are refused, as are missing ones. */
 export function checkCustomCredential(body: CustomCredentialWrite): void {
   const isManaged = body.Type === 'CREDENTIAL_TYPE_GW_MANAGED';
-  const isAbsent = (name: keyof CustomCredentialWrite) => body[name] === undefined || body[name] === '';
+  const isAbsent = (name: keyof CustomCredentialWrite) => [undefined, '', 0].includes(body[name] as undefined | '' | 0);
   const faults: ValidationError[] = [];
   const require = (name: keyof CustomCredentialWrite) => {
     if (isAbsent(name)) faults.push({ path: name, message: 'is required' });
@@ -159,7 +161,10 @@ export function checkCustomCredential(body: CustomCredentialWrite): void {
 const normalize = (value: unknown) => (Array.isArray(value) ? [...value].sort().join() : String(value));
 
 /** Refuses a change of what was issued or stored with the credential. */
-export function checkFixedMembers(body: z.output<typeof fixed>, stored: StoredCustomCredential): void {
+export function checkFixedMembers(
+  body: z.output<typeof fixed>,
+  stored: Parameters<typeof toCustomCredentialView>[0],
+): void {
   const view = toCustomCredentialView(stored);
   const names = fixed.keyof().options;
   const changed = names.filter(name => body[name] !== undefined && normalize(body[name]) !== normalize(view[name]));

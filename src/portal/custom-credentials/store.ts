@@ -2,13 +2,19 @@ import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
 import { createNumberedStore } from '../numbered-store.ts';
+import type { StoredOauthClient } from '../oauth-clients/schema.ts';
+import type { RegisteredClientStore } from '../oauth-clients/store.ts';
 import type { PortalPageQuery } from '../shapes.ts';
 import type { StoredCustomCredential } from './schema.ts';
 
 const purpose = 'portal custom credential';
 
-/** Custom credentials; keys and secrets are sealed in the row. */
-export function createCustomCredentialStore(records: Records, vault: Vault) {
+/** Custom credentials; keys and secrets are sealed in the row. The OAuth client of one is read with it. */
+export function createCustomCredentialStore(
+  records: Records,
+  vault: Vault,
+  clients: Pick<RegisteredClientStore, 'get'>,
+) {
   const credentials = createNumberedStore<'portal_custom_credentials', StoredCustomCredential>(
     records,
     'portal_custom_credentials',
@@ -27,7 +33,11 @@ export function createCustomCredentialStore(records: Records, vault: Vault) {
   const openMaybe = (it: StoredCustomCredential | undefined) => it && open(it);
 
   return {
-    get: async (id: number) => openMaybe(await credentials.get(id)),
+    async get(id: number): Promise<(StoredCustomCredential & { Client?: StoredOauthClient }) | undefined> {
+      const found = openMaybe(await credentials.get(id));
+      const Client = found?.OauthClientID ? await clients.get(found.OauthClientID) : undefined;
+      return found && Client ? { ...found, Client } : found;
+    },
     page: async (appId: number, query: PortalPageQuery) =>
       openRows(await credentials.page(query, { app_id: appId }), open, it => it.ID),
     ofApp: async (appId: number) => (await credentials.all({ app_id: appId })).map(open),

@@ -53,5 +53,14 @@ export function createPortalFileStore(records: Records) {
         )
         .execute();
     },
+
+    /** Slots that hold a file, by their owner, of everything below an owner. */
+    async listBelow(owner: string): Promise<Map<string, Set<string>>> {
+      const query = records.db.selectFrom('portal_files').select(['owner', 'slot']);
+      const rows = await query.where('owner', '>', `${owner}/`).where('owner', '<', `${owner}0`).execute();
+      const slots = new Map<string, Set<string>>();
+      for (const row of rows) slots.set(row.owner, (slots.get(row.owner) ?? new Set()).add(row.slot));
+      return slots;
+    },
   };
 }

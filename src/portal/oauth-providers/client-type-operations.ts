@@ -4,7 +4,9 @@ import { operation } from '#operations/operation.ts';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
+import type { TaskServices } from '../provider-tasks/perform.ts';
 import { okResponse, okStatus, type PortalRef, portalId, portalPageQuery } from '../shapes.ts';
+import { endClientTypes } from './forced-removal.ts';
 import { forceDeletion, removeClientTypes } from './operations.ts';
 import {
   ClientType,
@@ -145,15 +147,16 @@ export const deleteClientType = operation({
   name: 'deleteClientType',
   method: 'DELETE',
   path: '/portal-api/oauth-providers/{provider_id}/client-types/{client_type_id}',
-  about: 'Deletes a client type.',
+  about: 'Deletes a client type. With force, its OAuth clients are deleted and access requests rejected.',
   params: typeParams,
   query: forceDeletion,
   returns: okResponse,
   problems: [problem.not_found, problem.client_type_in_use],
-  async handle({ params: { provider_id, client_type_id }, query, audit }, services: Services) {
+  async handle({ params: { provider_id, client_type_id }, query, audit }, services: TaskServices) {
     const provider = await requireProvider(provider_id, services);
     audit(String(provider.ID));
     const { ID } = await requireType(provider, client_type_id, services);
+    if (query.force) await endClientTypes([ID], services);
     await services.records.write(() => removeClientTypes([ID], services, query.force));
     return okStatus;
   },

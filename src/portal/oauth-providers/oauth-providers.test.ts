@@ -167,7 +167,7 @@ onEveryEngine('OAuth providers of the portal', app => {
       const refused = await ask('DELETE', path);
       assert.deepEqual(
         [refused.status, refused.body.errors],
-        [400, ['1 products use it: remove it from them first, or delete it with force=true']],
+        [400, ['1 products or OAuth clients use it: remove it from them first, or delete it with force=true']],
       );
       assert.deepEqual(await requestPortal(app(), 'DELETE', `${path}?force=true`), { status: 'ok' });
       assert.equal((await ask('GET', path)).status, 404);

@@ -2,9 +2,20 @@ import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { partnersOf } from '../join-table-store.ts';
+import { testConnection } from '../oauth-clients/connection-test.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { lenientBool, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
+import type { TaskServices } from '../provider-tasks/perform.ts';
+import {
+  lenientBool,
+  okMessage,
+  okMessageResponse,
+  okResponse,
+  okStatus,
+  portalId,
+  portalPageQuery,
+} from '../shapes.ts';
+import { endClientTypes } from './forced-removal.ts';
 import {
   OauthProviderChange,
   OauthProviderWrite,
@@ -20,7 +31,7 @@ type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'>;
 const declared = { surface: 'portal', noun: 'oauth-providers', permission: 'secret' } as const;
 const params = z.object({ provider_id: portalId });
 export const forceDeletion = z.object({
-  force: lenientBool.optional().describe('Also while products use it: it is removed from them'),
+  force: lenientBool.optional().describe('Also while products or OAuth clients use it: these end'),
 });
 
 async function loadProviderView(provider: StoredOauthProvider, { portal }: Services) {
@@ -28,7 +39,10 @@ async function loadProviderView(provider: StoredOauthProvider, { portal }: Servi
   return { ...toOauthProviderRow(provider), ClientTypes: types.map(toClientTypeView) };
 }
 
-/** Removes client types, inside a transaction: from products too with `force`, which is required while they use one. */
+/**
+ * Removes client types, inside a transaction: from products too with `force`, which is required while products or OAuth
+ * clients have one.
+ */
 export async function removeClientTypes(
   ids: readonly number[],
   { portal }: Pick<PortalServices, 'portal'>,
@@ -36,7 +50,9 @@ export async function removeClientTypes(
 ): Promise<void> {
   const products = await portal.clientTypes.products.rightOf(ids);
   const used = [...new Set(ids.flatMap(id => partnersOf(products, id)))];
-  if (used.length > 0 && !force) throw problem.client_type_in_use({ detail: { count: used.length } });
+  let count = used.length;
+  for (const id of ids) count += (await portal.registeredClients.ofType(id)).length;
+  if (count > 0 && !force) throw problem.client_type_in_use({ detail: { count } });
   for (const id of ids) {
     await portal.clientTypes.products.setRightOf(id, []);
     await portal.clientTypes.remove(id);
@@ -139,26 +155,58 @@ export const deletePortalOauthProvider = operation({
   name: 'deletePortalOauthProvider',
   method: 'DELETE',
   path: '/portal-api/oauth-providers/{provider_id}',
-  about: 'Deletes an OAuth provider with its client types.',
+  about:
+    'Deletes an OAuth provider with its client types. With force, their OAuth clients are deleted and access requests rejected.',
   params,
   query: forceDeletion,
   returns: okResponse,
   problems: [problem.not_found, problem.client_type_in_use],
-  async handle({ params: { provider_id }, query, audit }, services: Services) {
+  async handle({ params: { provider_id }, query, audit }, services: TaskServices) {
     const { portal, records } = services;
     const { ID } = present(await portal.oauthProviders.get(provider_id), 'OAuth provider');
     audit(String(ID));
+    const types = (await portal.clientTypes.ofProvider(ID)).map(type => type.ID);
+    if (query.force) await endClientTypes(types, services);
     await records.write(async () => {
       await portal.oauthProviders.change(ID, it => it);
-      const types = await portal.clientTypes.ofProvider(ID);
-      await removeClientTypes(
-        types.map(type => type.ID),
-        services,
-        query.force,
-      );
+      const current = (await portal.clientTypes.ofProvider(ID)).map(type => type.ID);
+      await removeClientTypes(current, services, query.force);
       await portal.oauthProviders.remove(ID);
     });
     return okStatus;
+  },
+});
+
+export const testPortalOauthProvider = operation({
+  ...declared,
+  name: 'testPortalOauthProvider',
+  method: 'POST',
+  path: '/portal-api/oauth-providers/{provider_id}/ping',
+  about:
+    'Tests an OAuth provider: reads its discovery document, registers a client that can do nothing, and deletes it.',
+  params,
+  returns: okMessageResponse.extend({
+    Issuer: z.string(),
+    RegistrationEndpoint: z.string(),
+    TokenEndpoint: z.string(),
+    AuthorizationEndpoint: z.string(),
+    JWKSURI: z.string(),
+    ScopesSupported: z.array(z.string()),
+  }),
+  problems: [problem.unknown, problem.provider_unavailable, problem.provider_refused],
+  async handle({ params: { provider_id }, audit }, services: TaskServices) {
+    const provider = present(await services.portal.oauthProviders.get(provider_id), 'OAuth provider', 'unknown');
+    audit(String(provider.ID));
+    const found = await testConnection(provider, services);
+    return {
+      ...okMessage('Ping'),
+      Issuer: found.issuer,
+      RegistrationEndpoint: found.registration_endpoint ?? '',
+      TokenEndpoint: found.token_endpoint ?? '',
+      AuthorizationEndpoint: found.authorization_endpoint ?? '',
+      JWKSURI: found.jwks_uri,
+      ScopesSupported: found.scopes_supported ?? [],
+    };
   },
 });
 
@@ -168,4 +216,5 @@ export const oauthProviderOperations = [
   getPortalOauthProvider,
   updatePortalOauthProvider,
   deletePortalOauthProvider,
+  testPortalOauthProvider,
 ];

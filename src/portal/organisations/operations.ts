@@ -131,6 +131,8 @@ export const deletePortalOrganisation = operation({
       await lockRemovable({ organisation: ID }, lockTeams, services);
       await moveUsers(ID, services);
       await portal.catalogues.audiences.removeTeams({ organisation: ID });
+      for (const team of await portal.teams.ofOrganisation(ID)) await portal.inviteCodes.removeOfTeam(team.ID);
+      await portal.invitations.removeOfOrganisation(ID);
       await portal.teams.removeOrganisation(ID);
       await portal.organisations.remove(ID);
     });

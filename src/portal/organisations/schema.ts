@@ -10,11 +10,16 @@ export const hasPersonalApps = (organisationId: number) =>
   organisationId === 0 || organisationId === defaultOrganisationId;
 export const defaultOrganisationName = 'Default Organisation';
 
-/** Names are shown on pages: markup is stripped. */
-const plainName = z
+/** Names are shown on pages and in mails: markup is stripped, line breaks are spaces. */
+export const plainName = z
   .string()
   .max(255)
-  .transform(text => text.replaceAll(/<[^>]*>/g, '').trim())
+  .transform(text =>
+    text
+      .replaceAll(/<[^>]*>/g, '')
+      .replaceAll(/\p{Cc}+/gu, ' ')
+      .trim(),
+  )
   .refine(text => text !== '', 'must not be empty');
 
 export const PortalOrganisationWrite = readOnlyMembers(z.object({ Name: plainName, CID: chosenCid.optional() }), [

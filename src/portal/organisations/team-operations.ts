@@ -179,6 +179,7 @@ export const deleteTeam = operation({
       const locked = await lockRemovable({ team: ID }, () => portal.teams.lock(ID), services);
       await setUsers(present(locked, 'Team'), [], services);
       await portal.catalogues.audiences.removeTeams({ team: ID });
+      await portal.inviteCodes.removeOfTeam(ID);
       await portal.teams.remove(ID);
     });
     return okStatus;

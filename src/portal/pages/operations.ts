@@ -5,12 +5,18 @@ import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
 import { listPageTemplates } from '../themes/active-theme.ts';
+import { isBuiltInPath } from './built-in-paths.ts';
 import { PageChange, PageWrite, PortalPage, toPageView } from './schema.ts';
 import { checkTemplate } from './templates.ts';
 
 const declared = { surface: 'portal', noun: 'pages', permission: 'secret' } as const;
 const params = z.object({ page_id: portalId });
 type Services = Pick<PortalServices, 'portal' | 'clock'>;
+
+/** A page at a path of the portal itself would never be shown. */
+function refuseBuiltInPath(path: string): void {
+  if (isBuiltInPath(path)) throw problem.page_path_built_in({ detail: { path } });
+}
 
 export const listPages = operation({
   ...declared,
@@ -34,8 +40,9 @@ export const createPage = operation({
   body: PageWrite,
   example: { Title: 'Support', Path: '/support', Template: 'page', Status: 'Published' },
   returns: PortalPage,
-  problems: [problem.page_exists],
+  problems: [problem.page_exists, problem.page_path_built_in],
   async handle({ body, audit }, { portal, clock }: Services) {
+    refuseBuiltInPath(body.Path);
     checkTemplate(body.Template, await listPageTemplates({ portal }));
     const now = clock.now();
     const created = await portal.pages.insert({
@@ -78,10 +85,11 @@ export const updatePage = operation({
   body: PageChange,
   example: { Title: 'Help', Path: '/help', Status: 'Published' },
   returns: PortalPage,
-  problems: [problem.unknown, problem.page_exists],
+  problems: [problem.unknown, problem.page_exists, problem.page_path_built_in],
   async handle({ params: { page_id }, body, audit }, { portal, clock }: Services) {
-    const { ID } = present(await portal.pages.get(page_id), 'Page', 'unknown');
+    const { ID, Path } = present(await portal.pages.get(page_id), 'Page', 'unknown');
     audit(String(ID));
+    if (body.Path !== undefined && body.Path !== Path) refuseBuiltInPath(body.Path);
     if (body.Template !== undefined) checkTemplate(body.Template, await listPageTemplates({ portal }));
     const changed = await portal.pages.change(ID, it => ({
       ...it,

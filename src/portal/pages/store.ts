@@ -31,6 +31,10 @@ export function createPageStore(records: Records) {
           .limit(limit)
           .execute()
       ).map(pages.rows.parse),
+    byPaths: (paths: readonly string[]): Promise<StoredPage[]> =>
+      paths.length === 0
+        ? Promise.resolve([])
+        : pages.rows.all({ order: ['id'], filter: query => query.where(sql<boolean>`path in (${sql.join(paths)})`) }),
     /** Inside a transaction: reads a page under a row lock. */
     lock: (id: number) => pages.rows.lock({ id }),
     /** Removes a page with its blocks. */

@@ -8,7 +8,7 @@ import { partnersOf } from '../join-table-store.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { callProvider } from '../providers/provider-client.ts';
-import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
+import { okResponse, okStatus, portalId, portalSearchQuery } from '../shapes.ts';
 import { createPlanPolicy, updatePlanPolicy } from './policy.ts';
 import {
   applyPlanChange,
@@ -43,10 +43,10 @@ export const listPlans = operation({
   method: 'GET',
   path: '/portal-api/plans',
   about: 'Lists the plans, newest first.',
-  query: portalPageQuery,
+  query: portalSearchQuery,
   returns: z.array(PlanRow),
   async handle({ query }, { portal }: Pick<PortalServices, 'portal'>) {
-    return (await portal.plans.page(query)).map(toPlanRow);
+    return (await portal.plans.searchPage(query)).map(toPlanRow);
   },
 });
 

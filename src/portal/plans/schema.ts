@@ -9,7 +9,6 @@ import {
   nonEmptyText,
   optionalMember,
   replaceableReferences,
-  storedForOauthClients,
   textUpTo,
 } from '../shapes.ts';
 
@@ -22,7 +21,7 @@ const writable = {
   Description: optionalMember(z.string().max(100_000)),
   AutoApproveAccessRequests: optionalMember(lenientBool),
   Catalogues: replaceableReferences,
-  JWTScope: optionalMember(textUpTo(1000)).describe(storedForOauthClients),
+  JWTScope: optionalMember(textUpTo(1000)).describe('Scope of tokens of OAuth clients that selects the limits'),
   KeyExpiresIn: optionalMember(intBetween(0, 10_000_000_000)),
   MetaData: optionalMember(
     z.record(z.string().min(1).max(255), z.union([z.string().max(10_000), z.number(), z.boolean()])),

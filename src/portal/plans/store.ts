@@ -1,6 +1,7 @@
 import type { Records } from '#storage/records.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
+import { createPageSearch } from '../search-store.ts';
 import type { StoredPlan } from './schema.ts';
 
 export function createPlanStore(records: Records) {
@@ -12,6 +13,7 @@ export function createPlanStore(records: Records) {
   );
   return {
     ...plans,
+    searchPage: createPageSearch(records, 'portal_plans', plans, ({ Name, DisplayName }) => [Name, DisplayName]),
     ofProvider: (providerId: number) => plans.all({ provider_id: providerId }),
     /** Inserts a plan, or replaces the one a concurrent synchronisation created for the same policy. */
     async insertOrReplaceSynchronized(plan: StoredPlan): Promise<StoredPlan> {

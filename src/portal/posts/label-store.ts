@@ -33,6 +33,7 @@ export function createLabelStore(records: Records, table: 'portal_categories' | 
     insert,
     change,
     remove,
+    findByName: (name: string) => rows.find({ name }),
 
     /**
      * Resolves references at `path` to ids: a number must exist, a missing name is created. Not inside a transaction:

@@ -4,7 +4,7 @@ import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { callProvider } from '../providers/provider-client.ts';
-import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
+import { okResponse, okStatus, portalId, portalSearchQuery } from '../shapes.ts';
 import { applyProductChange, mergeProductChange, publishAtProvider, updateAtProvider } from './publishing.ts';
 import { loadProductView, resolveRelations, saveRelations } from './relations.ts';
 import { removeDroppedFiles, removeProduct } from './removal.ts';
@@ -29,10 +29,10 @@ export const listProducts = operation({
   method: 'GET',
   path: '/portal-api/products',
   about: 'Lists the products, newest first.',
-  query: portalPageQuery,
+  query: portalSearchQuery,
   returns: z.array(ProductRow),
   async handle({ query }, { portal }: Pick<PortalServices, 'portal'>) {
-    return (await portal.products.page(query)).map(toProductRow);
+    return (await portal.products.searchPage(query)).map(toProductRow);
   },
 });
 

@@ -1,5 +1,6 @@
 import type { AccessRights } from '#access/keys/schema.ts';
 import { type Policy, policyIdOf, rightsOf } from '#access/policies/schema.ts';
+import { defaultCredentialHeader } from '#definition/credential-header.ts';
 import type { ApiFacts } from '../control-plane.ts';
 import type { ApiDetail, StoredProduct } from './schema.ts';
 
@@ -72,6 +73,7 @@ export function buildApiDetails(
       OASUrl: before?.OASUrl ?? '',
       ...(before?.ChosenName && { ChosenName: before.ChosenName }),
       Status: api?.active ?? false,
+      ...(api && api.authHeader !== defaultCredentialHeader && { AuthHeader: api.authHeader }),
     };
   });
 }

@@ -11,12 +11,13 @@ export const toSpecOwner = (productId: number, specId: number): string =>
 /** Removes the rows of a product, inside a transaction. */
 export async function removeProduct(
   id: number,
-  { catalogues, products, files, docs, productTags, clientTypes }: PortalStores,
+  { catalogues, products, files, docs, changelog, productTags, clientTypes }: PortalStores,
 ): Promise<void> {
   await catalogues.products.setLeftOf(id, []);
   await productTags.setLeftOf(id, []);
   await clientTypes.products.setLeftOf(id, []);
   await docs.removeOfProduct(id);
+  await changelog.removeOfProduct(id);
   await files.removeAll(toProductOwner(id));
   await products.remove(id);
 }

@@ -9,7 +9,6 @@ import {
   optionalMember,
   references,
   replaceableReferences,
-  storedForOauthClients,
   textUpTo,
 } from '../shapes.ts';
 
@@ -68,7 +67,7 @@ const writable = {
   DisplayName: optionalMember(textUpTo()),
   Feature: optionalMember(lenientBool).describe('Shown on the home page of the portal, and first in lists'),
   Path: optionalMember(path),
-  Scopes: optionalMember(textUpTo(10_000)).describe(storedForOauthClients),
+  Scopes: optionalMember(textUpTo(10_000)).describe('Scope of tokens of OAuth clients that selects the product'),
   Tags: meaningfulNull(references.max(maxProductTags).nullable().optional()),
   Templates: replaceableReferences,
 };
@@ -93,11 +92,15 @@ export const ApiDetail = z.object({
   OASUrl: z.string(),
   Status: z.boolean(),
 });
-/** `ChosenName` is shown in place of the name of the API. */
-export type ApiDetail = z.output<typeof ApiDetail> & { ChosenName?: string };
+/** `ChosenName` is shown in place of the name of the API; `AuthHeader` is the header of its credential, if another. */
+export type ApiDetail = z.output<typeof ApiDetail> & { ChosenName?: string; AuthHeader?: string };
 export const ApiDetailRow = ApiDetail.pick({ APIID: true, Name: true, Status: true });
 
-export const toApiDetailView = ({ ChosenName, ...detail }: ApiDetail): z.output<typeof ApiDetail> => ({
+export const toApiDetailView = ({
+  ChosenName,
+  AuthHeader: _header,
+  ...detail
+}: ApiDetail): z.output<typeof ApiDetail> => ({
   ...detail,
   Name: ChosenName || detail.Name,
 });

@@ -3,18 +3,30 @@ import { createSortableId } from '#base/ids.ts';
 import type { Records } from '#storage/records.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
+import { createPageSearch } from '../search-store.ts';
 import { toSlug } from '../shapes.ts';
 import type { StoredProduct } from './schema.ts';
+import { recordProductWords } from './word-store.ts';
 
 export function createProductStore(records: Records) {
   const products = createNumberedStore<'portal_products', StoredProduct>(
     records,
     'portal_products',
-    it => ({ cid: it.CID, provider_id: it.ProviderID, reference_id: it.ReferenceID, name: it.Name, path: it.Path }),
+    it => ({
+      cid: it.CID,
+      provider_id: it.ProviderID,
+      reference_id: it.ReferenceID,
+      name: it.Name,
+      path: it.Path,
+      hidden: Number(it.Hidden),
+      featured: Number(it.Feature),
+    }),
     problem.product_exists,
+    change => recordProductWords(records, change),
   );
   return {
     ...products,
+    searchPage: createPageSearch(records, 'portal_products', products, ({ Name, DisplayName }) => [Name, DisplayName]),
     ofProvider: (providerId: number) => products.all({ provider_id: providerId }),
 
     /** Inserts a product, or replaces the one a concurrent synchronisation created for the same policy. */

@@ -11,8 +11,12 @@ import { removeDroppedFiles } from '../products/removal.ts';
 import { defaultProduct, type StoredProduct } from '../products/schema.ts';
 import { callProvider, isProviderFailure } from './provider-client.ts';
 import type { StoredProvider } from './schema.ts';
+import { reportProviderDown, reportSynchronized } from './status-report.ts';
 
-export type SyncServices = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+export type SyncServices = Pick<
+  PortalServices,
+  'portal' | 'controlPlane' | 'identityProvider' | 'records' | 'clock' | 'settings'
+>;
 
 interface Fetched {
   readonly products: readonly Policy[];
@@ -31,18 +35,20 @@ export async function synchronize(provider: StoredProvider, services: SyncServic
     fetched = await callProvider(provider, services, plane => fetchAll(provider, plane));
   } catch (cause) {
     if (!isProviderFailure(cause)) throw cause;
-    await portal.providers.change(provider.ID, it => ({ ...it, Status: 'Down' }));
+    await reportProviderDown(provider, String(cause.detail.reason), services);
     throw problem.sync_failed({ detail: { name: provider.Name, reason: cause.detail.reason }, cause });
   }
   await records.write(async () => {
-    const updated = await portal.providers.change(provider.ID, it => ({
-      ...it,
-      Status: 'Up',
-      LastSyncedAt: clock.now(),
-    }));
+    let before = provider;
+    const updated = await portal.providers.change(provider.ID, it => {
+      before = it;
+      return { ...it, Status: 'Up', LastSyncedAt: clock.now() };
+    });
     present(updated, 'Provider', 'unknown');
     await importProducts(provider.ID, fetched, services);
     await importPlans(provider.ID, fetched, services);
+    const counts = { Products: fetched.products.length, Plans: fetched.plans.length };
+    await reportSynchronized(before, counts, services);
   });
 }
 

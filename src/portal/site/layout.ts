@@ -1,13 +1,22 @@
 import type { SiteAssets } from './assets.ts';
 import { html, type Markup } from './markup.ts';
+import { type SiteMenus, siteSections } from './menus.ts';
 import {
+  appsPath,
   cataloguePath,
+  notificationsPath,
+  profilePath,
+  registerPath,
   type SiteDocument,
   type SiteLink,
+  type SiteMenuItem,
   type SiteSection,
   type SiteVisitor,
   signInPath,
+  teamPath,
+  toRegisterUrl,
   toSignInUrl,
+  usagePath,
 } from './page.ts';
 import type { SiteLooks } from './site-looks.ts';
 
@@ -18,14 +27,11 @@ export interface SiteFrame {
   readonly visitor: SiteVisitor;
   readonly path: string;
   readonly isIndexable: boolean;
-  /** Published pages of the administrator, for the navigation. */
-  readonly links: readonly SiteLink[];
+  readonly hasSignUp: boolean;
+  readonly menus: SiteMenus;
+  /** Notice of the theme above the page, for administrators. */
+  readonly notice: Markup | '';
 }
-
-const sections: readonly (SiteLink & { readonly section: SiteSection })[] = [
-  { section: 'catalogue', title: 'Products', path: cataloguePath },
-  { section: 'blog', title: 'Blog', path: '/blog' },
-];
 
 export function renderSiteDocument(document: SiteDocument, frame: SiteFrame): string {
   const { looks, assets, visitor, isIndexable } = frame;
@@ -40,7 +46,7 @@ ${document.description ? html`<meta name="description" content="${document.descr
 ${[assets.styleUrl, assets.themeUrl, ...looks.styleUrls].map(url => html`<link rel="stylesheet" href="${url}">`)}
 <link rel="alternate" type="application/atom+xml" title="${name}"
  href="/feed.xml"><script type="module" src="${assets.scriptUrl}"></script></head>
-<body><a class="skip" href="#content">Skip to content</a>
+<body><a class="skip" href="#content">Skip to content</a>${frame.notice}
 ${renderHeader(document, frame)}
 <main id="content"${document.isWide ? html` class="wide"` : ''} tabindex="-1">${document.main}</main>
 ${renderFooter(frame)}</body></html>
@@ -48,11 +54,13 @@ ${renderFooter(frame)}</body></html>
   return markup.toString();
 }
 
-function renderHeader({ section }: SiteDocument, { looks, links, path, visitor }: SiteFrame): Markup {
-  const items = [
-    ...sections.map(it => renderNavigationLink(it, it.section === section)),
-    ...links.map(it => renderNavigationLink(it, it.path === path)),
-  ];
+const sectionPaths: Partial<Record<SiteSection, string>> = { catalogue: cataloguePath, blog: '/blog' };
+
+function renderHeader({ section }: SiteDocument, { looks, menus, path, visitor, hasSignUp }: SiteFrame): Markup {
+  const isCurrent = (link: SiteLink) => link.path === path || (section && link.path === sectionPaths[section]) === true;
+  const items = menus.primary
+    ? menus.primary.map(it => renderMenuItem(it, isCurrent))
+    : [...siteSections, ...menus.pages].map(it => renderNavigationLink(it, isCurrent(it)));
   return html`<header class="site"><div class="bar"><a class="home" href="/">${
     looks.logoUrl
       ? html`<img class="brand" src="${looks.logoUrl}" alt="">`
@@ -61,26 +69,50 @@ function renderHeader({ section }: SiteDocument, { looks, links, path, visitor }
 ${looks.name}</a><nav aria-label="Site"><ul>${items}</ul></nav>
 <form role="search" action="/search" method="get"><input type="search" name="q" aria-label="Search the portal"
  placeholder="Search" maxlength="100" data-page-search></form>
-<div class="account">${visitor.user ? renderAccount(visitor) : renderSignInLink(path)}</div></div></header>`;
+<div class="account">${visitor.user ? renderAccount(visitor) : renderSignInLink(path, hasSignUp)}</div></div></header>`;
 }
 
 const renderNavigationLink = ({ title, path }: SiteLink, isCurrent: boolean) =>
   html`<li><a href="${path}"${isCurrent ? html` aria-current="page"` : ''}>${title}</a></li>`;
 
-/** The sign-in page leads back to the page it was opened from. */
-const renderSignInLink = (path: string) =>
-  html`<a href="${path.startsWith('/auth/') || path === '/' ? signInPath : toSignInUrl(path)}">Sign in</a>`;
+/** Second level: a disclosure that needs no script; the item itself is the first of its links. */
+function renderMenuItem(item: SiteMenuItem, isCurrent: (link: SiteLink) => boolean): Markup {
+  if (item.children.length === 0) return renderNavigationLink(item, isCurrent(item));
+  const links = item.path === '' ? item.children : [item, ...item.children];
+  return html`<li><details class="menu"><summary>${item.title}</summary><ul>
+${links.map(it => renderNavigationLink(it, isCurrent(it)))}</ul></details></li>`;
+}
 
-const renderAccount = ({ user, csrfToken }: SiteVisitor) =>
-  html`<span>${[user!.First, user!.Last].join(' ').trim() || user!.Email}</span>
+/** Sign-in and sign-up lead back to the page they were opened from. */
+function renderSignInLink(path: string, hasSignUp: boolean): Markup {
+  const next = path.startsWith('/auth/') || path === '/' ? '' : path;
+  return html`<a href="${next ? toSignInUrl(next) : signInPath}">Sign in</a>
+${hasSignUp ? html`<a href="${next ? toRegisterUrl(next) : registerPath}">Sign up</a>` : ''}`;
+}
+
+const renderAccount = ({ user, rights, unread = 0, csrfToken }: SiteVisitor) =>
+  html`${rights.kind === 'administrator' ? html`<a href="/admin">Admin</a>` : ''}
+<a href="${appsPath}">My apps</a> <a href="${usagePath}">Usage</a>
+${rights.kind === 'developer' ? html`<a href="${teamPath}">Team</a>` : ''}
+<a href="${notificationsPath}" class="bell" aria-label="Notifications${unread > 0 ? `, ${unread} unread` : ''}"><span
+ aria-hidden="true">🔔</span>${unread > 0 ? html`<span class="count" aria-hidden="true">${unread}</span>` : ''}</a>
+<a href="${profilePath}">${[user!.First, user!.Last].join(' ').trim() || user!.Email}</a>
 <form method="post" action="/auth/logout">${renderCsrfField(csrfToken)}<button class="quiet">Sign out</button></form>`;
 
 export const renderCsrfField = (token: string): Markup =>
   html`<input type="hidden" name="csrf_token" value="${token}">`;
 
-const renderFooter = ({
-  looks,
-  links,
-}: SiteFrame) => html`<footer class="site"><div class="bar"><span>${looks.name}</span>
-<ul>${links.map(({ title, path }) => html`<li><a href="${path}">${title}</a></li>`)}
-<li><a href="/feed.xml">Feed</a></li></ul></div></footer>`;
+const renderLink = ({ title, path }: SiteLink) =>
+  path === '' ? html`<span>${title}</span>` : html`<a href="${path}">${title}</a>`;
+
+const renderFooterItem = (item: SiteMenuItem) =>
+  html`<li>${renderLink(item)}${
+    item.children.length > 0 ? html`<ul>${item.children.map(it => html`<li>${renderLink(it)}</li>`)}</ul>` : ''
+  }</li>`;
+
+function renderFooter({ looks, menus }: SiteFrame): Markup {
+  const feed = { title: 'Feed', path: '/feed.xml', children: [] };
+  const items = menus.footer ?? [...menus.pages.map(it => ({ ...it, children: [] })), feed];
+  return html`<footer class="site"><div class="bar"><span>${looks.name}</span>
+<nav aria-label="Footer"><ul>${items.map(renderFooterItem)}</ul></nav></div></footer>`;
+}

@@ -19,10 +19,40 @@ export function renderContent(source: string): Markup {
 /** Markdown, also where it begins with a tag. */
 export const renderMarkdown = (source: string): Markup => remember(`md ${source}`, () => toHtml(source));
 
+/** Local part of an e-mail address in octets (RFC 5321, section 4.5.3.1.1). */
+const maxLocalPart = 64;
+/** Longer ones are no links. */
+const longLink = /^[^\s<]{2048}/;
+
+/**
+ * Parser whose search for the start of an e-mail address is bounded by the longest local part. That of the library looks
+ * ahead to the next `@` from every character: 32 kB of `a.a.a…@` take it half a minute.
+ */
+function createParser() {
+  const { Lexer, Marked } = loadMarked();
+  const source = Lexer.rules.inline.gfm.text.source.replaceAll('-]+@)', `-]{1,${maxLocalPart}}@)`);
+  const text = new RegExp(source);
+  return new Marked({
+    gfm: true,
+    tokenizer: {
+      inlineText(rest) {
+        const raw = text.exec(rest)?.[0];
+        if (raw === undefined) return undefined;
+        return { type: 'text', raw, text: raw, escaped: this.lexer.state.inRawBlock };
+      },
+      // The library removes punctuation at the end of a link one by one, each time from its start.
+      url: rest => (longLink.test(rest) ? undefined : false),
+    },
+  });
+}
+
+let parser: ReturnType<typeof createParser> | undefined;
+
 /** The parser throws for text that is nested too deeply: it is shown as it is. */
 function toHtml(source: string): string {
+  parser ??= createParser();
   try {
-    return loadMarked().parse(source, { gfm: true, async: false });
+    return parser.parse(source, { async: false });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return `<pre>${escapeMarkup(source)}</pre>`;

@@ -5,7 +5,7 @@ import { isDocumentationOnly, type StoredProduct } from '../products/schema.ts';
 import { createOfferStore } from '../visibility/offer-store.ts';
 import type { Visitor } from '../visibility/rules.ts';
 import { findVisiblePlans, findVisibleProduct } from '../visibility/visibility.ts';
-import type { SiteVisitor } from './page.ts';
+import { checkoutPath, type SiteVisitor } from './page.ts';
 
 type Services = Pick<PortalServices, 'portal' | 'records'>;
 
@@ -49,11 +49,14 @@ export async function findProductOffer(
 /** Why no credential can be requested for a product; undefined where one can. */
 export function findAccessObstacle(product: StoredProduct): string | undefined {
   if (isDocumentationOnly(product)) return 'This product is documentation only: there is nothing to request.';
-  if (product.DCREnabled) return 'Access needs an OAuth client, which the owner of this portal registers.';
-  if (keylessAuthTypes.has(product.AuthType))
+  if (!product.DCREnabled && keylessAuthTypes.has(product.AuthType))
     return 'No key can be requested for this product: its owner gives access in another way.';
   return undefined;
 }
 
 export const displayName = ({ DisplayName, Name }: { DisplayName: string; Name: string }): string =>
   DisplayName || Name;
+
+/** Page on which access to a product under a plan is requested; signed-out visitors sign in and come back to it. */
+export const toCheckoutUrl = ({ Path }: StoredProduct, { plan, catalogueId }: PlanOffer): string =>
+  `${checkoutPath}?${new URLSearchParams({ product: Path, plan: String(plan.ID), catalogue: String(catalogueId) })}`;

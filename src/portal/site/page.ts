@@ -1,25 +1,46 @@
+import type { UsageStore } from '#analytics/usage-store.ts';
+import type { GatewayUrl } from '#apis/proxy/operations.ts';
+import type { AddressPolicies } from '#base/address-policies.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
-import type { Vault } from '#base/vault.ts';
 import type { WriteAudit } from '#operations/audit.ts';
+import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { SignInLimit } from '#people/sessions/sign-in-limit.ts';
-import type { SignInTokenStore } from '#people/sessions/token-store.ts';
+import type { VerifySignedToken } from '#people/single-sign-on/oidc/id-token.ts';
+import type { AccountServices } from '../accounts/account-services.ts';
 import type { PortalServices } from '../portal-stores.ts';
+import { registrationPath } from '../portal-url.ts';
 import type { PostStore } from '../posts/store.ts';
+import type { SsoProfileStore } from '../sso-profiles/store.ts';
 import type { StoredPortalUser } from '../users/schema.ts';
 import type { Visitor } from '../visibility/rules.ts';
 import type { Markup } from './markup.ts';
+import type { SignOnClients } from './sign-on/sign-on-clients.ts';
 
-/** Services of the pages. */
-export interface SiteServices extends PortalServices {
+/** Services that the site is created with. */
+export interface SiteBaseServices extends PortalServices, AccountServices {
   posts: PostStore;
-  vault: Vault;
-  signInTokens: SignInTokenStore;
+  usage: UsageStore;
+  defaultOrgId: () => Promise<string>;
   outbound: OutboundClient;
   /** Apart from that of the dashboard, whose users a flood of the public site must not lock out. */
   portalSignInLimit: SignInLimit;
   writeAudit: WriteAudit;
   log: Log;
+  /** Base URLs of the gateway of this installation, the configured one first. */
+  listGatewayUrls: () => readonly GatewayUrl[];
+  /** Tests a header in which only a trusted proxy may describe the client. */
+  isClientClaim: (name: string) => boolean;
+  ssoProfiles: SsoProfileStore;
+  verifySignedToken: VerifySignedToken;
+  addressPolicies: AddressPolicies;
+  grants: GrantStore;
+}
+
+/** Services of the pages. */
+export interface SiteServices extends SiteBaseServices {
+  /** Clients of identity providers. */
+  signOn: SignOnClients;
 }
 
 /** The browser behind a request. */
@@ -32,14 +53,19 @@ export interface SiteVisitor {
   readonly sessionId: string;
   /** Token that forms of this visitor send back. */
   readonly csrfToken: string;
+  /** Notifications that a signed-in visitor has not read. */
+  readonly unread?: number;
   /** Theme that the visitor chose. */
   readonly theme: 'light' | 'dark' | undefined;
+  /** Theme of the site that this administrator previews. */
+  readonly previewedTheme: string | undefined;
 }
 
 /** Query or form fields. An absent or repeated field is empty. */
 export type SiteFields = (name: string) => string;
 
 export interface SiteRequest {
+  readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: SiteFields;
@@ -50,6 +76,10 @@ export interface SiteRequest {
   /** Name of the portal: the title of its theme, or the setting. */
   readonly siteName: string;
   readonly isSecure: boolean;
+  /** Header `Cookie`. */
+  readonly cookie: string | undefined;
+  /** Destination of the response (Fetch Metadata); empty where the browser does not say so. */
+  readonly fetchDestination: string;
 }
 
 /** A document of the site. */
@@ -63,6 +93,10 @@ export interface SiteDocument {
   /** The reference uses the whole width. */
   readonly isWide?: boolean;
   readonly cookies?: readonly string[];
+  /** Path that the browser opens after this page, by itself. */
+  readonly refreshTo?: string;
+  /** Visitor whom the request has signed in. */
+  readonly visitor?: SiteVisitor;
   /** Search engines may index the page, where the setting allows it. */
   readonly isIndexable?: boolean;
   /** Template of the theme, where it has it, and the data of the page for it. */
@@ -82,6 +116,11 @@ export type SiteSection = 'home' | 'catalogue' | 'blog' | 'apps' | 'profile' | '
 export interface SiteLink {
   readonly title: string;
   readonly path: string;
+}
+
+/** Entry of a menu; one with an empty path is the heading of its children. */
+export interface SiteMenuItem extends SiteLink {
+  readonly children: readonly SiteLink[];
 }
 
 export interface SiteRedirect {
@@ -107,6 +146,15 @@ export interface SitePage {
   readonly path: string;
   /** `user`: signed-out visitors are sent to the sign-in page and come back. */
   readonly access: 'all' | 'user';
+  /**
+   * The token of a mailed link replaces that against cross-site request forgery: a browser sends no cookie with a link
+   * of another site, so that the page cannot know a visitor who is signed in.
+   */
+  readonly hasLinkToken?: boolean;
+  /** A page of another site posts the form, which proves itself: it has no token of this site. */
+  readonly isPostedAcrossSites?: boolean;
+  /** Signed-out visitors get the cookie of forms with the page. */
+  readonly hasVisitorForm?: boolean;
   /** The reply; undefined for what does not exist, or is not for the visitor. */
   respond(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined>;
 }
@@ -114,5 +162,16 @@ export interface SitePage {
 /** Path of the sign-in page, which leads back to `next`. */
 export const signInPath = '/auth/password/login';
 export const toSignInUrl = (next: string): string => `${signInPath}?next=${encodeURIComponent(next)}`;
+export const registerPath = registrationPath;
+export const toRegisterUrl = (next: string): string => `${registerPath}?next=${encodeURIComponent(next)}`;
+export const appsPath = '/portal/private/apps';
+export const usagePath = '/portal/private/analytics';
+export const profilePath = '/portal/private/profile';
+export const teamPath = '/portal/private/users';
+export const organisationPath = '/portal/private/organisation';
+export const notificationsPath = '/portal/private/notifications';
+export const checkoutPath = '/portal/private/cart/provision';
+export const themePreviewPath = '/portal/private/theme-preview';
+export const mailPreviewPath = '/portal/private/mail-preview';
 export const cataloguePath = '/portal/catalogue-products';
 export const toProductUrl = ({ Path }: { Path: string }): string => `${cataloguePath}/${encodeURIComponent(Path)}`;

@@ -40,6 +40,21 @@ onEveryEngine(
       assert.ok(!(await read('/search?q=100_')).text.includes(url));
     });
 
+    test('a search finds words by their beginnings, all of them, and follows changes and removals', async () => {
+      const [first, second] = [`w${createPublicId()}`, `w${createPublicId()}`].map(it => it.toLowerCase());
+      const { ID, url } = await publish({ Description: `${first}, of <b>${second}</b>` });
+      const isFound = async (text: string) =>
+        (await read(`/portal/catalogue-products?q=${encodeURIComponent(text)}`)).text.includes(`href="${url}"`);
+      for (const text of [first!, second!.slice(0, -2), `${second} ${first!.slice(0, 5)}`, first!.toUpperCase()])
+        assert.equal(await isFound(text), true, text);
+      for (const text of [first!.slice(2), `${first} unheard`, '%', '_', '"'])
+        assert.equal(await isFound(text), false, text);
+      await requestPortal(app(), 'PUT', `/portal-api/products/${ID}`, { Description: second });
+      assert.deepEqual([await isFound(first!), await isFound(second!)], [false, true]);
+      await requestPortal(app(), 'DELETE', `/portal-api/products/${ID}`);
+      assert.equal(await isFound(second!), false);
+    });
+
     test('a page is at its path also where that is encoded in URLs; a draft is not', async () => {
       const Path = `/über/${createPublicId()}`;
       const page = { Title: 'On us', Path, Template: 'page', Status: 'Published' };

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { requestPortal, toFileForm } from '../../../tests/support/portal.ts';
+import { aSiteDeveloper } from '../../../tests/support/portal-site.ts';
+import { signedInClient } from '../../../tests/support/site-client.ts';
 import { createZip } from '../../../tests/support/zip.ts';
 
 const lines: string[] = [];
@@ -32,9 +34,9 @@ onEveryEngine(
       const response = await fetch(app().url.portal + path, { headers: { accept: 'text/html' } });
       return { status: response.status, headers: response.headers, text: await response.text() };
     };
-    const upload = async (manifest: object) => {
+    const upload = async (manifest: object, more: Record<string, string> = {}) => {
       const theme = { name: 'acme', version: '1', logo: 'assets/logo.svg', styles: ['assets/css/site.css'], templates };
-      const all = { ...files, 'theme.json': JSON.stringify({ ...theme, ...manifest }) };
+      const all = { ...files, ...more, 'theme.json': JSON.stringify({ ...theme, ...manifest }) };
       const archive = createZip(Object.entries(all).map(([name, content]) => ({ name, content })));
       const form = toFileForm(new Uint8Array(archive), 't.zip');
       const answer = await app().ask('POST', '/portal-api/themes/upload', { body: form });
@@ -99,6 +101,57 @@ onEveryEngine(
       assert.equal(status, 200);
       assert.match(text, /<h1>Offer<\/h1><p>Shown anyway<\/p>/);
       assert.ok(lines.some(line => line.includes('template of the theme failed') && line.includes('endless')));
+    });
+
+    test('a theme is previewed by one administrator, with its files, until the preview is ended', async () => {
+      const look = { title: 'Only a draft', colours: { accent: '#aa0000' }, logo: 'assets/own.svg' };
+      const own = { 'assets/own.svg': files['assets/logo.svg'], 'assets/own.css': 'main { color: teal }' };
+      await upload({ name: 'draft', ...look, styles: ['assets/own.css'] }, own);
+      const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+      const started = await admin.post('/portal/private/theme-preview', { theme: 'draft' });
+      assert.deepEqual([started.status, started.location], [303, '/']);
+      assert.match(started.headers.get('set-cookie')!, /^portal-theme-preview=draft;.*HttpOnly; SameSite=Strict/);
+      const { text } = await admin.get('/');
+      assert.match(text, /<title>Only a draft<\/title>/);
+      assert.match(text, /Preview of the theme draft: only you see it/);
+      const addresses = [...text.matchAll(/(?:href|src)="(\/(?:assets\/theme|site\/colours)[^"]+)"/g)].map(
+        it => it[1]!,
+      );
+      assert.equal(addresses.length, 3);
+      for (const address of addresses) {
+        const file = await admin.get(address);
+        assert.deepEqual([file.status, file.headers.get('cache-control')], [200, 'no-store'], address);
+        assert.equal((await read(address)).status, 404, address);
+      }
+      const cookie = { headers: { accept: 'text/html', cookie: 'portal-theme-preview=draft' } };
+      assert.doesNotMatch(await (await fetch(app().url.portal, cookie)).text(), /Only a draft/);
+      assert.doesNotMatch((await read('/')).text, /Only a draft/);
+      await admin.post('/portal/private/theme-preview', {});
+      assert.doesNotMatch((await admin.get('/')).text, /Only a draft|only you see it/);
+    });
+
+    test('developers cannot preview a theme, unknown names are not found, and a deleted one ends its preview', async () => {
+      const developer = await signedInClient(app(), await aSiteDeveloper(app()));
+      assert.equal((await developer.post('/portal/private/theme-preview', { theme: 'draft' })).status, 404);
+      const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+      assert.equal((await admin.post('/portal/private/theme-preview', { theme: 'none' })).status, 404);
+      const forged = { theme: 'draft', csrf_token: 'x' };
+      assert.equal((await admin.post('/portal/private/theme-preview', forged)).status, 403);
+      await admin.post('/portal/private/theme-preview', { theme: 'draft' });
+      await ok('DELETE', '/themes/draft');
+      const { status, text } = await admin.get('/');
+      assert.deepEqual([status, /Only a draft/.test(text)], [200, false]);
+    });
+
+    test('an administrator is told about a template that fails, other visitors are not', async () => {
+      await upload({ title: 'Acme' });
+      await ok('PUT', '/themes/acme/activate');
+      const path = await addPage('endless', 'Shown anyway');
+      const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+      const { text } = await admin.get(path);
+      assert.match(text, /The theme acme failed at the template endless: [^<]+ The default page is shown\./);
+      assert.match(text, /Shown anyway/);
+      assert.doesNotMatch((await read(path)).text, /failed at the template/);
     });
 
     test('files of a theme other than its assets are not served', async () => {

@@ -4,10 +4,14 @@ import { markImmutable } from '#operations/immutable-replies.ts';
 import { problem } from '#operations/problems.ts';
 import { renderProblem } from '#operations/render.ts';
 import { surfaces } from '#operations/surfaces.ts';
+import { canSignUp } from '../accounts/account-services.ts';
 import { anonymousVisitor } from '../visibility/rules.ts';
 import { loadSiteAssets, type SiteAssets } from './assets.ts';
+import { hideProvider } from './failure-text.ts';
 import { renderSiteDocument, type SiteFrame } from './layout.ts';
+import { noMenus, readSiteMenus } from './menus.ts';
 import {
+  type SiteBaseServices,
   type SiteDocument,
   type SiteFields,
   type SiteFile,
@@ -18,12 +22,15 @@ import {
   type SiteVisitor,
   toSignInUrl,
 } from './page.ts';
-import { findContentPage, listNavigationPages } from './pages/content-page.ts';
+import { findContentPage } from './pages/content-page.ts';
 import { renderFailure, renderNotFound } from './pages/failure.ts';
 import { sitePages } from './pages/list.ts';
 import { problem as siteProblem } from './problems.ts';
+import { createSignOnClients } from './sign-on/sign-on-clients.ts';
 import { applyTemplate, createSiteLooks } from './site-looks.ts';
-import { isOwnForm, readVisitor, usesSecureCookies } from './visitor.ts';
+import { findTermsGate } from './terms/terms-page.ts';
+import { insertNotice, renderThemeNotice } from './theme-notice.ts';
+import { isOwnSite, isOwnToken, readVisitor, themePreviewCookieName, usesSecureCookies } from './visitor.ts';
 
 export type Site = ReturnType<typeof createSite>;
 
@@ -37,60 +44,60 @@ const documentHeaders = {
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
 };
+/** Single sign-on: a link preview, which sends HEAD, must not use up a nonce or a code. */
+const usedUpPaths = /^\/(?:tib\/|sso$)/;
 const formType = 'application/x-www-form-urlencoded';
 
 /** Documents of the site: finds the page of a path, checks who may see it, and renders it. */
-export function createSite(services: SiteServices) {
+export function createSite(given: SiteBaseServices) {
+  const services: SiteServices = { ...given, signOn: createSignOnClients(given) };
   const { settings } = services;
   const assets = loadSiteAssets(settings['portal.accent_color']);
   const looks = createSiteLooks(services);
   const { readFrame, readFrameOfFailure } = createFrameReader(services, looks);
   const { send, sendDocument } = createSender(services, assets);
-  const routes = sitePages.map(page => ({ page, pattern: toPattern(page.path) }));
-
-  function findRoute(method: string, path: string) {
-    for (const { page, pattern } of routes) {
-      const match = page.method === method ? pattern.exec(path) : null;
-      if (match) return { page, params: decodeParams(match.groups ?? {}) };
-    }
-    return undefined;
-  }
+  const findRoute = createRouter();
 
   async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const path = trimSlash(pathOfUrl(request.url));
-    const asset = assets.find(path) ?? (await looks.findAsset(path));
-    if (asset) return sendFile(reply, asset);
     const isSecure = usesSecureCookies(settings, request.protocol === 'https');
-    const { visitor, cookies } = await readVisitor(request.headers.cookie, isSecure, services);
+    const readOwn = () => readVisitor(request.headers.cookie, isSecure, services);
+    const asset = assets.find(path) ?? (await findThemeFile(path, request, looks, readOwn));
+    if (asset) return sendFile(reply, asset);
+    const { visitor, cookies } = await readOwn();
     visitors.set(request, visitor);
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const method = request.method === 'HEAD' && !usedUpPaths.test(path) ? 'GET' : request.method;
     const route = findRoute(method, path);
-    if (path.startsWith('/auth/')) for (const cookie of cookies) reply.header('set-cookie', cookie);
+    if (path.startsWith('/auth/') || route?.page.hasVisitorForm)
+      for (const cookie of cookies) reply.header('set-cookie', cookie);
     if (route?.page.access === 'user' && !visitor.user)
       return reply.redirect(toSignInUrl(method === 'GET' ? request.url : '/'), 303);
-    const frame = await readFrame();
+    const gate = route && (await findTermsGate(route.page, request.url, visitor, services));
+    if (gate) return reply.redirect(gate, 303);
+    const frame = await readFrame(visitor);
     const site: SiteRequest = {
+      method: method === 'POST' ? method : 'GET',
       path,
       params: route?.params ?? {},
       query: createFields(new URLSearchParams(request.url.split('?')[1] ?? '')),
-      form: method === 'POST' ? readForm(request, visitor) : () => '',
+      form: method === 'POST' ? readForm(request, visitor, route?.page) : () => '',
       visitor,
-      address: request.ip,
-      userAgent: String(request.headers['user-agent'] ?? ''),
       siteName: frame.looks.name,
       isSecure,
+      ...describeBrowser(request),
     };
     const sent = route ? await route.page.respond(site, services) : undefined;
     const page = sent ?? (method === 'GET' ? await findContentPage(site, services) : undefined);
-    return send(reply, page ?? renderNotFound(path), { visitor, path, ...frame });
+    const shown = page && 'visitor' in page ? page.visitor! : visitor;
+    return send(reply, page ?? renderNotFound(path), { visitor: shown, path, ...frame });
   }
 
   async function respondError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { status, body, headers } = renderProblem(error, surfaces.portal, services.log);
+    const { status, body, headers } = renderProblem(hideProvider(error, services.log), surfaces.portal, services.log);
     const { errors } = body as { errors: readonly string[] };
     const visitor = visitors.get(request) ?? signedOut;
     reply.headers(headers);
-    const frame = await readFrameOfFailure();
+    const frame = await readFrameOfFailure(visitor);
     return sendDocument(reply, renderFailure(status, errors), { visitor, path: pathOfUrl(request.url), ...frame });
   }
 
@@ -101,30 +108,68 @@ export function createSite(services: SiteServices) {
   };
 }
 
+/** File of a theme: the visitor is read only where the browser previews one. */
+async function findThemeFile(
+  path: string,
+  { headers }: FastifyRequest,
+  looks: ReturnType<typeof createSiteLooks>,
+  readOwn: () => Promise<{ visitor: SiteVisitor }>,
+): Promise<SiteFile | undefined> {
+  if (!looks.isAsset(path)) return undefined;
+  const visitor = headers.cookie?.includes(themePreviewCookieName) ? (await readOwn()).visitor : signedOut;
+  return (await looks.findPreviewedAsset(path, visitor)) ?? looks.findAsset(path);
+}
+
+const describeBrowser = ({ ip, headers }: FastifyRequest) => ({
+  address: ip,
+  userAgent: String(headers['user-agent'] ?? ''),
+  cookie: headers.cookie,
+  fetchDestination: String(headers['sec-fetch-dest'] ?? ''),
+});
+
+/** Finds the page of a path with its parameters. */
+function createRouter() {
+  const routes = sitePages.map(page => ({ page, pattern: toPattern(page.path) }));
+  return (method: string, path: string) => {
+    for (const { page, pattern } of routes) {
+      const match = page.method === method ? pattern.exec(path) : null;
+      if (match) return { page, params: decodeParams(match.groups ?? {}) };
+    }
+    return undefined;
+  };
+}
+
 /** Reads what surrounds the content of a page. */
 function createFrameReader(services: SiteServices, looks: ReturnType<typeof createSiteLooks>) {
-  const readFrame = async () => ({ looks: await looks.read(), links: await listNavigationPages(services) });
+  const readFrame = async (visitor: SiteVisitor) => ({
+    looks: await looks.read(visitor),
+    menus: await readSiteMenus(visitor, services),
+  });
   /** The database may be what failed: the page is shown without links and theme then. */
-  const readFrameOfFailure = () =>
-    readFrame().catch((err: unknown) => {
+  const readFrameOfFailure = (visitor: SiteVisitor) =>
+    readFrame(visitor).catch((err: unknown) => {
       services.log.warn({ err }, 'navigation of the portal unavailable');
-      return { looks: looks.ofDefaultTheme, links: [] };
+      return { looks: looks.ofDefaultTheme, menus: noMenus };
     });
   return { readFrame, readFrameOfFailure };
 }
 
-type RequestFrame = Omit<SiteFrame, 'assets' | 'isIndexable'>;
+type RequestFrame = Omit<SiteFrame, 'assets' | 'isIndexable' | 'hasSignUp' | 'notice'>;
 
 /** Sends replies of pages, documents inside of the frame of the site. */
 function createSender(services: SiteServices, assets: SiteAssets) {
   const { settings } = services;
   async function sendDocument(reply: FastifyReply, document: SiteDocument, frame: RequestFrame) {
     const isIndexable = settings['portal.indexing'];
-    const page = applyTemplate(document, frame.looks, frame.links, services.log);
+    const hasSignUp = canSignUp(services);
+    const { page, failure } = applyTemplate(document, frame.looks, frame.menus, services.log);
     reply.code(document.status ?? 200).headers(documentHeaders);
-    if (typeof page !== 'string') return reply.send(renderSiteDocument(page, { ...frame, assets, isIndexable }));
+    const notice = renderThemeNotice(frame.looks, frame.visitor, failure);
+    if (document.refreshTo) reply.header('refresh', `0;url=${document.refreshTo}`);
+    if (typeof page !== 'string')
+      return reply.send(renderSiteDocument(page, { ...frame, assets, isIndexable, hasSignUp, notice }));
     if (!isIndexable || !document.isIndexable) reply.header('x-robots-tag', 'noindex');
-    return reply.send(page);
+    return reply.send(insertNotice(page, notice));
   }
   async function send(reply: FastifyReply, sent: SiteReply, frame: RequestFrame) {
     if ('file' in sent) return sendFile(reply, sent);
@@ -141,6 +186,7 @@ const signedOut: SiteVisitor = {
   sessionId: '',
   csrfToken: '',
   theme: undefined,
+  previewedTheme: undefined,
 };
 
 function sendFile(reply: FastifyReply, { file, type, isImmutable, policy, status = 200 }: SiteFile) {
@@ -168,11 +214,12 @@ const createFields =
   };
 
 /** Fields of a form that this site sent to the visitor. */
-function readForm(request: FastifyRequest, visitor: SiteVisitor): SiteFields {
+function readForm(request: FastifyRequest, visitor: SiteVisitor, page: SitePage | undefined): SiteFields {
   if (parseMediaType(request.headers['content-type']) !== formType)
     throw problem.wrong_type({ detail: { accepted: formType } });
   const fields = createFields(new URLSearchParams(((request.body as Buffer | undefined) ?? '').toString()));
-  const fetchSite = request.headers['sec-fetch-site'];
-  if (!isOwnForm(fields('csrf_token'), fetchSite as string | undefined, visitor)) throw siteProblem.form_expired();
+  const fetchSite = request.headers['sec-fetch-site'] as string | undefined;
+  const isOwn = isOwnSite(fetchSite) && (page?.hasLinkToken || isOwnToken(fields('csrf_token'), visitor));
+  if (!isOwn && !page?.isPostedAcrossSites) throw siteProblem.form_expired();
   return fields;
 }

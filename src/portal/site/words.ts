@@ -7,6 +7,9 @@ const count = new Intl.NumberFormat('en');
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
 
 export const formatCount = (value: number): string => count.format(value);
+const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+
+export const formatMoment = (ms: number): string => `${moment.format(ms)} UTC`;
 export const formatDay = (ms: number): string => day.format(ms);
 
 const units = [

@@ -4,10 +4,12 @@ import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as portalProblem, present } from '../problems.ts';
 import { okResponse, okStatus, portalPageQuery } from '../shapes.ts';
+import { portalNonceOperations } from './nonce-operations.ts';
 import { problem } from './problems.ts';
 import { applyProfileChange, createProfile, toProfileRow } from './rules.ts';
 import { Profile, ProfileChange, ProfileRow, ProfileWrite, toProfileView } from './schema.ts';
 import type { SsoProfileStore } from './store.ts';
+import { ssoProfileTestOperations } from './test-operations.ts';
 
 export interface SsoProfileServices {
   ssoProfiles: SsoProfileStore;
@@ -28,8 +30,7 @@ export const listSsoProfiles = operation({
   query: portalPageQuery,
   returns: z.array(ProfileRow),
   async handle({ query }, { ssoProfiles, settings }: SsoProfileServices) {
-    const fallback = `http://${settings['portal.host']}:${settings['portal.port']}`;
-    return (await ssoProfiles.page(query)).map(profile => toProfileRow(profile, fallback));
+    return (await ssoProfiles.page(query)).map(profile => toProfileRow(profile, settings));
   },
 });
 
@@ -70,7 +71,8 @@ export const updateSsoProfile = operation({
   name: 'updateSsoProfile',
   method: 'PUT',
   path: '/portal-api/sso_profiles/{profile_id}',
-  about: 'Updates a single sign-on profile. Omitted members and masked secrets do not change.',
+  about:
+    'Updates a single sign-on profile, and ends the sessions it opened. Omitted members and masked secrets do not change.',
   params,
   body: ProfileChange,
   returns: Profile,
@@ -88,7 +90,7 @@ export const deleteSsoProfile = operation({
   name: 'deleteSsoProfile',
   method: 'DELETE',
   path: '/portal-api/sso_profiles/{profile_id}',
-  about: 'Deletes a single sign-on profile; its users are not deleted.',
+  about: 'Deletes a single sign-on profile, and ends the sessions it opened; its users are not deleted.',
   params,
   returns: okResponse,
   problems: [portalProblem.not_found],
@@ -105,4 +107,6 @@ export const ssoProfileOperations = [
   getSsoProfile,
   updateSsoProfile,
   deleteSsoProfile,
+  ...ssoProfileTestOperations,
+  ...portalNonceOperations,
 ];

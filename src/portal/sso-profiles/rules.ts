@@ -1,7 +1,9 @@
+import type { Settings } from '#base/settings.ts';
 import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 import { restoreMaskedSecrets } from '#people/single-sign-on/profiles/secrets.ts';
+import { readPortalUrl } from '../portal-url.ts';
 import { formatOptionalTime, toSlug, trimSlashes } from '../shapes.ts';
-import { type ProfileChange, type ProfileWrite, type SsoProfile, typeOfProvider } from './schema.ts';
+import { ownDefaults, type ProfileChange, type ProfileWrite, type SsoProfile, typeOfProvider } from './schema.ts';
 
 /** Author and time of a change. */
 export interface Author {
@@ -31,6 +33,9 @@ export function createProfile(write: ProfileWrite, { name, nowMs }: Author): Sso
     UserGroupMapping: write.UserGroupMapping ?? {},
     UserGroupSeparator: write.UserGroupSeparator ?? '',
     SSOOnlyForRegisteredUsers: write.SSOOnlyForRegisteredUsers ?? false,
+    DefaultRole: write.DefaultRole ?? ownDefaults.DefaultRole,
+    ResyncTeams: write.ResyncTeams ?? ownDefaults.ResyncTeams,
+    TrustUnverifiedEmail: write.TrustUnverifiedEmail ?? ownDefaults.TrustUnverifiedEmail,
     CreatedAt: nowMs,
     UpdatedAt: nowMs,
     UpdatedBy: name,
@@ -82,7 +87,7 @@ function socialProviderNames({ UseProviders }: SsoProfile['ProviderConfig']): un
 }
 
 /** Last path segment of the login URL. */
-function loginSegment({ ProviderName, ProviderConfig }: SsoProfile): string {
+export function loginSegment({ ProviderName, ProviderConfig }: SsoProfile): string {
   const fixed = { SAMLProvider: 'saml', ADProvider: 'ldap', ProxyProvider: 'proxy', SocialProvider: undefined };
   return fixed[ProviderName] ?? String(socialProviderNames(ProviderConfig)[0] ?? 'openid-connect');
 }
@@ -94,11 +99,22 @@ function portalUrl({ ProviderConfig, ReturnURL }: SsoProfile, fallback: string):
   return URL.canParse(ReturnURL) ? new URL(ReturnURL).origin : fallback;
 }
 
-export function toProfileRow(profile: SsoProfile, fallbackUrl: string) {
+/** Base of the URLs of profiles that name none. */
+export const readProfileBase = (settings: Settings): string =>
+  settings['portal.url'] ? readPortalUrl(settings) : `http://${settings['portal.host']}:${settings['portal.port']}`;
+
+/** Path of the login URL. */
+export const toLoginPath = (profile: SsoProfile): string => `/tib/auth/${profile.ID}/${loginSegment(profile)}`;
+
+/** Redirect URI to register at the identity provider. */
+export const toSignOnRedirectUrl = (profile: SsoProfile, settings: Settings): string =>
+  `${portalUrl(profile, readProfileBase(settings))}${toLoginPath(profile)}/callback`;
+
+export function toProfileRow(profile: SsoProfile, settings: Settings) {
   const { ID, Name, ActionType, UpdatedAt, UpdatedBy } = profile;
   const SelectedProviderType = loginSegment(profile);
-  const LoginURL = `${portalUrl(profile, fallbackUrl)}/tib/auth/${ID}/${SelectedProviderType}`;
-  const RedirectURL = `${LoginURL}/callback`;
+  const RedirectURL = toSignOnRedirectUrl(profile, settings);
+  const LoginURL = RedirectURL.slice(0, -'/callback'.length);
   return {
     ID,
     Name,

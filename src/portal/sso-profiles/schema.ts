@@ -30,6 +30,23 @@ const groupMapping = z.record(
   z.union([z.string().max(255), z.int().transform(String)], { error: 'must be the number of a team, as text' }),
 );
 
+/** Roles of developers that a profile may create. */
+export const signOnRoles = ['consumer-team-member', 'consumer-admin'] as const;
+
+/** Members of our own, with what profiles of before have. */
+export const ownDefaults = {
+  DefaultRole: 'consumer-team-member',
+  ResyncTeams: false,
+  TrustUnverifiedEmail: false,
+} as const;
+const own = {
+  DefaultRole: oneOf(signOnRoles).nullish().describe('Role of developers whom the profile creates'),
+  ResyncTeams: lenientBool.nullish().describe('Each sign-on of a developer sets the teams that its groups map to'),
+  TrustUnverifiedEmail: lenientBool
+    .nullish()
+    .describe('Addresses count as verified, though the provider does not say so'),
+};
+
 const texts = {
   OrgID: textUpTo().nullish(),
   MatchedPolicyID: textUpTo().nullish(),
@@ -45,6 +62,7 @@ const texts = {
 
 export const ProfileWrite = z.object({
   ...texts,
+  ...own,
   ID: profileId.nullish(),
   Name: nonEmptyText(),
   ActionType: oneOf(actionTypes),
@@ -85,6 +103,9 @@ export const Profile = z.object({
   UserGroupMapping: z.record(z.string(), z.string()),
   UserGroupSeparator: z.string(),
   SSOOnlyForRegisteredUsers: z.boolean(),
+  DefaultRole: z.enum(signOnRoles),
+  ResyncTeams: z.boolean(),
+  TrustUnverifiedEmail: z.boolean(),
 });
 
 /** Profile with plaintext secrets; `toProfileView` masks them. */

@@ -39,6 +39,9 @@ const oidc = () => ({
   UserGroupMapping: { devs: '9' },
   UserGroupSeparator: ',',
   SSOOnlyForRegisteredUsers: true,
+  DefaultRole: 'consumer-admin',
+  ResyncTeams: true,
+  TrustUnverifiedEmail: true,
 });
 const least = () => ({
   Name: `LDAP ${createPublicId()}`,
@@ -91,6 +94,9 @@ onEveryEngine('SSO profiles', app => {
       UserGroupMapping: {},
       UserGroupSeparator: '',
       SSOOnlyForRegisteredUsers: false,
+      DefaultRole: 'consumer-team-member',
+      ResyncTeams: false,
+      TrustUnverifiedEmail: false,
     });
     const again = await create({ ...least(), Name: 'cafe friends' });
     assert.equal(again.status, 409);
@@ -215,6 +221,7 @@ onEveryEngine('SSO profiles', app => {
       [{ UserGroupMapping: { a: [] } }, /^UserGroupMapping\.a: /],
       [{ SSOOnlyForRegisteredUsers: 'maybe' }, /^SSOOnlyForRegisteredUsers: /],
       [{ ReturnURL: 1 }, /^ReturnURL: /],
+      [{ DefaultRole: 'super-admin' }, /^DefaultRole: must be one of consumer-team-member, consumer-admin/],
     ] as const) {
       for (const { status, body } of [await create({ ...oidc(), ...wrong }), await put(ID, wrong)]) {
         assert.equal(status, 422, JSON.stringify(wrong));

@@ -2,10 +2,10 @@ import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
 import type { FileContent } from '#operations/body.ts';
 import { defaultTemplates } from '../pages/templates.ts';
-import type { PortalServices, PortalStores } from '../portal-stores.ts';
 import { openThemeArchive } from './archive.ts';
 import { toAssetType } from './files.ts';
 import { defaultThemeName, type StoredTheme, type ThemeColours } from './schema.ts';
+import type { ThemeStore } from './store.ts';
 import { compileThemeTemplates, type RenderPage } from './templates.ts';
 
 /** Assets of the active theme on the site, below their stamp. */
@@ -75,18 +75,31 @@ export function openSiteTheme(stored: StoredTheme, archive: FileContent): SiteTh
 }
 
 interface ReaderServices {
-  portal: Pick<PortalStores, 'themes'>;
+  portal: { readonly themes: Pick<ThemeStore, 'find' | 'findActive' | 'readArchive'> };
   log: Pick<Log, 'error'>;
 }
 
 /**
- * Reader of the active theme; the one last read is kept until another upload or activation. One that cannot be opened,
- * which the checks of an upload of an earlier version allowed, is logged, and the site has its own looks.
+ * Reader of the active theme, or of the one with a name for its preview; each last read is kept until another upload or
+ * activation. One that cannot be opened, which the checks of an upload of an earlier version allowed, is logged, and
+ * the site has its own looks.
  */
-export function createThemeReader({ portal, log }: ReaderServices) {
+export function createThemeReader(services: ReaderServices) {
+  const { themes } = services.portal;
+  const openActive = createThemeOpener(services);
+  const openPreviewed = createThemeOpener(services);
+  return async function readTheme(previewed?: string): Promise<SiteTheme> {
+    if (previewed === undefined) return openActive(await themes.findActive());
+    const stored = await themes.find(previewed);
+    // A theme that was deleted meanwhile, and the default one, which is not stored.
+    return stored || previewed === defaultThemeName ? openPreviewed(stored) : readTheme();
+  };
+}
+
+/** Opens stored themes, and keeps the last one. */
+function createThemeOpener({ portal, log }: ReaderServices) {
   let last: SiteTheme = defaultTheme;
-  return async function readTheme(): Promise<SiteTheme> {
-    const stored = await portal.themes.findActive();
+  return async (stored: StoredTheme | undefined): Promise<SiteTheme> => {
     if (!stored) return defaultTheme;
     if (last.stamp === toStamp(stored)) return last;
     const archive = await portal.themes.readArchive(stored);
@@ -103,7 +116,11 @@ export function createThemeReader({ portal, log }: ReaderServices) {
 }
 
 /** Names of the templates that pages may have: those of the product, and those of the active theme. */
-export async function listPageTemplates({ portal }: Pick<PortalServices, 'portal'>): Promise<string[]> {
+export async function listPageTemplates({
+  portal,
+}: {
+  portal: { readonly themes: Pick<ThemeStore, 'findActive'> };
+}): Promise<string[]> {
   const own = (await portal.themes.findActive())?.Manifest.templates.map(({ name }) => name) ?? [];
   return [...new Set([...defaultTemplates, ...own])];
 }

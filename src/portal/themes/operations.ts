@@ -13,13 +13,13 @@ import { openSiteTheme } from './active-theme.ts';
 import { checkThemeArchive } from './archive.ts';
 import {
   defaultThemeName,
-  manifestName,
   PortalTheme,
   type StoredTheme,
   type ThemeManifest,
   toDefaultThemeView,
   toThemeView,
 } from './schema.ts';
+import { createStarterFiles } from './theme-tool.ts';
 
 type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'>;
 
@@ -138,25 +138,6 @@ export const deleteTheme = operation({
   },
 });
 
-/** A bundle to start from: the manifest of a theme that changes nothing. */
-const starterBundle = () => {
-  const manifest = {
-    name: 'my-theme',
-    version: '1.0.0',
-    author: '',
-    title: 'Developer portal',
-    colours: { accent: '#0a7c5c' },
-    styles: ['assets/theme.css'],
-    templates: [],
-  };
-  return writeZip(
-    new Map([
-      [manifestName, Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`)],
-      ['assets/theme.css', Buffer.from('/* Styles behind those of the site. */\n')],
-    ]),
-  );
-};
-
 const readArchive = async (theme: StoredTheme, { portal }: Services) =>
   present(await portal.themes.readArchive(theme), 'Theme');
 
@@ -173,7 +154,7 @@ export const downloadTheme = operation({
   async handle({ params: { theme_id }, header }, services: Services) {
     if (isDefault(theme_id)) {
       header('content-disposition', `attachment; filename="${defaultThemeName}.zip"`);
-      return { mediaType: 'application/zip', bytes: starterBundle() };
+      return { mediaType: 'application/zip', bytes: writeZip(createStarterFiles('my-theme')) };
     }
     const theme = present(await services.portal.themes.find(theme_id), 'Theme');
     header('content-disposition', `attachment; filename="${theme.Manifest.name}.zip"`);

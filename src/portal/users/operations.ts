@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
-import { findPasswordFaults, hashPassword } from '#base/passwords.ts';
-import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import type { DecisionServices } from '../access-requests/decision.ts';
 import { removeApp } from '../apps/removal.ts';
 import { partnersOf } from '../join-table-store.ts';
+import { mailActivation, mailSecurityChange, mailWelcome } from '../mails/account-mails.ts';
 import { Team, toTeamView } from '../organisations/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { formatOptionalTime, lenientBool, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
 import { portalMessages } from '../webhooks/notify.ts';
+import { hashCheckedPassword, insertUser } from './creation.ts';
 import { refuseLastAdministrator, resolveTeams, resolveUserOrganisation, restrictApps } from './membership.ts';
 import {
   isPortalAdmin,
@@ -20,10 +20,12 @@ import {
   toUserRow,
   UserRow,
 } from './schema.ts';
-import { toSessionOwner } from './session-owner.ts';
+import { linkOrganisation, toSessionOwner } from './session-owner.ts';
+import { checkSignInProvider, type SignInProviderServices } from './sign-in-provider.ts';
 
 const declared = { surface: 'portal', noun: 'portal users', permission: 'secret' } as const;
 type Services = Pick<PortalServices, 'portal'>;
+type WriteServices = Pick<PortalServices, 'portal' | 'clock' | 'settings' | 'records'> & SignInProviderServices;
 
 const User = UserRow.extend({
   CID: z.string(),
@@ -70,14 +72,6 @@ export const listPortalUsers = operation({
   },
 });
 
-async function hashCheckedPassword(password: string | undefined, settings: Settings): Promise<string> {
-  if (!password) return '';
-  const faults = findPasswordFaults(password, { minLength: settings['users.password_min_length'] });
-  if (faults.length > 0)
-    throw problem.bad_password({ detail: { faults: faults.map(fault => `Password: ${fault}`).join('; ') } });
-  return hashPassword(password);
-}
-
 export const createPortalUser = operation({
   ...declared,
   name: 'createPortalUser',
@@ -87,8 +81,9 @@ export const createPortalUser = operation({
   body: PortalUserWrite,
   returns: User,
   problems: [problem.user_exists, problem.bad_password],
-  async handle({ body, audit }, services: Pick<PortalServices, 'portal' | 'clock' | 'settings' | 'records'>) {
-    const { portal, clock, settings, records } = services;
+  async handle({ body, audit }, services: WriteServices) {
+    const { clock, settings, records } = services;
+    await checkSignInProvider(body, undefined, services);
     const Role = body.Role ?? 'consumer-admin';
     const now = clock.now();
     const user = {
@@ -105,11 +100,9 @@ export const createPortalUser = operation({
       UpdatedAt: now,
     };
     const created = await records.write(async () => {
-      const OrganisationID = await resolveUserOrganisation(Role, body.OrganisationID, services);
-      const teams = await resolveTeams(body.Teams ?? [], OrganisationID, services);
-      const inserted = await portal.users.insert({ ...user, OrganisationID });
-      await portal.teams.members.setLeftOf(inserted.ID, teams);
-      await portal.notify('UserRegistered', portalMessages.user(inserted));
+      const place = { organisationId: body.OrganisationID, teams: body.Teams ?? [] };
+      const inserted = await insertUser(user, place, services);
+      await mailWelcome(inserted, services);
       return inserted;
     });
     audit(String(created.ID));
@@ -143,10 +136,12 @@ export const updatePortalUser = operation({
   body: PortalUserChange,
   returns: User,
   problems: [problem.unknown, problem.user_exists, problem.bad_password, problem.last_administrator],
-  async handle({ params, body, audit }, services: Pick<PortalServices, 'portal' | 'clock' | 'settings' | 'records'>) {
+  async handle({ params, body, audit }, services: WriteServices) {
     const { portal, settings } = services;
-    const { ID } = present(await portal.users.get(params.user_id), 'User', 'unknown');
+    const before = present(await portal.users.get(params.user_id), 'User', 'unknown');
+    const { ID } = before;
     audit(String(ID));
+    await checkSignInProvider(body, before, services);
     const password = await hashCheckedPassword(body.Password, settings);
     return loadUserView(await changeUser(ID, body, password, services), services);
   },
@@ -157,7 +152,7 @@ function changeUser(
   id: number,
   body: PortalUserChange,
   password: string,
-  services: Pick<PortalServices, 'portal' | 'clock' | 'records'>,
+  services: Pick<PortalServices, 'portal' | 'clock' | 'records' | 'settings'>,
 ): Promise<StoredPortalUser> {
   const { portal, clock, records } = services;
   return records.write(async () => {
@@ -179,7 +174,9 @@ function changeUser(
       ResetPassword: body.ResetPassword ?? before.ResetPassword,
       UpdatedAt: clock.now(),
     };
+    if (user.Provider !== 'password') Object.assign(user, { Password: '', ResetPassword: false });
     await portal.users.change(id, () => user);
+    if (user.Provider !== before.Provider) await portal.accountLinks.removeAll(linkOrganisation, toSessionOwner(id));
     const isRevoked = user.Provider !== before.Provider || (user.ResetPassword && !before.ResetPassword);
     if (password || !Active || isRevoked) await portal.sessions.removeOthers(toSessionOwner(id));
     if (body.Teams || OrganisationID !== before.OrganisationID)
@@ -188,7 +185,11 @@ function changeUser(
     if (Active !== before.Active) {
       const message = portalMessages.user(user, await portal.attributes.listValues(id));
       await portal.notify(Active ? 'UserAccountActivated' : 'UserAccountDeactivated', message);
+      await mailActivation(user, services);
     }
+    if (password) await mailSecurityChange(before, 'An administrator set a new password', services);
+    if (user.Email !== before.Email)
+      await mailSecurityChange(before, 'An administrator changed the e-mail address', services);
     return user;
   });
 }
@@ -225,6 +226,12 @@ const tryRemove = (id: number, services: DecisionServices): Promise<boolean> =>
     await portal.teams.members.setLeftOf(id, []);
     await portal.attributes.values.removeUser(id);
     await portal.sessions.removeOthers(toSessionOwner(id));
+    await portal.organisationRequests.removeOfUser(id);
+    if (user) await portal.invitations.removeOfUser(user);
+    await portal.terms.removeOfUser(id);
+    await portal.notifications.removeOfUser(id);
+    await portal.accountLinks.removeAll(linkOrganisation, toSessionOwner(id));
+    await portal.changelog.removeOfUser(id);
     await portal.users.remove(id);
     return true;
   });

@@ -20,9 +20,11 @@ const writable = z.object({
   Active: optionalMember(lenientBool),
   OrganisationID: optionalMember(lenientInt),
   Role: optionalMember(z.enum(userRoles)),
-  Provider: optionalMember(z.enum(['password'])),
+  Provider: optionalMember(textUpTo(100)).describe(
+    '`password`, or the ID of a single sign-on profile: the user signs on with it, and has no password',
+  ),
   Password: optionalMember(z.string().max(1024)),
-  ResetPassword: optionalMember(lenientBool).describe('The user cannot sign in to the portal until it is false'),
+  ResetPassword: optionalMember(lenientBool).describe('The user sets a new password at the next sign-in to the portal'),
   Teams: optionalMember(references),
 });
 const readOnly = ['ID', 'JWTToken', 'APITokenCreatedAt', 'Organisation', 'CreatedAt', 'UpdatedAt'];

@@ -2,7 +2,16 @@ import { sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
-import type { StoredPortalUser } from './schema.ts';
+import { isPortalAdmin, type StoredPortalUser } from './schema.ts';
+
+const dayMs = 86_400_000;
+/** Newest users that a report counts: 50,000. */
+const countedPageRows = 1000;
+const maxCountedPages = 50;
+/** Member of the stored JSON: inside of texts quotation marks are escaped, so that no text looks like it. */
+const inactive = '%"Active":false%';
+
+export type PortalUserStore = ReturnType<typeof createPortalUserStore>;
 
 export function createPortalUserStore(records: Records) {
   const users = createNumberedStore<'portal_users', StoredPortalUser>(
@@ -19,6 +28,23 @@ export function createPortalUserStore(records: Records) {
     /** Inside a transaction: moves all users of an organisation to another. */
     moveAll: (from: number, to: number) =>
       users.changeAll(sql<boolean>`organisation_id = ${from}`, it => ({ ...it, OrganisationID: to })),
+    /** Active administrators, who are in no organisation. */
+    listAdministrators: async () =>
+      (await users.all({ organisation_id: 0 })).filter(it => it.Active && isPortalAdmin(it.Role)),
     ofOrganisation: (organisationId: number) => users.all({ organisation_id: organisationId }),
+    countInactive: () => users.rows.count({}, query => query.where(sql<boolean>`body like ${inactive}`)),
+    /** Users by the day of their creation in UTC. Ids ascend with time: only the newest users are read. */
+    async countByDay(sinceMs: number): Promise<Map<number, number>> {
+      const totals = new Map<number, number>();
+      for (let page = 1; page <= maxCountedPages; page++) {
+        const batch = await users.page({ page, per_page: countedPageRows });
+        for (const { CreatedAt } of batch.filter(it => it.CreatedAt >= sinceMs)) {
+          const day = Math.floor(CreatedAt / dayMs);
+          totals.set(day, (totals.get(day) ?? 0) + 1);
+        }
+        if (batch.length < countedPageRows || batch.at(-1)!.CreatedAt < sinceMs) break;
+      }
+      return totals;
+    },
   };
 }

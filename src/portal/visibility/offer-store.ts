@@ -1,25 +1,22 @@
-import { sql } from 'kysely';
-import { toContainsPattern } from '#storage/collection.ts';
+import { type RawBuilder, sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
+import { listSearchWords } from '#storage/search-words.ts';
 import { readDocuments } from '../batch-store.ts';
 import type { StoredProduct } from '../products/schema.ts';
+import { selectProductsWithWord } from '../products/word-store.ts';
 
 /** Pages of offered products, by the rule of `findVisibleProducts`: not hidden, and in one of the given catalogues. */
 export type OfferStore = ReturnType<typeof createOfferStore>;
 
 export interface OfferQuery {
   readonly catalogueIds: readonly number[];
-  /** Candidates of a search for this text: what they have of it besides ASCII characters is not compared. */
-  readonly text?: string | undefined;
+  /** Each of them begins a word of the product or of one of its tags. */
+  readonly words?: readonly string[] | undefined;
   readonly tag?: string | undefined;
   readonly featuredOnly?: boolean;
   readonly limit: number;
   readonly offset?: number;
 }
-
-/** Members of the stored JSON: inside of texts quotation marks are escaped, so that no text looks like one. */
-const hidden = '%"Hidden":true%';
-const featured = '%"Feature":true%';
 
 /** A card shows less. */
 const maxDescriptionChars = 500;
@@ -32,24 +29,30 @@ const withoutLongTexts = (product: StoredProduct): StoredProduct => ({
   APIDetails: product.APIDetails.map(it => ({ ...it, Description: '' })),
 });
 
+/** Rows of a query, as a part of a statement. */
+async function selectOffered(
+  records: Records,
+  { catalogueIds, words = [], tag, featuredOnly }: Omit<OfferQuery, 'limit'>,
+): Promise<RawBuilder<unknown>> {
+  const tags = words.length > 0 ? await readTagWords(records) : [];
+  const conditions = [
+    sql<boolean>`hidden = 0`,
+    isInCatalogue(catalogueIds),
+    ...(featuredOnly ? [sql<boolean>`featured = 1`] : []),
+    ...(tag === undefined ? [] : [isTagged(sql`select id from portal_tags where name = ${tag}`)]),
+    ...words.map(word => hasWord(word, tags)),
+  ];
+  return sql`from portal_products where ${sql.join(conditions, sql` and `)}`;
+}
+
 export function createOfferStore(records: Records) {
-  function selectFrom({ catalogueIds, text, tag, featuredOnly }: Omit<OfferQuery, 'limit'>) {
-    const conditions = [
-      sql<boolean>`body not like ${hidden}`,
-      sql<boolean>`id in (select product_id from portal_catalogue_products
-        where catalogue_id in (${sql.join(catalogueIds)}))`,
-      ...(featuredOnly ? [sql<boolean>`body like ${featured}`] : []),
-      ...(tag === undefined ? [] : [isTagged(sql<boolean>`name = ${tag}`)]),
-      ...(text ? [hasText(text)] : []),
-    ];
-    return sql`from portal_products where ${sql.join(conditions, sql` and `)}`;
-  }
+  const selectFrom = (query: Omit<OfferQuery, 'limit'>) => selectOffered(records, query);
 
   /** Whole products in batches: featured ones first, then by name. */
   async function* readProducts(query: OfferQuery): AsyncGenerator<StoredProduct[]> {
     if (query.catalogueIds.length === 0) return;
-    const rows = sql`${selectFrom(query)}
-      order by case when body like ${featured} then 0 else 1 end, lower(name), id
+    const rows = sql`${await selectFrom(query)}
+      order by featured desc, lower(name), id
       limit ${query.limit} offset ${query.offset ?? 0}`;
     yield* readDocuments<StoredProduct>(records, 'portal_products', rows);
   }
@@ -67,41 +70,64 @@ export function createOfferStore(records: Records) {
     /** Paths alone: the documents are not read. */
     async listPaths(catalogueIds: readonly number[], limit: number): Promise<string[]> {
       if (catalogueIds.length === 0) return [];
-      const statement = sql<{ path: string }>`select path ${selectFrom({ catalogueIds })} order by id limit ${limit}`;
+      const rows = await selectFrom({ catalogueIds });
+      const statement = sql<{ path: string }>`select path ${rows} order by id limit ${limit}`;
       return (await statement.execute(records.db)).rows.map(({ path }) => path);
     },
 
-    async countProducts(query: Omit<OfferQuery, 'limit'>): Promise<number> {
+    /** The given paths without those that no offered product has. */
+    async filterPaths(catalogueIds: readonly number[], paths: readonly string[]): Promise<string[]> {
+      if (catalogueIds.length === 0 || paths.length === 0) return [];
+      const statement = sql<{ path: string }>`select path ${await selectFrom({ catalogueIds })}
+        and path in (${sql.join(paths)})`;
+      return (await statement.execute(records.db)).rows.map(({ path }) => path);
+    },
+
+    /** At most `limit`: counting takes time. */
+    async countProducts(query: OfferQuery): Promise<number> {
       if (query.catalogueIds.length === 0) return 0;
-      const statement = sql<{ total: number }>`select count(*) as total ${selectFrom(query)}`;
+      const counted = sql`select 1 ${await selectFrom(query)} limit ${query.limit}`;
+      const statement = sql<{ total: number }>`select count(*) as total from (${counted}) as counted`;
       return Number((await statement.execute(records.db)).rows[0]!.total);
     },
 
     /** Names of tags that products of the catalogues have. */
     async listTags(catalogueIds: readonly number[], limit: number): Promise<string[]> {
       if (catalogueIds.length === 0) return [];
-      const statement = sql<{ name: string }>`select distinct name from portal_tags where id in (
-        select tag_id from portal_product_tags where product_id in (select id ${selectFrom({ catalogueIds })}))
+      const tagged = sql`select 1 from portal_product_tags
+        inner join portal_products on portal_products.id = portal_product_tags.product_id
+        where tag_id = portal_tags.id and hidden = 0 and ${isInCatalogue(catalogueIds)}`;
+      const statement = sql<{ name: string }>`select name from portal_tags where exists (${tagged})
         order by name limit ${limit}`;
       return (await statement.execute(records.db)).rows.map(({ name }) => name);
     },
   };
 }
 
-const isTagged = (condition: ReturnType<typeof sql<boolean>>) =>
-  sql<boolean>`id in (select product_id from portal_product_tags where tag_id in (
-    select id from portal_tags where ${condition}))`;
+/** By the product: a list of all ids of a large catalogue is not made for each page. */
+const isInCatalogue = (catalogueIds: readonly number[]) =>
+  sql<boolean>`exists (select 1 from portal_catalogue_products
+    where portal_catalogue_products.product_id = portal_products.id and catalogue_id in (${sql.join(catalogueIds)}))`;
 
-/**
- * Candidates of a search, which the caller compares again: the document has other words than those of its texts, and
- * engines fold the case of ASCII characters alone. The others match anything.
- */
-function hasText(text: string) {
-  const inBody = toFoldedPattern(JSON.stringify(text).slice(1, -1));
-  const inName = toFoldedPattern(text);
-  return sql<boolean>`(lower(body) like ${inBody} escape '\\' or
-    ${isTagged(sql<boolean>`lower(name) like ${inName} escape '\\'`)})`;
+const isTagged = (tagIds: RawBuilder<unknown>) =>
+  sql<boolean>`id in (select product_id from portal_product_tags where tag_id in (${tagIds}))`;
+
+interface TagWords {
+  readonly id: number;
+  readonly words: readonly string[];
 }
 
-const toFoldedPattern = (text: string) =>
-  toContainsPattern(text.replaceAll(/[A-Z]+/g, it => it.toLowerCase())).replaceAll(/[^\x20-\x7e]+/g, '%');
+/** A search sees the oldest tags. */
+const maxSearchedTags = 2000;
+
+/** Engines fold the case of ASCII letters alone, so that names of tags are compared here. */
+async function readTagWords({ db }: Records): Promise<TagWords[]> {
+  const rows = await db.selectFrom('portal_tags').select(['id', 'name']).orderBy('id').limit(maxSearchedTags).execute();
+  return rows.map(({ id, name }) => ({ id: Number(id), words: listSearchWords(name) }));
+}
+
+function hasWord(word: string, tags: readonly TagWords[]): RawBuilder<boolean> {
+  const ids = tags.filter(({ words }) => words.some(it => it.startsWith(word))).map(({ id }) => id);
+  const tagged = sql`union select product_id from portal_product_tags where tag_id in (${sql.join(ids)})`;
+  return sql<boolean>`id in (${selectProductsWithWord(word)} ${ids.length > 0 ? tagged : sql``})`;
+}

@@ -59,9 +59,12 @@ export function canSeeApp(visitor: Visitor, app: Pick<StoredApp, 'UserID' | 'Vis
 
 /** Changes of an app are those of its owner and of administrators of the organisation. */
 export const canEditApp = (visitor: Visitor, app: Pick<StoredApp, 'UserID' | 'Visibility'>, owner: AppOwner): boolean =>
-  canSeeApp(visitor, app, owner) &&
-  (visitor.kind === 'administrator' ||
-    (visitor.kind === 'developer' && (visitor.isOrganisationAdmin || app.UserID === visitor.userId)));
+  canSeeApp(visitor, app, owner) && canEditVisibleApp(visitor, app);
+
+/** For an app that is known to be visible to the visitor. */
+export const canEditVisibleApp = (visitor: Visitor, { UserID }: Pick<StoredApp, 'UserID'>): boolean =>
+  visitor.kind === 'administrator' ||
+  (visitor.kind === 'developer' && (visitor.isOrganisationAdmin || UserID === visitor.userId));
 
 /** Members of a team see each other; an administrator of the organisation sees all of its users. */
 export function canSeeUser(

@@ -6,6 +6,8 @@ import type { DeliveryStore, NewDelivery } from '#events/deliveries/store.ts';
 import { headersPurpose } from '#events/delivery-builder.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import type { StoredApp } from '../apps/schema.ts';
+import type { StoredInvitation } from '../invitations/schema.ts';
+import type { StoredOrganisationRequest } from '../organisation-requests/schema.ts';
 import type { StoredPortalOrganisation } from '../organisations/schema.ts';
 import type { StoredPortalUser } from '../users/schema.ts';
 import type { PortalEvent, Webhook } from './schema.ts';
@@ -38,10 +40,32 @@ export const portalMessages = {
     ByUser: 0,
     CustomAttributes: attributes.map(({ attribute, value }) => ({ Identifier: attribute.Identifier, Value: value })),
   }),
+  /** In the shape of a user, with the number of the account where it exists. */
+  invitation: (it: StoredInvitation) => ({
+    ID: it.UserID,
+    Email: it.Email,
+    First: it.First,
+    Last: it.Last,
+    OrgID: it.OrganisationID,
+    Provider: 'password',
+    Status: 'inactive',
+    CreatedAt: formatIsoTime(it.CreatedAt),
+    ByUser: it.InviterID,
+    CustomAttributes: [],
+  }),
   app: (it: StoredApp) => ({ ID: it.ID, Name: it.Name, UserID: it.UserID, CreatedAt: formatIsoTime(it.CreatedAt) }),
   organisation: (it: StoredPortalOrganisation) => ({
     ID: it.ID,
     Name: it.Name,
+    CreatedAt: formatIsoTime(it.CreatedAt),
+  }),
+  organisationRequest: (it: StoredOrganisationRequest) => ({
+    Name: it.Name,
+    AdminEmail: it.AdminEmail,
+    AdminID: it.AdminID,
+    ByUser: it.AdminID,
+    TeamIDs: [],
+    Status: it.Status,
     CreatedAt: formatIsoTime(it.CreatedAt),
   }),
   accessRequest: (it: StoredAccessRequest) => ({

@@ -33,6 +33,19 @@ import { portalPeople } from './0033-portal-people.ts';
 import { portalFiles } from './0034-portal-files.ts';
 import { portalPublishing } from './0035-portal-publishing.ts';
 import { portalThemes } from './0036-portal-themes.ts';
+import { portalMailTables } from './0037-portal-mails.ts';
+import { portalProviderTasks } from './0038-portal-provider-tasks.ts';
+import { portalOrganisationRequests } from './0039-portal-organisation-requests.ts';
+import { portalOffer } from './0040-portal-offer.ts';
+import { portalInvitations } from './0041-portal-invitations.ts';
+import { portalTerms } from './0042-portal-terms.ts';
+import { portalMenus } from './0043-portal-menus.ts';
+import { portalNotifications } from './0044-portal-notifications.ts';
+import { portalProductWords } from './0045-portal-product-words.ts';
+import { portalOauthClients } from './0046-portal-oauth-clients.ts';
+import { usageTags } from './0047-usage-tags.ts';
+import { portalChangelog } from './0048-portal-changelog.ts';
+import { portalExpiryNotices } from './0049-portal-expiry-notices.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -70,4 +83,17 @@ export const migrations: readonly Migration[] = [
   portalFiles,
   portalPublishing,
   portalThemes,
+  portalMailTables,
+  portalProviderTasks,
+  portalOrganisationRequests,
+  portalOffer,
+  portalInvitations,
+  portalTerms,
+  portalMenus,
+  portalNotifications,
+  portalProductWords,
+  portalOauthClients,
+  usageTags,
+  portalChangelog,
+  portalExpiryNotices,
 ];

@@ -31,7 +31,8 @@ describe('shared counter engine', () => {
       ...options,
     });
     closing.push(engine.close);
-    return { ...engine, listLogged: () => lines.map(({ level, msg }) => [level, msg]) };
+    const listReasons = () => lines.filter(({ msg }) => msg === away).map(({ reason }) => reason);
+    return { ...engine, listReasons, listLogged: () => lines.map(({ level, msg }) => [level, msg]) };
   }
   const away = 'Redis unavailable, limits are counted in this process only';
   const back = ['info', 'Redis available, limits are shared'];
@@ -76,13 +77,21 @@ describe('shared counter engine', () => {
 
   test('an unavailable Redis at start is logged, and limits are counted in this process', async () => {
     await redis.kill();
-    const { shared, listLogged: logged } = await openEngine({ url: redis.url, timeoutMs: 500 });
+    const { shared, listReasons } = await openEngine({ url: redis.url, timeoutMs: 500 });
     assert.equal(shared.state(), 'degraded');
-    assert.ok(logged().some(([level, message]) => level === 'warn' && message === away));
+    assert.match(listReasons()[0]!, /ECONNREFUSED/);
     const taken = [];
     for (let n = 0; n < 3; n++) taken.push((await shared.counters.take('d', window, Date.now())).allowed);
     assert.deepEqual(taken, [true, true, false]);
     await redis.restartOnSamePort();
+  });
+
+  test('a rejected password is the reason in the log', async () => {
+    const url = new URL(redis.url);
+    url.username = 'unknown';
+    url.password = 'wrong';
+    const { listReasons } = await openEngine({ url: url.href, timeoutMs: 500 });
+    assert.match(listReasons()[0]!, /WRONGPASS/);
   });
 
   test('a closed engine receives no more messages', async () => {

@@ -29,20 +29,22 @@ export interface SharedEngineOptions {
 }
 
 const blobsDegradedMessage = 'Redis rejects cached responses, caching is paused';
-const messageOf = (cause: unknown) => (cause as Error | undefined)?.message;
+
+/** Errors of several addresses have a code and no message. */
+function messageOf(cause: unknown): string | undefined {
+  const { message, code } = (cause ?? {}) as NodeJS.ErrnoException;
+  return message || code;
+}
 
 /** Redis may be unavailable, also at the start: this process then counts locally and logs it. */
 export async function openSharedEngine(options: SharedEngineOptions): Promise<SharedEngine> {
   const { url, prefix, clock, log, timeoutMs, buffer } = options;
   const threads = createThreadsShared(buffer ? { buffer } : {});
   if (!url) return { shared: threads, threads, close: () => threads.close() };
-  const logDegraded = (cause?: unknown) =>
-    log.warn(
-      { reason: (cause as Error | undefined)?.message },
-      'Redis unavailable, limits are counted in this process only',
-    );
   const onState = (state: 'ok' | 'degraded', cause?: unknown) =>
-    state === 'ok' ? log.info('Redis available, limits are shared') : logDegraded(cause);
+    state === 'ok'
+      ? log.info('Redis available, limits are shared')
+      : log.warn({ reason: messageOf(cause) }, 'Redis unavailable, limits are counted in this process only');
   try {
     // Loads the driver on first use.
     const { createRedisShared } = await import('./redis.ts');
@@ -56,7 +58,6 @@ export async function openSharedEngine(options: SharedEngineOptions): Promise<Sh
         state === 'degraded' && log.warn({ reason: messageOf(cause) }, blobsDegradedMessage),
       commandTimeoutMs: timeoutMs,
     });
-    if (shared.state() === 'degraded') logDegraded();
     return {
       shared,
       threads,

@@ -11,6 +11,8 @@ export interface RedisCircuitBreaker {
   trip(cause: unknown): void;
   /** Probes at once rather than after the backoff. */
   probeNow(): void;
+  /** Cause of the last failure. */
+  lastCause(): unknown;
   /** Resolves when the circuit closes for the first time, or after the timeout. */
   waitUntilClosed(timeoutMs: number): Promise<void>;
   stop(): void;
@@ -33,6 +35,7 @@ export function createRedisCircuitBreaker(options: RedisCircuitBreakerOptions): 
   const firstClosed = Promise.withResolvers<void>();
   let state: 'ok' | 'degraded' = 'degraded';
   let isStopped = false;
+  let lastCause: unknown;
   let probes = startProbes();
 
   /** Probes until one succeeds. */
@@ -56,6 +59,7 @@ export function createRedisCircuitBreaker(options: RedisCircuitBreakerOptions): 
   }
 
   function trip(cause: unknown): void {
+    lastCause = cause;
     if (isStopped || state === 'degraded') return;
     state = 'degraded';
     onState?.(state, cause);
@@ -65,6 +69,7 @@ export function createRedisCircuitBreaker(options: RedisCircuitBreakerOptions): 
   return {
     isClosed: () => state === 'ok',
     trip,
+    lastCause: () => lastCause,
     probeNow: () => void probes.wake(),
     waitUntilClosed: timeoutMs => withTimeout(firstClosed.promise, timeoutMs).catch(() => undefined),
     stop() {

@@ -10,6 +10,8 @@ import { withTimeout } from './redis-timeout.ts';
 export interface RedisConnection {
   /** False while the circuit is open. */
   isReady(): boolean;
+  /** Cause of the last failure. */
+  lastCause(): unknown;
   /** Resolves when it is ready, or after the timeout. */
   waitUntilReady(timeoutMs: number): Promise<void>;
   runScript(script: Script, key: string, args: readonly string[]): Promise<number[]>;
@@ -81,6 +83,7 @@ export function createRedisConnection(options: RedisConnectionOptions): RedisCon
 
   return {
     isReady: breaker.isClosed,
+    lastCause: breaker.lastCause,
     waitUntilReady: breaker.waitUntilClosed,
     runScript: (script, key, args) => runScript(sendCommand, script, key, args),
     sendCommand,

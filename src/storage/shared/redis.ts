@@ -15,7 +15,10 @@ export interface RedisSharedOptions {
   local: ThreadsShared;
   clock: Clock;
   commandTimeoutMs: number;
-  /** Called on every change of state. After a return to `ok` messages of other machines may have been missed. */
+  /**
+   * Called on every change of state, and at the start where Redis is unavailable. After a return to `ok` messages of
+   * other machines may have been missed.
+   */
   onState?: (state: 'ok' | 'degraded', cause?: unknown) => void;
   /** The same for blobs, which Redis may reject while it counts. */
   onBlobsState?: (state: 'ok' | 'degraded', cause?: unknown) => void;
@@ -45,11 +48,15 @@ export async function createRedisShared(options: RedisSharedOptions): Promise<Sh
   const pubSub = createRedisPubSub({ url, prefix, local, connection });
   const blobs = createRedisBlobs({ url, prefix, commandTimeoutMs, onState: onBlobsState });
   await Promise.all([connection.waitUntilReady(startTimeoutMs), blobs.waitUntilReady(startTimeoutMs)]);
+  if (!connection.isReady()) onState?.('degraded', connection.lastCause());
   return {
     counters: createRedisCounters(connection, local, keys, offlineCounts),
     blobs: blobs.blobs,
     publish: pubSub.publish,
     subscribe: pubSub.subscribe,
+    async ping() {
+      await connection.sendCommand(['PING']);
+    },
     state: () => (connection.isReady() ? 'ok' : 'degraded'),
     async close() {
       pubSub.close();

@@ -71,6 +71,8 @@ export interface Shared {
    */
   publish(channel: string, message: string): Promise<void>;
   subscribe(channel: string, listener: MessageListener): Promise<() => Promise<void>>;
+  /** Round trip to the engine; absent where it is the memory of this process. */
+  readonly ping: (() => Promise<void>) | undefined;
   /** `degraded` while this process counts locally because Redis is unavailable. */
   state(): 'ok' | 'degraded';
   close(): Promise<void>;

@@ -91,6 +91,7 @@ export function createThreadsShared(options: ThreadsSharedOptions = {}): Threads
     },
     publish: pubSub.publish,
     subscribe: pubSub.subscribe,
+    ping: undefined,
     state: () => 'ok',
     evictions: memory.evictions,
     close: pubSub.close,

@@ -11,7 +11,7 @@ import {
   codingSuffix,
 } from '#operations/web-app/built-app.ts';
 import { webAppAssetPath } from '#operations/web-app/routes.ts';
-import { renderDocument } from './document.ts';
+import { appNames, renderDocument } from './document.ts';
 
 const root = join(import.meta.dirname, '..');
 /** Builds of other sources that stay: a process that runs on older sources still serves its own. */
@@ -51,7 +51,10 @@ export async function buildApps(target: string): Promise<void> {
         rolldownOptions: {
           // Directives of server rendering in packages: there is none here.
           onLog: (level, log, report) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log),
-          input: { dashboard: join(root, 'dashboard/main.tsx'), theme: join(root, 'kit/theme-start.ts') },
+          input: {
+            ...Object.fromEntries(appNames.map(name => [name, join(root, name, 'main.tsx')])),
+            theme: join(root, 'kit/theme-start.ts'),
+          },
           output: { entryFileNames: 'assets/[name]-[hash].js', chunkFileNames: 'assets/[name]-[hash].js' },
         },
       },
@@ -68,7 +71,8 @@ export async function buildApps(target: string): Promise<void> {
 function writeIndex(draft: string, output: Rolldown.RolldownOutput['output']): void {
   const files: Record<string, BuiltFile> = {};
   for (const name of listFiles(draft)) files[name] = compress(draft, name);
-  const index: BuildIndex = { documents: { dashboard: renderDocument('dashboard', output) }, files };
+  const documents = Object.fromEntries(appNames.map(name => [name, renderDocument(name, output)]));
+  const index: BuildIndex = { documents, files };
   writeFileSync(join(draft, buildIndexFile), JSON.stringify(index));
 }
 

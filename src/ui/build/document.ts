@@ -4,11 +4,13 @@ import { webAppAssetPath } from '#operations/web-app/routes.ts';
 
 type Output = Rolldown.RolldownOutput['output'];
 
-/** Titles of documents before the app has set its own. */
-const titles = { dashboard: 'Gatewright' } as const;
+/** Titles of documents before the app has set its own, by app. */
+const titles = { dashboard: 'Gatewright', 'portal-admin': 'Portal admin' } as const;
+type AppName = keyof typeof titles;
+export const appNames = Object.keys(titles) as readonly AppName[];
 
 /** Document of an app: links to its files, no data, no inline script or style; `{nonce}` is replaced per page view. */
-export function renderDocument(name: keyof typeof titles, output: Output): string {
+export function renderDocument(name: AppName, output: Output): string {
   const entry = findEntry(name, output);
   const styles = output.flatMap(({ fileName }) => (fileName.endsWith('.css') ? [fileName] : []));
   const links = [

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readListSearch } from '../kit/list-search.ts';
 import { readTabSearch } from '../kit/tab-search.ts';
-import { readListSearch } from './list-search.ts';
+import { idParam } from './reserved-ids.ts';
 import { shellRoute } from './root-routes.tsx';
 
 /** Routes of keys, policies, certificates and OAuth clients. */
@@ -31,6 +32,7 @@ const policies = createRoute({
 const key = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys/$keyHash',
+  params: idParam('keyHash'),
   staticData: { permission: 'keys' },
   validateSearch: readTabSearch('effective', 'settings', 'raw'),
   component: lazyRouteComponent(() => import('./keys/key-page.tsx'), 'KeyPage'),
@@ -52,6 +54,7 @@ const newPolicy = createRoute({
 const policy = createRoute({
   getParentRoute: () => shellRoute,
   path: '/policies/$policyId',
+  params: idParam('policyId'),
   staticData: { permission: 'policies' },
   validateSearch: readTabSearch('access', 'limits', 'details', 'keys', 'merge'),
   component: lazyRouteComponent(() => import('./policies/policy-page.tsx'), 'PolicyPage'),
@@ -68,6 +71,7 @@ const certificates = createRoute({
 const certificate = createRoute({
   getParentRoute: () => shellRoute,
   path: '/certificates/$certId',
+  params: idParam('certId'),
   staticData: { permission: 'certs' },
   component: lazyRouteComponent(() => import('./certificates/certificate-page.tsx'), 'CertificatePage'),
 });

@@ -1,13 +1,14 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readListSearch } from '../kit/list-search.ts';
 import { readRevisionSearch } from './apis/history/revision-search.ts';
-import { readListSearch } from './list-search.ts';
+import { idParam } from './reserved-ids.ts';
 import { shellRoute } from './root-routes.tsx';
 
 const apis = createRoute({
   getParentRoute: () => shellRoute,
   path: '/apis',
   staticData: { permission: 'apis' },
-  validateSearch: readListSearch('auth_type', 'state', 'format'),
+  validateSearch: readListSearch('auth_type', 'state', 'format', 'category'),
   component: lazyRouteComponent(() => import('./apis/api-list-page.tsx'), 'ApiListPage'),
 });
 
@@ -28,6 +29,7 @@ const importApi = createRoute({
 const api = createRoute({
   getParentRoute: () => shellRoute,
   path: '/apis/$apiId',
+  params: idParam('apiId'),
   staticData: { permission: 'apis' },
   component: lazyRouteComponent(() => import('./apis/api-page.tsx'), 'ApiPage'),
 });
@@ -35,6 +37,7 @@ const api = createRoute({
 const apiSettings = createRoute({
   getParentRoute: () => shellRoute,
   path: '/apis/$apiId/settings',
+  params: idParam('apiId'),
   staticData: { permission: 'apis' },
   validateSearch: readListSearch('section'),
   component: lazyRouteComponent(() => import('./apis/designer/settings-page.tsx'), 'ApiSettingsPage'),
@@ -43,6 +46,7 @@ const apiSettings = createRoute({
 const apiTry = createRoute({
   getParentRoute: () => shellRoute,
   path: '/apis/$apiId/try',
+  params: idParam('apiId'),
   staticData: { permission: 'apis' },
   validateSearch: readListSearch('method', 'path'),
   component: lazyRouteComponent(() => import('./apis/try/try-page.tsx'), 'TryApiPage'),
@@ -51,6 +55,7 @@ const apiTry = createRoute({
 const apiHistory = createRoute({
   getParentRoute: () => shellRoute,
   path: '/apis/$apiId/history',
+  params: idParam('apiId'),
   staticData: { permission: 'apis' },
   validateSearch: readRevisionSearch,
   component: lazyRouteComponent(() => import('./apis/history/history-page.tsx'), 'ApiHistoryPage'),
@@ -59,6 +64,7 @@ const apiHistory = createRoute({
 const apiEndpoints = createRoute({
   getParentRoute: () => shellRoute,
   path: '/apis/$apiId/endpoints',
+  params: idParam('apiId'),
   staticData: { permission: 'apis' },
   validateSearch: readListSearch('endpoint', 'method', 'with'),
   component: lazyRouteComponent(() => import('./apis/endpoints/endpoints-page.tsx'), 'ApiEndpointsPage'),
@@ -67,6 +73,7 @@ const apiEndpoints = createRoute({
 const apiVersions = createRoute({
   getParentRoute: () => shellRoute,
   path: '/apis/$apiId/versions',
+  params: idParam('apiId'),
   staticData: { permission: 'apis' },
   component: lazyRouteComponent(() => import('./apis/versions/versions-page.tsx'), 'ApiVersionsPage'),
 });
@@ -74,6 +81,7 @@ const apiVersions = createRoute({
 const apiConsumers = createRoute({
   getParentRoute: () => shellRoute,
   path: '/apis/$apiId/consumers',
+  params: idParam('apiId'),
   staticData: { permission: 'apis' },
   component: lazyRouteComponent(() => import('./apis/consumers/consumers-page.tsx'), 'ApiConsumersPage'),
 });
@@ -81,8 +89,17 @@ const apiConsumers = createRoute({
 const apiCode = createRoute({
   getParentRoute: () => shellRoute,
   path: '/apis/$apiId/code',
+  params: idParam('apiId'),
   staticData: { permission: 'apis' },
   component: lazyRouteComponent(() => import('./apis/api-code-page.tsx'), 'ApiCodePage'),
+});
+
+const apiMigration = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/apis/$apiId/migrate',
+  params: idParam('apiId'),
+  staticData: { permission: 'apis:write' },
+  component: lazyRouteComponent(() => import('./apis/migration/migration-page.tsx'), 'ApiMigrationPage'),
 });
 
 /** Pages about APIs. */
@@ -98,4 +115,5 @@ export const apiRoutes = [
   apiVersions,
   apiConsumers,
   apiCode,
+  apiMigration,
 ] as const;

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readListSearch } from '../kit/list-search.ts';
 import { readTabSearch } from '../kit/tab-search.ts';
-import { readListSearch } from './list-search.ts';
+import { idParam } from './reserved-ids.ts';
 import { shellRoute } from './root-routes.tsx';
 
 /** Routes of webhooks and their deliveries. */
@@ -26,6 +27,7 @@ const readTab = readTabSearch('settings', 'deliveries', 'secret');
 const webhook = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks/$hookId',
+  params: idParam('hookId'),
   staticData: { permission: 'hooks' },
   validateSearch: (search: Record<string, unknown>): { readonly tab?: string; readonly p?: number } => {
     const { p } = readPage(search);
@@ -38,7 +40,7 @@ const deliveries = createRoute({
   getParentRoute: () => shellRoute,
   path: '/deliveries',
   staticData: { permission: 'hooks' },
-  validateSearch: readListSearch('hook_id', 'state', 'api_id'),
+  validateSearch: readListSearch('hook_id', 'state', 'api_id', 'range', 'start', 'end'),
   component: lazyRouteComponent(() => import('./webhooks/delivery-list-page.tsx'), 'DeliveryListPage'),
 });
 

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readListSearch } from '../kit/list-search.ts';
 import { readTabSearch } from '../kit/tab-search.ts';
-import { readListSearch } from './list-search.ts';
+import { idParam } from './reserved-ids.ts';
 import { shellRoute } from './root-routes.tsx';
 
 /** Routes of users, groups and sign-on profiles. */
@@ -23,6 +24,7 @@ const newUser = createRoute({
 const user = createRoute({
   getParentRoute: () => shellRoute,
   path: '/users/$userId',
+  params: idParam('userId'),
   staticData: { permission: 'users' },
   component: lazyRouteComponent(() => import('./users/user-page.tsx'), 'UserPage'),
 });
@@ -45,6 +47,7 @@ const newGroup = createRoute({
 const group = createRoute({
   getParentRoute: () => shellRoute,
   path: '/user-groups/$groupId',
+  params: idParam('groupId'),
   staticData: { permission: 'user_groups' },
   component: lazyRouteComponent(() => import('./groups/group-page.tsx'), 'GroupPage'),
 });
@@ -74,6 +77,7 @@ const newSignOn = createRoute({
 const signOnProfile = createRoute({
   getParentRoute: () => shellRoute,
   path: '/sign-on/$profileId',
+  params: idParam('profileId'),
   staticData: { permission: 'idm' },
   component: lazyRouteComponent(() => import('./sign-on/profile-page.tsx'), 'SignOnProfilePage'),
 });

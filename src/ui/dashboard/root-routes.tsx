@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router';
+import { NotFoundPage } from '../kit/shell/fault-pages.tsx';
 import { loadSession } from './session/session.ts';
-import { NotFoundPage } from './shell/fault-pages.tsx';
 import { Shell } from './shell/shell.tsx';
 
 /** Routes above the pages: the root, and the shell of signed-in users. */
@@ -19,7 +19,7 @@ interface RouterContext {
 
 export const rootRoute = createRootRouteWithContext<RouterContext>()({
   component: Outlet,
-  notFoundComponent: NotFoundPage,
+  notFoundComponent: () => <NotFoundPage home="/" />,
 });
 
 export const shellRoute = createRoute({

@@ -1,14 +1,15 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { readListSearch } from '../kit/list-search.ts';
+import { FailedPage } from '../kit/shell/fault-pages.tsx';
 import { accessRoutes } from './access-routes.tsx';
 import { usageFilterNames } from './analytics/usage-filters.ts';
 import { apiRoutes } from './api-routes.tsx';
 import { eventRoutes } from './event-routes.tsx';
-import { readListSearch } from './list-search.ts';
 import { logFilterNames } from './logs/log-filters.ts';
 import { peopleRoutes } from './people-routes.tsx';
+import { rewriteReservedIds } from './reserved-ids.ts';
 import { rootRoute, shellRoute } from './root-routes.tsx';
-import { FailedPage } from './shell/fault-pages.tsx';
 import { systemRoutes } from './system-routes.tsx';
 
 /** Routes of the dashboard. Each page is a chunk of its own; `staticData.permission` is what reading it needs. */
@@ -67,6 +68,7 @@ export const createDashboardRouter = (queryClient: QueryClient) =>
   createRouter({
     routeTree,
     context: { queryClient },
+    rewrite: rewriteReservedIds,
     defaultPreload: 'intent',
     scrollRestoration: true,
     defaultErrorComponent: FailedPage,

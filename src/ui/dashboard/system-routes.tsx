@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readListSearch } from '../kit/list-search.ts';
 import { auditFilterNames } from './audit/audit-filters.ts';
-import { readListSearch } from './list-search.ts';
+import { idParam } from './reserved-ids.ts';
 import { shellRoute } from './root-routes.tsx';
 
 /** Routes of the introduction, of monitoring of the installation, and of the library. */
@@ -27,7 +28,7 @@ const uptime = createRoute({
   getParentRoute: () => shellRoute,
   path: '/uptime',
   staticData: { permission: 'analytics' },
-  validateSearch: readListSearch('api_id', 'range', 'start', 'end'),
+  validateSearch: readListSearch('api_id', 'state', 'range', 'start', 'end'),
   component: lazyRouteComponent(() => import('./uptime/uptime-page.tsx'), 'UptimePage'),
 });
 
@@ -35,6 +36,7 @@ const status = createRoute({
   getParentRoute: () => shellRoute,
   path: '/system',
   staticData: { permission: 'system' },
+  validateSearch: readListSearch('changed'),
   component: lazyRouteComponent(() => import('./system/status-page.tsx'), 'StatusPage'),
 });
 
@@ -55,6 +57,7 @@ const newTemplate = createRoute({
 const template = createRoute({
   getParentRoute: () => shellRoute,
   path: '/templates/$assetId',
+  params: idParam('assetId'),
   staticData: { permission: 'api_assets' },
   component: lazyRouteComponent(() => import('./library/template-page.tsx'), 'TemplatePage'),
 });
@@ -84,6 +87,7 @@ const newMcpProxy = createRoute({
 const mcpProxy = createRoute({
   getParentRoute: () => shellRoute,
   path: '/mcp-proxies/$apiId',
+  params: idParam('apiId'),
   staticData: { permission: 'mcp' },
   component: lazyRouteComponent(() => import('./mcp/mcp-page.tsx'), 'McpPage'),
 });
@@ -99,8 +103,25 @@ const graphs = createRoute({
 const graphSchema = createRoute({
   getParentRoute: () => shellRoute,
   path: '/apis/$apiId/schema',
+  params: idParam('apiId'),
   staticData: { permission: 'apis' },
   component: lazyRouteComponent(() => import('./graphql/graph-schema-page.tsx'), 'GraphSchemaPage'),
+});
+
+const graphSources = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/apis/$apiId/graph',
+  params: idParam('apiId'),
+  staticData: { permission: 'apis' },
+  component: lazyRouteComponent(() => import('./graphql/graph-sources-page.tsx'), 'GraphSourcesPage'),
+});
+
+const playground = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/apis/$apiId/playground',
+  params: idParam('apiId'),
+  staticData: { permission: 'apis:write' },
+  component: lazyRouteComponent(() => import('./graphql/playground-page.tsx'), 'PlaygroundPage'),
 });
 
 const settings = createRoute({
@@ -124,5 +145,7 @@ export const systemRoutes = [
   mcpProxy,
   graphs,
   graphSchema,
+  graphSources,
+  playground,
   settings,
 ] as const;

@@ -15,7 +15,12 @@ export const toneClass: Readonly<Record<Tone, string>> = {
 
 /** A word about an object: its format, a category. */
 export const Badge = ({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) => (
-  <span className={classNames('inline-flex items-center rounded-full border px-2 text-small', toneClass[tone])}>
+  <span
+    className={classNames(
+      'inline-block max-w-56 truncate rounded-full border px-2 align-middle text-small',
+      toneClass[tone],
+    )}
+  >
     {children}
   </span>
 );

@@ -24,12 +24,18 @@ export class CallError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, body: Readonly<Record<string, unknown>>, retryAfter: string | null) {
-    super(String(body.Message ?? body.message ?? `Status ${status}`));
+    super(readMessage(body) ?? `Status ${status}`);
     this.name = 'CallError';
     this.status = status;
     this.body = body;
     this.retryAfterSeconds = retryAfter === null ? undefined : Number(retryAfter);
   }
+}
+
+/** Message of an error of the dashboard, the gateway or the portal, which has a list of them. */
+function readMessage({ Message, message, errors }: Readonly<Record<string, unknown>>): string | undefined {
+  const found = Message ?? message ?? (Array.isArray(errors) ? errors.join('; ') : undefined);
+  return found === undefined ? undefined : String(found);
 }
 
 export interface CallOptions {
@@ -51,6 +57,7 @@ const session: SessionState = { csrfToken: '', reauthenticate: undefined };
 export const setCsrfToken = (token: string): void => {
   session.csrfToken = token;
 };
+export const readCsrfToken = (): string => session.csrfToken;
 export const setReauthentication = (reauthenticate: SessionState['reauthenticate']): void => {
   session.reauthenticate = reauthenticate;
 };
@@ -67,6 +74,10 @@ export async function callServer<R extends Route>(
   await session.reauthenticate?.();
   return readResponse(await sendRequest(route, given as RawArguments, options));
 }
+
+/** Sends a file as the body of a route that takes uploads. */
+export const uploadFile = async <R extends Route>(route: R, file: Blob): Promise<CallResponse<ResultOf<R>>> =>
+  readResponse(await sendRequest(route, { body: file, contentType: 'application/octet-stream' }, {}));
 
 interface RawArguments {
   readonly params?: Readonly<Record<string, unknown>>;
@@ -85,7 +96,8 @@ async function sendRequest(
   if (method !== 'GET' && session.csrfToken) headers.set('x-csrf-token', session.csrfToken);
   if (body !== undefined) headers.set('content-type', contentType ?? 'application/json');
   if (options.ifMatch) headers.set('if-match', options.ifMatch);
-  const content = body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body);
+  const isSentAsIs = typeof body === 'string' || body instanceof Blob;
+  const content = body === undefined ? null : isSentAsIs ? body : JSON.stringify(body);
   try {
     return await fetch(buildPath(path, params) + formatQuery({ ...query, wait: options.wait }), {
       method,

@@ -9,10 +9,10 @@ const sideBySide = '(min-width: 1100px)';
 const collapse = { margin: 3, minSize: 6 };
 
 /** Differences behind `CodeDiff`: the older text on the left, or marked inside of the newer one. */
-export default function CodeMirrorDiff({ label, before, after }: CodeDiffProps) {
+export default function CodeMirrorDiff({ label, before, after, language = 'json' }: CodeDiffProps) {
   const parent = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const setup = createSetup(label, true);
+    const setup = createSetup(label, true, language);
     const view = matchMedia(sideBySide).matches
       ? new MergeView({
           a: { doc: before, extensions: setup },
@@ -29,6 +29,6 @@ export default function CodeMirrorDiff({ label, before, after }: CodeDiffProps) 
           parent: parent.current!,
         });
     return () => view.destroy();
-  }, [label, before, after]);
+  }, [label, before, after, language]);
   return <div ref={parent} className="max-h-[60dvh] overflow-auto rounded-card border border-line" />;
 }

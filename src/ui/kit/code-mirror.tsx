@@ -5,6 +5,7 @@ import { texts } from '../texts/texts.ts';
 import { createSetup } from './code-setup.ts';
 import type { CodeEditorProps, CodeMark } from './code-types.ts';
 import { findPointerRange } from './json-pointer-range.ts';
+import { createMemberCompletion } from './member-completion.ts';
 
 /** CodeMirror behind `CodeEditor`: one view for the life of the component; text and marks are set from outside. */
 export default function CodeMirrorEditor({
@@ -13,19 +14,25 @@ export default function CodeMirrorEditor({
   onChange,
   isReadOnly = false,
   marks = [],
+  outline,
   language = 'json',
+  findRange = findPointerRange,
 }: CodeEditorProps) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const change = useRef(onChange);
   change.current = onChange;
+  const offered = useRef(outline);
+  offered.current = outline;
   const text = useRef(value);
   text.current = value;
   useEffect(() => {
     const listener = EditorView.updateListener.of(update => {
       if (update.docChanged) change.current?.(update.state.doc.toString());
     });
-    const extensions = [createSetup(`${label}. ${texts.kit.editorHelp}`, isReadOnly, language), lintGutter(), listener];
+    const setup = createSetup(`${label}. ${texts.kit.editorHelp}`, isReadOnly, language);
+    const completion = language === 'json' ? createMemberCompletion(() => offered.current) : [];
+    const extensions = [setup, completion, lintGutter(), listener];
     // Another label or mode creates another view, with the text of the one before.
     view.current = new EditorView({ doc: text.current, extensions, parent: parent.current! });
     return () => view.current?.destroy();
@@ -36,12 +43,16 @@ export default function CodeMirrorEditor({
       view.current?.dispatch({ changes: { from: 0, to: current.length, insert: value } });
   }, [value]);
   useEffect(() => {
-    if (view.current) view.current.dispatch(setDiagnostics(view.current.state, toDiagnostics(value, marks)));
-  }, [marks, value]);
+    if (view.current) view.current.dispatch(setDiagnostics(view.current.state, toDiagnostics(value, marks, findRange)));
+  }, [marks, value, findRange]);
   return (
     <div ref={parent} className="max-h-[70dvh] overflow-auto rounded-card border border-edge [&_.cm-editor]:min-h-60" />
   );
 }
 
-const toDiagnostics = (text: string, marks: readonly CodeMark[]): Diagnostic[] =>
-  marks.map(({ pointer, message, level }) => ({ ...findPointerRange(text, pointer), message, severity: level }));
+const toDiagnostics = (
+  text: string,
+  marks: readonly CodeMark[],
+  findRange: NonNullable<CodeEditorProps['findRange']>,
+): Diagnostic[] =>
+  marks.map(({ pointer, message, level }) => ({ ...findRange(text, pointer), message, severity: level }));

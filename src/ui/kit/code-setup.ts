@@ -32,6 +32,12 @@ const theme = EditorView.theme({
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '.cm-matchingBracket': { backgroundColor: 'var(--accent-soft)', outline: '1px solid var(--line)' },
   '.cm-panels, .cm-tooltip': { color: 'var(--ink)', backgroundColor: 'var(--raised)', borderColor: 'var(--line)' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+    color: 'var(--ink)',
+    backgroundColor: 'var(--accent-soft)',
+  },
+  '.cm-completionDetail': { color: 'var(--dim)', fontStyle: 'normal' },
   '.cm-panel input, .cm-panel button': {
     color: 'var(--ink)',
     backgroundColor: 'var(--surface)',

@@ -27,7 +27,7 @@ export function CopyButton({ text, label = texts.kit.copy }: { text: string; lab
 /** Id: monospaced, cut at its start, so that the end that distinguishes it stays; whole for tooltip and copy. */
 export const IdText = ({ id, maxChars = 14 }: { id: string; maxChars?: number }) => (
   <span className="inline-flex items-center gap-1">
-    <code className="font-mono text-small text-dim" title={id}>
+    <code className="font-mono text-small whitespace-nowrap text-dim" title={id}>
       {id.length > maxChars ? `…${id.slice(-maxChars)}` : id}
     </code>
     <CopyButton text={id} label={`${texts.kit.copy} ${id}`} />

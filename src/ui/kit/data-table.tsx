@@ -37,6 +37,8 @@ export interface DataTableProps<Row> {
   onSort?(sort: string): void;
   readonly page?: number;
   readonly pages?: number;
+  /** In place of `pages`, where the total is unknown. */
+  readonly hasNextPage?: boolean;
   onPage?(page: number): void;
   actions?(row: Row): readonly (MenuItem | 'line')[];
   readonly selection?: Selection;
@@ -49,11 +51,13 @@ export interface DataTableProps<Row> {
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { rows, toolbar, selection, isRefreshing, onClearFilters } = props;
   const hasSelection = selection !== undefined && selection.ids.size > 0;
+  // Without controls in its rows, only the keyboard focus of the region itself can scroll a wide table.
+  const region = !props.actions && !selection && { role: 'region', 'aria-label': props.label, tabIndex: 0 };
   return (
     <div className="flex flex-col gap-3">
       {hasSelection ? <SelectionBar selection={selection} /> : toolbar}
       {isRefreshing !== undefined && <div className={classNames('h-0.5', isRefreshing && 'animate-pulse bg-accent')} />}
-      <div className="overflow-x-auto rounded-card border border-line bg-surface">
+      <div className="overflow-x-auto rounded-card border border-line bg-surface" {...region}>
         <table
           aria-label={props.label}
           aria-rowcount={rows.length + 1}
@@ -106,6 +110,7 @@ const SelectionBar = ({ selection: { ids, onChange, actions } }: { selection: Se
   </div>
 );
 
+const rightCell = 'min-[901px]:text-right min-[901px]:whitespace-nowrap';
 const headCell = 'border-b border-line px-3 py-2 text-left text-small font-medium text-dim whitespace-nowrap';
 
 function Head<Row>({ columns, rows, idOf, sort = '', onSort, selection, actions }: DataTableProps<Row>) {
@@ -195,7 +200,7 @@ function BodyRow<Row>({ row, index, columns, idOf, nameOf, selection, actions }:
         </td>
       )}
       {columns.map(column => (
-        <td key={column.id} className={classNames(cell, column.align === 'right' && 'min-[901px]:text-right')}>
+        <td key={column.id} className={classNames(cell, column.align === 'right' && rightCell)}>
           <span aria-hidden className="w-28 shrink-0 text-dim min-[901px]:hidden">
             {column.title}
           </span>
@@ -214,11 +219,13 @@ function BodyRow<Row>({ row, index, columns, idOf, nameOf, selection, actions }:
   );
 }
 
-function Paging<Row>({ page = 1, pages = 1, onPage }: DataTableProps<Row>) {
-  if (pages <= 1 || !onPage) return null;
+function Paging<Row>({ page = 1, hasNextPage, pages = 1, onPage }: DataTableProps<Row>) {
+  const hasNext = hasNextPage ?? page < pages;
+  if (!onPage || (!hasNext && page <= 1)) return null;
+  const label = hasNextPage === undefined ? texts.kit.pageOf(page, pages) : texts.kit.pageNumber(page);
   return (
-    <nav aria-label={texts.kit.pageOf(page, pages)} className="flex items-center justify-end gap-2">
-      <span className="text-dim">{texts.kit.pageOf(page, pages)}</span>
+    <nav aria-label={label} className="flex items-center justify-end gap-2">
+      <span className="text-dim">{label}</span>
       <IconButton
         icon={ChevronLeft}
         label={texts.kit.previousPage}
@@ -230,7 +237,7 @@ function Paging<Row>({ page = 1, pages = 1, onPage }: DataTableProps<Row>) {
         icon={ChevronRight}
         label={texts.kit.nextPage}
         kind="secondary"
-        disabled={page >= pages}
+        disabled={!hasNext}
         onClick={() => onPage(page + 1)}
       />
     </nav>

@@ -59,6 +59,8 @@ export interface ConfirmProps {
   readonly title: string;
   /** Consequence of the action. */
   readonly consequence: ReactNode;
+  /** Fields between the consequence and the confirmation. */
+  readonly children?: ReactNode;
   /** Verb and object: "Delete API Orders". */
   readonly action: string;
   /** Typed to confirm tier 4. */
@@ -88,6 +90,7 @@ function Confirmation({
   action,
   name = '',
   isBusy = false,
+  children,
   onConfirm,
 }: Omit<ConfirmProps, 'isOpen' | 'onClose'>) {
   const [isTicked, setTicked] = useState(false);
@@ -100,6 +103,7 @@ function Confirmation({
         <AlertDialog.Description asChild>
           <div className="text-dim">{consequence}</div>
         </AlertDialog.Description>
+        {children}
         {tier === 3 && (
           <Checkbox label={texts.kit.understand} checked={isTicked} onChange={it => setTicked(it.target.checked)} />
         )}

@@ -1,12 +1,8 @@
 import { jsonLanguage } from '@codemirror/lang-json';
+import type { TextRange } from './code-types.ts';
 
 type Tree = ReturnType<typeof jsonLanguage.parser.parse>;
 type Node = Tree['topNode'];
-
-export interface TextRange {
-  readonly from: number;
-  readonly to: number;
-}
 
 /** Range of the value at a JSON pointer (RFC 6901); of the deepest member on its way that exists. */
 export function findPointerRange(text: string, pointer: string): TextRange {

@@ -26,7 +26,7 @@ export function PageFrame({ title, status, actions, about, children, width = 'fu
       <header className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
         <div className="mr-auto min-w-0">
           <div className="flex flex-wrap items-center gap-3">
-            <h1 ref={heading} tabIndex={-1} className="text-title break-words outline-none">
+            <h1 ref={heading} tabIndex={-1} className="min-w-0 text-title break-words outline-none">
               {title}
             </h1>
             {status}

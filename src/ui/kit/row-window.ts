@@ -2,8 +2,12 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 
 /** Longer lists keep only the rows near the screen in the document. */
 const maxWholeRows = 100;
+/** Rows of the first render, before anything was measured: more of them make one long task of the main thread. */
+const firstRows = 8;
+/** Rows that one frame adds to those in the document. */
+const maxAddedRows = 12;
 /** Rows above and below the screen. */
-const extraRows = 15;
+const extraRows = 6;
 /** Until a row was measured. */
 const defaultRowPx = 40;
 
@@ -30,22 +34,26 @@ export function useRowWindow(count: number): RowWindow {
   const body = useRef<HTMLTableSectionElement>(null);
   const rowPx = useRef(defaultRowPx);
   const isWindowed = count > maxWholeRows;
-  const [range, setRange] = useState<RowRange>({ first: 0, end: maxWholeRows });
+  const [range, setRange] = useState<RowRange>({ first: 0, end: firstRows });
   useEffect(() => {
     if (!isWindowed) return;
+    let frame = 0;
     const update = () => {
       const element = body.current;
       if (!element) return;
       const rows = [...element.querySelectorAll<HTMLElement>(':scope > tr[aria-rowindex]')];
       const height = rows.reduce((sum, row) => sum + row.offsetHeight, 0);
       if (height > 0) rowPx.current = height / rows.length;
-      const next = measure(element, count, rowPx.current);
+      const { first, end } = measure(element, count, rowPx.current);
+      const next = { first, end: Math.min(end, first + rows.length + maxAddedRows) };
+      if (next.end < end) frame = requestAnimationFrame(update);
       setRange(before => (before.first === next.first && before.end === next.end ? before : next));
     };
     update();
     document.addEventListener('scroll', update, { capture: true, passive: true });
     window.addEventListener('resize', update);
     return () => {
+      cancelAnimationFrame(frame);
       document.removeEventListener('scroll', update, { capture: true });
       window.removeEventListener('resize', update);
     };

@@ -16,6 +16,7 @@ import { libraryTexts } from './en/library.ts';
 import { limitTexts } from './en/limits.ts';
 import { logTexts } from './en/logs.ts';
 import { mcpTexts } from './en/mcp.ts';
+import { migrationTexts } from './en/migration.ts';
 import { pickerTexts } from './en/pickers.ts';
 import { policyTexts } from './en/policies.ts';
 import { profileTexts } from './en/profile.ts';
@@ -62,6 +63,7 @@ export const texts = {
   audit: auditTexts,
   library: libraryTexts,
   mcp: mcpTexts,
+  migration: migrationTexts,
   system: systemTexts,
   uptime: uptimeTexts,
   graphql: graphqlTexts,

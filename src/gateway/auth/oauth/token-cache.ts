@@ -29,6 +29,8 @@ export interface OauthTokenCache {
   client(apiId: string, clientId: string): MaybePromise<CachedClient | undefined>;
   /** Rises with every change of a client. */
   version(): number;
+  /** Rises with every change of a client, and when a token is revoked. */
+  generation(): number;
   /** Undefined invalidates everything. */
   invalidate(changes: readonly ConfigChange[] | undefined): void;
 }
@@ -104,8 +106,8 @@ export function createOauthTokenCache(options: OauthTokenCacheOptions): OauthTok
         return client;
       });
     },
-
     version: () => clientGeneration,
+    generation: reads.generation,
     invalidate(changes) {
       const relevant = changes?.filter(({ topic }) => topic === 'oauth');
       if (relevant?.length === 0) return;

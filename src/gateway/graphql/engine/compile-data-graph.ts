@@ -9,10 +9,14 @@ import { ApiCompileError } from '../../pipeline/step.ts';
 import { parseUpstreamAddress } from '../../proxy/load-balancer.ts';
 import { decompressionBounds } from '../../transform/content-coding.ts';
 import type { DataGraph } from '../data-graph.ts';
+import { createTopicSubscriptions } from '../subscriptions/kafka-subscription.ts';
 import { readSubscriptionBounds } from '../subscriptions/source-subscription.ts';
 import { createGraphEngine } from './graph-engine.ts';
 
-export type GraphServices = Pick<PipelineServices, 'settings' | 'log' | 'secrets' | 'isContextName'>;
+export type GraphServices = Pick<
+  PipelineServices,
+  'settings' | 'log' | 'secrets' | 'isContextName' | 'addressPolicies' | 'grants'
+>;
 
 /** Compiles the data graph of an API. An error that a write would be refused for fails the API. */
 export function compileDataGraph(model: Model, services: GraphServices): DataGraph {
@@ -38,6 +42,12 @@ export function compileDataGraph(model: Model, services: GraphServices): DataGra
       maxResultBytes: settings['gateway.max_buffered_body_bytes'],
     },
     maxOperationLength: settings['graphql.max_document_bytes'],
+    subscribeToTopics: createTopicSubscriptions({
+      services,
+      apiId: identity.id,
+      sources: [...new Set([...graph.fields.values()].map(it => it.source))].filter(it => it.kind === 'Kafka'),
+      policy: services.addressPolicies.withNetworks(services.grants.of(identity.orgId).networks),
+    }),
     subscriptionBounds: readSubscriptionBounds(settings),
     responseBounds: { decompression: decompressionBounds(settings), maxValues },
   });

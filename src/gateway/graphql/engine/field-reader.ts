@@ -84,6 +84,7 @@ export function createFieldReader({ builders, plan, mappings, bounds }: FieldRea
       return build(scope, toRequestBody(operation, info));
     },
     readEvent(source, payload, run, info) {
+      if (source.kind === 'Kafka') return readMapped(payload, info.parentType.name, info.fieldName);
       const reply = toGraphqlReply(source.name, payload);
       return source.operation === '' ? readPlannedReply(reply, source, run, info) : readFixedReply(reply, run, info);
     },

@@ -20,6 +20,7 @@ import type { PipelineServices } from '../../pipeline/services.ts';
 import type { VariableServices } from '../../variables/variables.ts';
 import type { DataGraph, SendToSource } from '../data-graph.ts';
 import { maskedMessage } from '../mask-errors.ts';
+import type { SubscribeToTopics } from '../subscriptions/kafka-subscription.ts';
 import type { SubscriptionBounds } from '../subscriptions/source-subscription.ts';
 import { createFieldReader, type FieldReader } from './field-reader.ts';
 import { GraphqlValue, readMember } from './graphql-value.ts';
@@ -43,6 +44,7 @@ export interface EngineOptions {
   readonly responseBounds: ResponseBounds;
   readonly maxOperationLength: number;
   readonly subscriptionBounds: SubscriptionBounds;
+  readonly subscribeToTopics: SubscribeToTopics;
 }
 
 /**
@@ -53,7 +55,7 @@ export function createGraphEngine(options: EngineOptions): DataGraph {
   const { graph, compiled, services, apiId, runBounds, responseBounds } = options;
   const builders = new Map<DataSource, BuildSourceRequest>();
   for (const { source } of graph.fields.values())
-    if (!builders.has(source))
+    if (source.kind !== 'Kafka' && !builders.has(source))
       builders.set(source, compileSourceRequest(source, graph.headers, services, options.targetOrigin));
   const plan = createPlan(graph, options.maxOperationLength);
   const reader = createFieldReader({ builders, plan, mappings: graph.mappings, bounds: responseBounds });
@@ -71,11 +73,8 @@ export function createGraphEngine(options: EngineOptions): DataGraph {
 
   return {
     async *subscribe(request, own) {
-      const events = await openSourceEvents(
-        { graph, compiled, reader, bounds: options.subscriptionBounds },
-        request,
-        own,
-      );
+      const { subscriptionBounds: bounds, subscribeToTopics } = options;
+      const events = await openSourceEvents({ graph, compiled, reader, bounds, subscribeToTopics }, request, own);
       for await (const event of events) yield await run(own.call, request, own.transport.createSend(), event);
     },
     credentialHeaders: options.credentialHeaders,
@@ -127,6 +126,7 @@ function createResolver(graph: DataGraphDefinition, reader: FieldReader): GraphQ
     const isComposite = isCompositeType(getNamedType(info.returnType));
     const isCarried =
       parent instanceof GraphqlValue && parent.source === entry?.source && parent.source.operation === '';
+    if (parent instanceof SubscriptionEvent && parent.failure !== '') throw new SourceError(parent.failure);
     if (parent instanceof SubscriptionEvent)
       return chargeValue(run, reader.readEvent(parent.source, parent.payload, run, info), info);
     if (entry && !isCarried)

@@ -4,6 +4,7 @@ import type { DataSource } from '#definition/data-graph/data-source.ts';
 import type { CompiledSchema } from '#languages/graphql/schema.ts';
 import type { CheckedGraphqlRequest } from '../../pipeline/checked-graphql.ts';
 import type { SubscriptionCall } from '../data-graph.ts';
+import type { SubscribeToTopics, TopicEvent } from '../subscriptions/kafka-subscription.ts';
 import { type SubscriptionBounds, subscribeToSource } from '../subscriptions/source-subscription.ts';
 import type { FieldReader } from './field-reader.ts';
 import { SourceError } from './source-error.ts';
@@ -12,10 +13,13 @@ import { SourceError } from './source-error.ts';
 export class SubscriptionEvent {
   readonly source: DataSource;
   readonly payload: unknown;
+  /** Why the field has no value; empty where it has one. */
+  readonly failure: string;
 
-  constructor(source: DataSource, payload: unknown) {
+  constructor(source: DataSource, payload: unknown, failure = '') {
     this.source = source;
     this.payload = payload;
+    this.failure = failure;
   }
 }
 
@@ -24,11 +28,12 @@ export interface EventOptions {
   readonly compiled: CompiledSchema;
   readonly reader: FieldReader;
   readonly bounds: SubscriptionBounds;
+  readonly subscribeToTopics: SubscribeToTopics;
 }
 
 /** Subscribes the field of an operation at its source; the graphql package finds the field and its arguments. */
 export async function openSourceEvents(
-  { graph, compiled, reader, bounds }: EventOptions,
+  { graph, compiled, reader, bounds, subscribeToTopics }: EventOptions,
   { document, operation, variables }: CheckedGraphqlRequest,
   own: SubscriptionCall,
 ): Promise<AsyncIterable<SubscriptionEvent>> {
@@ -36,6 +41,7 @@ export async function openSourceEvents(
     const { parentType, fieldName } = info;
     const source = graph.fields.get(toFieldKey(parentType.name, fieldName))?.source;
     if (!source) throw new SourceError(`the field ${parentType.name}.${fieldName} has no data source`);
+    if (source.kind === 'Kafka') return toTopicEvents(source, subscribeToTopics(source, own.signal));
     const request = reader.buildSubscription(source, { call: own.call, args, parent: undefined }, info);
     return toEvents(source, subscribeToSource(source, request, own, bounds));
   };
@@ -58,4 +64,11 @@ async function* toEvents(
   payloads: AsyncIterable<unknown>,
 ): AsyncGenerator<SubscriptionEvent, void> {
   for await (const payload of payloads) yield new SubscriptionEvent(source, payload);
+}
+
+async function* toTopicEvents(
+  source: DataSource,
+  events: AsyncIterable<TopicEvent>,
+): AsyncGenerator<SubscriptionEvent, void> {
+  for await (const { payload, failure } of events) yield new SubscriptionEvent(source, payload, failure);
 }

@@ -14,7 +14,7 @@ function openServer(check: () => Promise<SocketDecision>) {
   let runs = 0;
   const server = new GraphqlSocketServer(ours, {
     socket: {
-      ...{ protocol: 'graphql-transport-ws', maxMessageBytes: 1000, maxOperations: 3 },
+      ...{ protocol: 'graphql-transport-ws', maxMessageBytes: 1000, maxOperations: 3, pingIntervalMs: 0 },
       readMessage: text => JSON.parse(text),
       check,
       watch: () => () => undefined,

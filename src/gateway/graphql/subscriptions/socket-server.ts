@@ -4,6 +4,7 @@ import { goingAwayCode } from '../../proxy/websocket-codes.ts';
 import { WebSocketPeer } from '../../proxy/websocket-peer.ts';
 import { SourceError } from '../engine/source-error.ts';
 import { maskedMessage } from '../mask-errors.ts';
+import { createExcessError, isOperationId } from '../socket-operations.ts';
 import { invalidMessageCode, messageTypes, unauthorizedCode } from './socket-protocols.ts';
 
 /** Further close codes of graphql-transport-ws. */
@@ -13,8 +14,6 @@ const tooManyInitialisationsCode = 4429;
 
 /** Of graphql-transport-ws: the time until `connection_init`. */
 const defaultInitTimeoutMs = 15_000;
-const maxIdLength = 256;
-
 export interface SocketServerOptions {
   readonly socket: GraphqlSocket;
   readonly closeTimeoutMs: number;
@@ -48,6 +47,7 @@ export class GraphqlSocketServer {
       isClient: false,
       maxMessageBytes: socket.maxMessageBytes,
       closeTimeoutMs,
+      pingIntervalMs: socket.pingIntervalMs,
       onMessage: text => this.#onMessage(text),
       onError: options.onError,
       onClose: () => this.#onClose(),
@@ -93,13 +93,12 @@ export class GraphqlSocketServer {
 
   async #start(id: unknown, payload: unknown): Promise<void> {
     if (!this.#isInitialised) return this.#peer.close(unauthorizedCode);
-    if (typeof id !== 'string' || id === '' || id.length > maxIdLength) return this.#peer.close(invalidMessageCode);
+    if (!isOperationId(id)) return this.#peer.close(invalidMessageCode);
     if (this.#running.has(id)) return this.#peer.close(idTakenCode);
     const { socket } = this.#options;
     const { maxOperations } = socket;
     if (this.#runningCount >= maxOperations) {
-      const message = `a WebSocket has at most ${maxOperations} operations in progress`;
-      return this.#reply(this.#toError(id, [{ message, extensions: { code: 'operation_limit_exceeded' } }]));
+      return this.#reply(this.#toError(id, [createExcessError(maxOperations)]));
     }
     const decision = await socket.check(payload);
     // A connection that ended meanwhile would not abort the operation.

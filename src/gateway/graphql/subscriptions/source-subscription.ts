@@ -15,6 +15,8 @@ export interface SubscriptionBounds {
   readonly maxValues: number;
   /** For the acknowledgement of a WebSocket connection. */
   readonly timeoutMs: number;
+  /** Of Ping frames in a WebSocket; 0 for none. */
+  readonly pingIntervalMs: number;
 }
 
 /** Bounds by the settings: an event has those of a response. */
@@ -22,6 +24,7 @@ export const readSubscriptionBounds = (settings: Settings): SubscriptionBounds =
   maxMessageBytes: settings['gateway.max_buffered_body_bytes'],
   maxValues: settings['gateway.max_body_values'],
   timeoutMs: settings['graphql.execution_timeout_ms'],
+  pingIntervalMs: settings['graphql.socket_ping_interval_ms'],
 });
 
 /** Longer query strings exceed the bounds of many servers, together with their headers. */

@@ -28,6 +28,7 @@ export interface UpstreamSocketOptions {
   /** For the acknowledgement of the connection. */
   readonly timeoutMs: number;
   readonly closeTimeoutMs: number;
+  readonly pingIntervalMs: number;
 }
 
 export interface HandshakeOptions {
@@ -66,6 +67,7 @@ export async function* readSocketEvents(stream: Duplex, options: UpstreamSocketO
     isClient: true,
     maxMessageBytes: options.maxMessageBytes,
     closeTimeoutMs: options.closeTimeoutMs,
+    pingIntervalMs: options.pingIntervalMs,
     onMessage(text) {
       const message = readMessage(text, options.maxValues);
       if (!message) return fail('sent a message that is no JSON object');

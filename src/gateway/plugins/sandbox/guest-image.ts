@@ -85,10 +85,12 @@ const maxImageBytes = 4_194_304;
  */
 export function takeImage(guest: QuickJsExports, owner: string, run: number, maxMemoryBytes: number): GuestImage {
   const buffer = guest.wasm_malloc(bufferBytes + argsBytes);
-  const liveEnd = guest.memory.buffer.byteLength;
-  guest.wasm_free(guest.wasm_malloc(maxMemoryBytes + spareBytes));
+  const reserve = guest.wasm_malloc(maxMemoryBytes + spareBytes);
+  guest.wasm_free(reserve);
+  // Larger than any free block, it was the first one behind the live data; the header of a block is before it.
+  const liveEnd = reserve;
   const stackPointer = guest.__stack_pointer.value;
-  if (buffer === 0 || liveEnd - stackPointer > maxImageBytes)
+  if (buffer === 0 || reserve === 0 || liveEnd - stackPointer > maxImageBytes)
     throw new GuestLoadError({ type: 'memory', message: `the scripts hold more than ${maxImageBytes} bytes`, at: '' });
   return {
     owner,

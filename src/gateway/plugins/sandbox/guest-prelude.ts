@@ -8,22 +8,31 @@ type Host = (name: string, argument: string) => string | undefined;
 type Members = Record<string, unknown>;
 type Values = Record<string, string[]>;
 
-/** State of the guest: hooks and data are part of the image, the seed is set by every call. */
+/** State of the guest. All of it is part of the image: a call sets the seed and its text, and its changes are undone. */
 interface GuestState {
   readonly hooks: Members;
   config: Members;
   seed: number;
-  /** Runs calls in place of this prelude: the runtime of another contract, installed by `__gwUse`. */
-  run: ((state: GuestState, lines: string[], body: string) => unknown) | undefined;
+  /** Text of the call. */
+  head: string;
+  /** Objects that hooks get, created once. */
+  objects: { readonly request: Members; readonly virtual: Members; readonly response: Members } | undefined;
+  /** Runtime of another contract, which runs calls in place of this prelude; installed by `__gwUse`. */
+  prepare: ((state: GuestState) => NonNullable<GuestState['run']>) | undefined;
+  run: ((lines: string[], body: string) => unknown) | undefined;
 }
 
-/** `JSON` as it was before the scripts ran; declared in the prelude. */
+/** Built-in functions as they were before the scripts ran; declared in the prelude. */
 declare const parseJson: typeof JSON.parse;
 declare const writeJson: typeof JSON.stringify;
+declare const defineProperty: typeof Object.defineProperty;
+declare const listKeys: typeof Object.keys;
+declare const hasOwn: typeof Object.hasOwn;
 
 /** Expression whose value is `installGuest`. */
 export const createPreludeSource = (): string =>
   `(function () { const { parse: parseJson, stringify: writeJson } = JSON;
+const { defineProperty, keys: listKeys, hasOwn } = Object;
 ${guestFunctions.map(part => part.toString()).join('\n')}
 return installGuest; })()`;
 
@@ -35,8 +44,11 @@ const guestFunctions = [
   createMiddleware,
   createEventHandler,
   toMap,
+  readPairs,
+  defineLazy,
+  createObjects,
   listChanges,
-  createRequest,
+  setRequest,
   readResult,
   runRequest,
   runResponse,
@@ -147,39 +159,44 @@ function toMap(lines: string[], from: number, count: number): Values {
     const name = lines[from + 2 * i]!;
     const value = lines[from + 2 * i + 1]!;
     if (name === '__proto__') continue;
-    const values = Object.hasOwn(map, name) ? map[name] : undefined;
+    const values = hasOwn(map, name) ? map[name] : undefined;
     if (values) values.push(value);
     else map[name] = [value];
   }
   return map;
 }
 
-/** Members of a result that differ from those the hook got: the others need no way back. */
-function listChanges(request: Members, url: string, body: string): Members {
-  const changes: Members = {};
-  for (const name of ['SetHeaders', 'DeleteHeaders', 'AddParams', 'ExtendedParams', 'DeleteParams']) {
-    const value = pick(request, name);
-    if (!isObject(value) || Object.keys(value).length > 0) changes[name] = value;
-  }
-  const overrides = pick(request, 'ReturnOverrides');
-  if (isObject(overrides) && (pick(overrides, 'ResponseCode') || pick(overrides, 'OverrideError')))
-    changes.ReturnOverrides = overrides;
-  const newUrl = pick(request, 'URL');
-  if (newUrl !== url) changes.URL = newUrl;
-  const newBody = pick(request, 'Body');
-  if (newBody !== body && !pick(request, 'IgnoreBody')) changes.Body = newBody;
-  return changes;
+/** First or second list of pairs of a call. */
+function readPairs({ head }: GuestState, isFirst: boolean): Values {
+  const lines = head.split('\n');
+  const count = Number(lines[8]);
+  return isFirst ? toMap(lines, 11, count) : toMap(lines, 11 + 2 * count, Number(lines[9]));
 }
 
-/** Request object of scripts. */
-function createRequest(lines: string[], headers: Values, params: Values, body: string): Members {
-  return {
-    Headers: headers,
+/** Member that is read on first use: most hooks read few headers, and no parameters. */
+function defineLazy(object: Members, name: string, read: () => unknown): void {
+  let isRead = false;
+  let value: unknown;
+  const set = (given: unknown) => {
+    value = given;
+    isRead = true;
+  };
+  const get = () => {
+    if (!isRead) set(read());
+    return value;
+  };
+  defineProperty(object, name, { get, set, enumerable: true, configurable: true });
+}
+
+/** Objects that hooks get. The image has them, so that a call only sets their texts. */
+function createObjects(state: GuestState): NonNullable<GuestState['objects']> {
+  const request: Members = {
+    Headers: undefined,
     SetHeaders: {},
     DeleteHeaders: [],
-    Body: body,
-    URL: lines[4],
-    Params: params,
+    Body: '',
+    URL: '',
+    Params: {},
     AddParams: {},
     ExtendedParams: {},
     DeleteParams: [],
@@ -191,10 +208,47 @@ function createRequest(lines: string[], headers: Values, params: Values, body: s
       OverrideError: false,
     },
     IgnoreBody: false,
-    Method: lines[3],
-    RequestURI: lines[5],
-    Scheme: lines[6],
+    Method: '',
+    RequestURI: '',
+    Scheme: '',
   };
+  const virtual: Members = { Headers: undefined, Body: '', URL: '', Params: undefined, Scheme: '' };
+  const response: Members = { StatusCode: 0, Body: '', Headers: undefined, SetHeaders: {}, DeleteHeaders: [] };
+  defineLazy(request, 'Headers', () => readPairs(state, true));
+  defineLazy(request, 'Params', () => readPairs(state, false));
+  defineLazy(virtual, 'Headers', () => readPairs(state, true));
+  defineLazy(virtual, 'Params', () => readPairs(state, false));
+  defineLazy(response, 'Headers', () => readPairs(state, true));
+  return { request, virtual, response };
+}
+
+/** Members of a result that differ from those the hook got: the others need no way back. */
+function listChanges(request: Members, url: string, body: string): Members {
+  const changes: Members = {};
+  const names = ['SetHeaders', 'DeleteHeaders', 'AddParams', 'ExtendedParams', 'DeleteParams'];
+  for (let i = 0; i < names.length; i++) {
+    const value = pick(request, names[i]!);
+    if (typeof value !== 'object' || value === null || listKeys(value).length > 0) changes[names[i]!] = value;
+  }
+  const overrides = pick(request, 'ReturnOverrides');
+  if (isObject(overrides) && (pick(overrides, 'ResponseCode') || pick(overrides, 'OverrideError')))
+    changes.ReturnOverrides = overrides;
+  const newUrl = pick(request, 'URL');
+  if (newUrl !== url) changes.URL = newUrl;
+  const newBody = pick(request, 'Body');
+  if (newBody !== body && !pick(request, 'IgnoreBody')) changes.Body = newBody;
+  return changes;
+}
+
+/** Sets the texts of the request object. */
+function setRequest(state: GuestState, lines: string[], body: string): Members {
+  const { request } = state.objects!;
+  request.Body = body;
+  request.URL = lines[4];
+  request.Method = lines[3];
+  request.RequestURI = lines[5];
+  request.Scheme = lines[6];
+  return request;
 }
 
 /** Result of a hook, an object or its JSON, which must have the member `name`. */
@@ -204,10 +258,10 @@ function readResult(value: unknown, name: string): Members {
   return result;
 }
 
-function runRequest(state: GuestState, lines: string[], request: Members, session: unknown): string {
+function runRequest(state: GuestState, lines: string[], body: string, session: unknown): string {
   const hook = state.hooks[lines[2]!];
   if (!isObject(hook) || typeof hook.DoProcessRequest !== 'function') throw new Error('the hook is no plugin object');
-  const body = request.Body as string;
+  const request = setRequest(state, lines, body);
   const result = readResult(hook.DoProcessRequest(request, session, state.config), 'Request');
   const changes = listChanges(pick(result, 'Request') as Members, lines[4]!, body);
   const meta = pick(result, 'SessionMeta');
@@ -220,16 +274,16 @@ function runRequest(state: GuestState, lines: string[], request: Members, sessio
   return writeJson(changes);
 }
 
-function runResponse(
-  state: GuestState,
-  lines: string[],
-  request: Members,
-  session: unknown,
-  response: Members,
-): string {
+function runResponse(state: GuestState, lines: string[], body: string, session: unknown): string {
   const hook = state.hooks[lines[2]!];
   if (!isObject(hook) || typeof hook.DoProcessResponse !== 'function') throw new Error('the hook is no plugin object');
-  const { Body: body, StatusCode: status } = response;
+  const request = setRequest(state, lines, '');
+  defineLazy(request, 'Headers', () => readPairs(state, false));
+  request.Params = {};
+  const { response } = state.objects!;
+  const status = Number(lines[10]);
+  response.StatusCode = status;
+  response.Body = body;
   const result = readResult(hook.DoProcessResponse(response, request, session, state.config), 'Response');
   const answer = pick(result, 'Response') as Members;
   const changes: Members = { SetHeaders: pick(answer, 'SetHeaders'), DeleteHeaders: pick(answer, 'DeleteHeaders') };
@@ -238,11 +292,14 @@ function runResponse(
   return writeJson(changes);
 }
 
-function runVirtual(state: GuestState, lines: string[], request: Members, session: unknown): string {
+function runVirtual(state: GuestState, lines: string[], body: string, session: unknown): string {
   const hook = state.hooks[lines[2]!];
   if (typeof hook !== 'function') throw new Error('the script has no such function');
-  const { Headers, Body, URL, Params, Scheme } = request;
-  const result = readResult(hook({ Headers, Body, URL, Params, Scheme }, session, state.config), 'Response');
+  const { virtual } = state.objects!;
+  virtual.Body = body;
+  virtual.URL = lines[4];
+  virtual.Scheme = lines[6];
+  const result = readResult(hook(virtual, session, state.config), 'Response');
   const response = pick(result, 'Response') as Members;
   return writeJson({
     SessionMeta: pick(result, 'SessionMeta'),
@@ -288,6 +345,7 @@ function prepareGuest(state: GuestState, head: string): string {
   delete (globalThis as unknown as Members).__gwUse;
   const { names, data } = parseJson(head) as { names: string[]; data: Members };
   state.config = data;
+  state.run = state.prepare?.(state);
   return names.filter(name => state.hooks[name] === undefined).join(', ');
 }
 
@@ -297,34 +355,37 @@ function prepareGuest(state: GuestState, head: string): string {
  */
 function runGuest(state: GuestState, head: string, body: string): unknown {
   if (head.startsWith('{')) return prepareGuest(state, head);
-  const lines = head.split('\n');
+  const lines = head.split('\n', 11);
+  state.head = head;
   state.seed = Number(lines[0]);
-  if (lines[1] === 'check') return '';
-  if (state.run) return state.run(state, lines, body);
   const kind = lines[1];
+  if (kind === 'check') return '';
+  if (state.run) return state.run(lines, body);
   if (kind === 'event') return runEvent(state, lines, body);
   if (kind === 'records') return runRecords(state, lines, body);
   const session: unknown = lines[7] === '' ? {} : parseJson(lines[7]!);
-  const headerCount = Number(lines[8]);
-  const headers = toMap(lines, 11, headerCount);
-  const others = toMap(lines, 11 + 2 * headerCount, Number(lines[9]));
-  if (kind !== 'response') {
-    const request = createRequest(lines, headers, others, body);
-    return kind === 'virtual' ? runVirtual(state, lines, request, session) : runRequest(state, lines, request, session);
-  }
-  const response = { StatusCode: Number(lines[10]), Body: body, Headers: headers, SetHeaders: {}, DeleteHeaders: [] };
-  return runResponse(state, lines, createRequest(lines, others, {}, ''), session, response);
+  if (kind === 'virtual') return runVirtual(state, lines, body, session);
+  return kind === 'response' ? runResponse(state, lines, body, session) : runRequest(state, lines, body, session);
 }
 
 function installGuest(host: Host): (head: string, body: string) => unknown {
-  const state: GuestState = { hooks: {}, config: {}, seed: 1, run: undefined };
+  const state: GuestState = {
+    hooks: {},
+    config: {},
+    seed: 1,
+    head: '',
+    objects: undefined,
+    prepare: undefined,
+    run: undefined,
+  };
+  state.objects = createObjects(state);
   seedRandom(state);
   defineGlobals(host);
   (globalThis as unknown as Members).__gwRegister = (name: string, hook: unknown) => {
     if (hook !== undefined) state.hooks[name] = hook;
   };
-  (globalThis as unknown as Members).__gwUse = (run: GuestState['run']) => {
-    state.run = run;
+  (globalThis as unknown as Members).__gwUse = (prepare: GuestState['prepare']) => {
+    state.prepare = prepare;
   };
   return (head, body) => runGuest(state, head, body);
 }

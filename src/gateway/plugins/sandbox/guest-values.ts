@@ -1,4 +1,5 @@
 import type { GuestFault, GuestImage } from './guest.ts';
+import { markWritten } from './memory-image.ts';
 import type { QuickJsExports } from './quickjs-module.ts';
 
 /** Text that fits into the buffer of an image needs no allocation in the guest. */
@@ -22,6 +23,7 @@ export function callImage(guest: QuickJsExports, { run, buffer }: GuestImage, he
 export function callGuest(guest: QuickJsExports, run: number, head: string, body: string): number {
   const args = guest.wasm_malloc(argsBytes);
   if (args === 0) throw new RangeError('out of memory');
+  markWritten(guest, args, argsBytes);
   return invoke(guest, run, args, newString(guest, head), newString(guest, body));
 }
 
@@ -52,6 +54,7 @@ export function writeText(guest: QuickJsExports, text: string): number {
   const bytes = Buffer.from(guest.memory.buffer, address, length + 1);
   bytes.write(text, 0);
   bytes[length] = 0;
+  markWritten(guest, address, length + 1);
   return address;
 }
 
@@ -99,10 +102,14 @@ export function readFault(guest: QuickJsExports): GuestFault {
   const message = readProperty(guest, error, 'message') || readGuestText(guest, error);
   const stack = readProperty(guest, error, 'stack');
   const name = readProperty(guest, error, 'name');
-  const isMemory = name === 'InternalError' && /out of memory|stack overflow/.test(message);
-  const type = name === 'SyntaxError' ? 'syntax' : isMemory ? 'memory' : 'runtime';
+  const type = name === 'SyntaxError' ? 'syntax' : isExhaustion(name, message) ? 'memory' : 'runtime';
   return { type, message: message.slice(0, maxMessageLength), at: findPlace(stack) };
 }
+
+/** True for the exceptions of QuickJS at its limits of memory and stack. A guest that throws such a one harms itself. */
+const isExhaustion = (name: string, message: string): boolean =>
+  (name === 'InternalError' && /out of memory|stack overflow/.test(message)) ||
+  (name === 'RangeError' && message === 'Maximum call stack size exceeded');
 
 function readProperty(guest: QuickJsExports, object: number, name: string): string {
   const address = writeText(guest, name);
@@ -110,11 +117,14 @@ function readProperty(guest: QuickJsExports, object: number, name: string): stri
   return guest.qjs_is_string(value) === 0 ? '' : readGuestText(guest, value);
 }
 
-/** First frame of a stack that is not the prelude: `file:line`. */
+/** Frames outside of scripts: the prelude, and texts that `JSON.parse` got. */
+const isOwnFrame = (place: string) => place.startsWith('prelude.js:') || place.startsWith('<input>:');
+
+/** First frame of a stack in a script: `file:line`. */
 function findPlace(stack: string): string {
   for (const line of stack.split('\n')) {
     const [, place] = /([^\s():]+:\d+)(?::\d+)?\)?$/.exec(line.trim()) ?? [];
-    if (place !== undefined && !place.startsWith('prelude.js:')) return place;
+    if (place !== undefined && !isOwnFrame(place)) return place;
   }
   return '';
 }

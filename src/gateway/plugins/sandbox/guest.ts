@@ -35,7 +35,7 @@ export interface GuestModuleHook {
 /** Call that runs no hook: it loads the scripts. See `guest-prelude.ts`. */
 export const checkCall = 'check';
 
-/** Images that a worker keeps. */
+/** Images that a thread keeps. */
 export const maxImages = 32;
 
 /** Loaded plugin set: state of the guest after all scripts ran. Every call starts from it. */
@@ -69,6 +69,10 @@ export interface GuestFault {
   readonly loadType?: GuestFault['type'];
 }
 
+/** True for an outcome at a limit of memory, stack or output. */
+export const isAtLimit = (outcome: GuestOutcome): boolean =>
+  outcome.kind === 'failed' && (outcome.fault.type === 'memory' || outcome.fault.type === 'output');
+
 /** One call of a guest. */
 export interface GuestCall {
   /** First line: seed of `Math.random`. See `guest-prelude.ts` for the rest. */
@@ -79,9 +83,14 @@ export interface GuestCall {
   /** Results of the host functions that earlier runs of this call required, in order. */
   readonly results: readonly string[];
   readonly sliceMs: number;
-  /** The time slice does not end before the run has taken this processor time; 0 for the time of the clock alone. */
+  /** Behind the time slice, processor time that the run gets in any case; 0 for the time of the clock alone. */
   readonly minCpuMs: number;
+  /** Processor time of the thread from which that counts. Without it, from the first check behind the time slice. */
+  readonly startCpuMs?: number;
 }
+
+/** Results up to this length are parsed wherever they are; the values of longer ones are counted on a worker. */
+export const maxUncountedTextLength = 65_536;
 
 export interface SandboxLimits {
   readonly maxMemoryBytes: number;

@@ -2,5 +2,5 @@ import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 
-/** Loaded where scripts run on this thread: most run on workers. */
+/** Loaded with the first image: scripts start on workers. */
 export const loadSandbox = (): typeof import('./sandbox.ts') => require('./sandbox.ts');

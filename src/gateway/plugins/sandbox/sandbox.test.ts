@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { readThreadCpuMs } from '#base/process.ts';
 import { type GuestCall, type GuestFile, GuestLoadError, type GuestSet } from './guest.ts';
 import { createScriptSandbox } from './sandbox.ts';
 
@@ -222,6 +223,35 @@ describe('plugin sandbox', () => {
         assert.equal(next.kind, 'result');
       }
     });
+
+  /** Built-in functions that run for minutes without a bytecode instruction. */
+  const nativeLoops: Record<string, string> = {
+    'array functions': '[].reverse.call({ length: 2 ** 40 });',
+    'searches in texts': `var s = 'ab'.repeat(1e6); s.lastIndexOf('b' + 'ab'.repeat(2e5) + 'a');`,
+    'large numbers': `var n = 3n ** 200000n; String(n * n);`,
+    'regular expressions': `/^(a+)+$/.test('a'.repeat(60) + 'b');`,
+    'copies of memory': `var bytes = new Uint8Array(8e6); Array.from({ length: 1e5 }, bytes.fill.bind(bytes, 1));`,
+  };
+  for (const [name, code] of Object.entries(nativeLoops))
+    test(`a call in ${name} ends with its time slice`, () => {
+      assert.equal(run(plugin(code), { sliceMs: 5 }).kind, 'interrupted');
+    });
+
+  test('a call behind its time slice ends after its processor time, or half a second', () => {
+    let nowMs = 0;
+    const sandbox = createScriptSandbox(limits, () => nowMs);
+    const source = plugin(`for (let i = 0; i < 1e5; i++) request.SetHeaders.n = String(i);`);
+    const image = sandbox.load(set([{ name: 'p.js', source }], ['mw'], {}), 2000);
+    /** The clock is behind the slice from the start, as it is where the thread did not get the processor. */
+    const runOverdue = (overdueMs: number, startCpuMs: number) => {
+      nowMs = overdueMs;
+      return sandbox.run(image, call(encode('mw'), { sliceMs: -overdueMs, minCpuMs: 60_000, startCpuMs })).kind;
+    };
+    const startCpuMs = readThreadCpuMs();
+    assert.equal(runOverdue(400, startCpuMs), 'result');
+    assert.equal(runOverdue(400, startCpuMs - 60_000), 'interrupted');
+    assert.equal(runOverdue(600, startCpuMs), 'interrupted');
+  });
 
   test('nothing of the host is reachable', () => {
     const names = [

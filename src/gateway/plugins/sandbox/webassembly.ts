@@ -14,7 +14,7 @@ export interface WasmModule {
 }
 
 interface WebAssemblyApi {
-  readonly Module: new (bytes: Buffer) => WasmModule;
+  readonly Module: new (bytes: Uint8Array) => WasmModule;
   readonly Instance: new (
     module: WasmModule,
     imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>,

@@ -5,13 +5,22 @@ import { type GuestCall, type GuestOutcome, type GuestSet, maxImages, type Sandb
 import type { WorkerJob, WorkerReply } from './sandbox-worker.ts';
 
 export interface WorkerPool {
-  /** Runs a call on a worker; rejects when too many calls wait. `onStarted` gets the time that a new worker took. */
-  run(set: IdentifiedSet, call: GuestCall, onStarted: (startMs: number) => void): Promise<GuestOutcome>;
+  /** Runs a call on a worker; rejects when too many calls wait. */
+  run(set: IdentifiedSet, call: GuestCall, observer: WorkerCallObserver): Promise<GuestOutcome>;
   close(): Promise<void>;
 }
 
 export interface IdentifiedSet extends GuestSet {
   readonly id: number;
+}
+
+export interface WorkerCallObserver {
+  /** Time that a new worker took to start. */
+  onStarted(startMs: number): void;
+  /** True where `onEnd` wants the image. */
+  readonly wantsImage?: boolean;
+  /** The run ended by itself. */
+  onEnd?(reply: WorkerReply): void;
 }
 
 export interface WorkerPoolOptions {
@@ -81,12 +90,15 @@ function request({ worker }: PooledWorker, job: WorkerJob): Promise<WorkerReply 
 /**
  * Workers for plugins: a guest that spins or allocates ends at its limits there, and native code that does not end is
  * terminated with its worker, while the traffic thread serves other requests. Calls are taken in round robin over
- * organisations; one of several organisations leaves a worker to the others.
+ * organisations; one of several organisations leaves a worker to the others. While all workers are busy, one more takes
+ * a call of a set that has no other: the long calls of one API do not end those of another by their time limit.
  */
 export function createWorkerPool({ limits, maxWorkers, maxWaiting, createOverload }: WorkerPoolOptions): WorkerPool {
   const queue = createFairQueue({ maxRunning: maxWorkers, maxWaiting }, createOverload);
+  const reserve = createFairQueue({ maxRunning: 1, maxWaiting: 0 }, createOverload);
   /** Running and waiting calls by organisation. */
   const owners = new Map<string, OwnerQueue>();
+  const setCalls = createCallCounts();
   const workers = createWorkers(limits);
 
   function findOwnerQueue(owner: string): OwnerQueue {
@@ -96,21 +108,43 @@ export function createWorkerPool({ limits, maxWorkers, maxWaiting, createOverloa
   }
 
   return {
-    async run(set, call, onStarted) {
+    async run(set, call, observer) {
       const flow = { client: set.owner, account: String(set.id) };
       const own = findOwnerQueue(set.owner);
       own.calls++;
-      // With one organisation, or one worker, all of them are its own.
-      const runShared = () => queue.run(flow, () => workers.run(set, call, onStarted));
+      const isOnly = setCalls.add(set.id) === 1;
+      const work = () => workers.run(set, call, observer);
+      const runShared = () => queue.run(flow, work);
       try {
+        if (isOnly && queue.running === maxWorkers && reserve.running === 0) return await reserve.run(flow, work);
+        // With one organisation, or one worker, all of them are its own.
         return await (owners.size === 1 || maxWorkers === 1
           ? runShared()
           : own.limit(maxWorkers - 1).run(flow, runShared));
       } finally {
+        setCalls.remove(set.id);
         if (--own.calls === 0) owners.delete(set.owner);
       }
     },
     close: workers.close,
+  };
+}
+
+/** Running and waiting calls by set. */
+function createCallCounts() {
+  const counts = new Map<number, number>();
+  return {
+    /** The number with this call. */
+    add(setId: number): number {
+      const count = (counts.get(setId) ?? 0) + 1;
+      counts.set(setId, count);
+      return count;
+    },
+    remove(setId: number): void {
+      const count = counts.get(setId)! - 1;
+      if (count === 0) counts.delete(setId);
+      else counts.set(setId, count);
+    },
   };
 }
 
@@ -134,23 +168,25 @@ function createWorkers(limits: SandboxLimits) {
   }
 
   return {
-    async run(set: IdentifiedSet, call: GuestCall, onStarted: (startMs: number) => void): Promise<GuestOutcome> {
+    async run(set: IdentifiedSet, call: GuestCall, observer: WorkerCallObserver): Promise<GuestOutcome> {
       const pooled = idle.pop() ?? start();
       if (pooled.starting) {
         const from = performance.now();
         await pooled.starting;
         pooled.starting = undefined;
-        onStarted(performance.now() - from);
+        observer.onStarted(performance.now() - from);
       }
       const isHeld = pooled.setIds.get(set.id) === true;
-      let reply = await request(pooled, { setId: set.id, set: isHeld ? undefined : set, call });
-      if (reply && !reply.outcome) reply = await request(pooled, { setId: set.id, set, call });
+      const job = { setId: set.id, set, call, wantsImage: observer.wantsImage === true };
+      let reply = await request(pooled, isHeld ? { ...job, set: undefined } : job);
+      if (reply && !reply.outcome) reply = await request(pooled, job);
       if (!reply?.outcome) {
         await pooled.worker.terminate();
         return { kind: 'interrupted' };
       }
       pooled.setIds.set(set.id, true);
       idle.push(pooled);
+      observer.onEnd?.(reply);
       return reply.outcome;
     },
     async close(): Promise<void> {

@@ -23,6 +23,7 @@ type Hook = (...args: readonly unknown[]) => unknown;
 interface GuestState {
   readonly hooks: Readonly<Record<string, Hook>>;
   readonly config: Members;
+  readonly head: string;
 }
 
 /** Globals of the prelude as they were before the plugins ran; declared in the runtime. */
@@ -66,36 +67,67 @@ function runTypedRecords(state: GuestState, hook: Hook, body: string): unknown {
     : writeText(results);
 }
 
-function runTyped(state: GuestState, lines: string[], body: string): unknown {
-  const hook = state.hooks[lines[2]!]!;
-  if (lines[1] === 'records') return runTypedRecords(state, hook, body);
-  const isResponse = lines[1] === 'response';
-  const headersEnd = 11 + 2 * Number(lines[8]);
-  const headers = lines.slice(11, headersEnd);
-  const others = lines.slice(headersEnd, headersEnd + 2 * Number(lines[9]));
-  const session = lines[7] === '' ? undefined : (parseText(lines[7]!) as HookSession);
-  const context = new TypedContext(state.config, session, createHost());
-  const request = new TypedRequest({
-    method: lines[3]!,
-    url: lines[4]!,
-    receivedUrl: lines[5]!,
-    scheme: lines[6]!,
-    headers: isResponse ? others : headers,
-    listParameters: () => (isResponse ? [] : others),
-    readBody: () => (isResponse ? '' : body),
-  });
-  if (!isResponse) return continueWith(hook(request, context), it => collectRequestChanges(request, context, it));
-  const response = new TypedResponse(Number(lines[10]), headers, () => body);
-  return continueWith(hook(response, request, context), it => collectResponseChanges(response, it));
+/** Request and context of all calls. The image has them, so that a call only sets their texts. */
+function createTypedObjects(state: GuestState) {
+  const call = { body: '', isResponse: false };
+  const list = (isFirst: boolean) => {
+    const lines = state.head.split('\n');
+    const middle = 11 + 2 * Number(lines[8]);
+    return isFirst ? lines.slice(11, middle) : lines.slice(middle, middle + 2 * Number(lines[9]));
+  };
+  const source = {
+    ...{ method: '', scheme: '', url: '', receivedUrl: '' },
+    listHeaders: () => list(!call.isResponse),
+    listParameters: () => (call.isResponse ? [] : list(false)),
+    readBody: () => (call.isResponse ? '' : call.body),
+  };
+  const responseSource = { listHeaders: () => list(true), listParameters: () => [] };
+  const host = createHost();
+  return { call, source, responseSource, host, request: new TypedRequest(source) };
+}
+
+/** Makes the request object that of a call. */
+function setTypedRequest(objects: ReturnType<typeof createTypedObjects>, lines: string[], body: string): TypedRequest {
+  const { call, source } = objects;
+  const request = objects.request as { -readonly [Name in keyof TypedRequest]: TypedRequest[Name] };
+  call.body = body;
+  call.isResponse = lines[1] === 'response';
+  source.url = lines[4]!;
+  request.method = lines[3]!;
+  request.url = lines[4]!;
+  request.receivedUrl = lines[5]!;
+  request.scheme = lines[6]!;
+  return objects.request;
+}
+
+function prepareTyped(state: GuestState): (lines: string[], body: string) => unknown {
+  const objects = createTypedObjects(state);
+  const anonymous = new TypedContext(state.config, undefined, objects.host);
+  return (lines, body) => {
+    const hook = state.hooks[lines[2]!]!;
+    if (lines[1] === 'records') return runTypedRecords(state, hook, body);
+    const context =
+      lines[7] === '' ? anonymous : new TypedContext(state.config, parseText(lines[7]!) as HookSession, objects.host);
+    const request = setTypedRequest(objects, lines, body);
+    if (!objects.call.isResponse)
+      return continueWith(hook(request, context), it => collectRequestChanges(request, context, it));
+    const response = new TypedResponse(Number(lines[10]), objects.responseSource, () => body);
+    return continueWith(hook(response, request, context), it => collectResponseChanges(response, it));
+  };
 }
 
 const hostFunctionNames = ['GwMakeHttpRequest', ...['Get', 'Set', 'SetNX', 'Del', 'Incr'].map(it => `GwStorage${it}`)];
+
+const runtimeFunctions = [
+  ...[createHost, continueWith, describeFault, runTypedRecords],
+  ...[createTypedObjects, setTypedRequest, prepareTyped],
+];
 
 /** Script that installs the runtime, before the modules of plugins. */
 export const createGuestRuntime = (): GuestFile => ({
   name: 'prelude.js',
   source: `__gwUse((function () { const { parse: parseJson, stringify: writeJson } = JSON, parseText = parseJson,
 writeText = writeJson, writeLine = log, hostFunctions = { ${hostFunctionNames.join(', ')} };
-${[...hookObjectSources, createHost, continueWith, describeFault, runTypedRecords, runTyped].map(String).join('\n')}
-return runTyped; })());`,
+${[...hookObjectSources, ...runtimeFunctions].map(String).join('\n')}
+return prepareTyped; })());`,
 });

@@ -8,16 +8,28 @@ const { parse: parseJson, stringify: writeJson } = JSON;
 
 type Members = Record<string, unknown>;
 
-/** Values of a message by name, over a flat list of names and values that stays unchanged. */
+/** Message with flat lists of names and values, which are read on first use and stay unchanged. */
+export interface MessageValues {
+  listHeaders(): readonly string[];
+  listParameters(): readonly string[];
+}
+
+/** Values of a message by name; names of headers in any case. */
 export class TypedValues implements HookValues {
-  readonly flat: readonly string[];
+  readonly source: MessageValues;
   readonly foldsCase: boolean;
+  list: readonly string[] | undefined = undefined;
   /** Values of changed names by their key, with the name as the hook wrote it. */
   changed: Map<string, { name: string; values: string[] }> | undefined = undefined;
 
-  constructor(flat: readonly string[], foldsCase: boolean) {
-    this.flat = flat;
+  constructor(source: MessageValues, foldsCase: boolean) {
+    this.source = source;
     this.foldsCase = foldsCase;
+  }
+
+  get flat(): readonly string[] {
+    this.list ??= this.foldsCase ? this.source.listHeaders() : this.source.listParameters();
+    return this.list;
   }
 
   toKey(name: unknown): string {
@@ -30,8 +42,8 @@ export class TypedValues implements HookValues {
     const changed = this.changed?.get(key);
     if (changed) return changed.values.slice();
     const values: string[] = [];
-    for (let i = 0; i + 1 < this.flat.length; i += 2)
-      if (this.toKey(this.flat[i]) === key) values.push(this.flat[i + 1]!);
+    const { flat } = this;
+    for (let i = 0; i + 1 < flat.length; i += 2) if (this.toKey(flat[i]) === key) values.push(flat[i + 1]!);
     return values;
   }
 
@@ -45,7 +57,8 @@ export class TypedValues implements HookValues {
 
   names(): readonly string[] {
     const names = new Map<string, string>();
-    for (let i = 0; i + 1 < this.flat.length; i += 2) names.set(this.toKey(this.flat[i]), this.flat[i]!);
+    const { flat } = this;
+    for (let i = 0; i + 1 < flat.length; i += 2) names.set(this.toKey(flat[i]), flat[i]!);
     for (const [key, { name, values }] of this.changed ?? [])
       if (values.length > 0) names.set(key, name);
       else names.delete(key);
@@ -127,14 +140,11 @@ export class TypedBody {
   }
 }
 
-export interface RequestSource {
+export interface RequestSource extends MessageValues {
   readonly method: string;
   readonly scheme: string;
   readonly url: string;
   readonly receivedUrl: string;
-  readonly headers: readonly string[];
-  /** Flat list of parameters. */
-  listParameters(): readonly string[];
   readBody(): string;
 }
 
@@ -154,11 +164,11 @@ export class TypedRequest extends TypedBody {
     this.scheme = source.scheme;
     this.receivedUrl = source.receivedUrl;
     this.url = source.url;
-    this.headers = new TypedValues(source.headers, true);
+    this.headers = new TypedValues(source, true);
   }
 
   get query(): TypedValues {
-    this.parameters ??= new TypedValues(this.source.listParameters(), false);
+    this.parameters ??= new TypedValues(this.source, false);
     return this.parameters;
   }
 }
@@ -168,11 +178,11 @@ export class TypedResponse extends TypedBody {
   readonly headers: TypedValues;
   status: number;
 
-  constructor(status: number, headers: readonly string[], read: () => string) {
+  constructor(status: number, source: MessageValues, read: () => string) {
     super(read);
     this.status = status;
     this.statusBefore = status;
-    this.headers = new TypedValues(headers, true);
+    this.headers = new TypedValues(source, true);
   }
 }
 
@@ -198,41 +208,36 @@ async function sendFetch(host: HookHost, url: string, init: HookFetchInit = {}):
   return { status, ok: status >= 200 && status <= 299, headers, body, json: () => parseJson(body) };
 }
 
-export class TypedStorage implements HookStorage {
-  readonly host: HookHost;
-
-  constructor(host: HookHost) {
-    this.host = host;
-  }
-
-  async get(key: string): Promise<string | undefined> {
-    return ((await this.host.call('GwStorageGet', [key])) as string | null) ?? undefined;
-  }
-
-  async set(key: string, value: string, ttlSeconds = 0): Promise<void> {
-    await this.host.call('GwStorageSet', [key, value, ttlSeconds]);
-  }
-
-  async setIfAbsent(key: string, value: string, ttlSeconds = 0): Promise<boolean> {
-    return (await this.host.call('GwStorageSetNX', [key, value, ttlSeconds])) === true;
-  }
-
-  async delete(key: string): Promise<void> {
-    await this.host.call('GwStorageDel', [key]);
-  }
-
-  async increment(key: string): Promise<number> {
-    return Number(await this.host.call('GwStorageIncr', [key]));
-  }
+/** Functions without `this`: hooks destructure them. */
+function createTypedStorage(host: HookHost): HookStorage {
+  return {
+    async get(key) {
+      return ((await host.call('GwStorageGet', [key])) as string | null) ?? undefined;
+    },
+    async set(key, value, ttlSeconds = 0) {
+      await host.call('GwStorageSet', [key, value, ttlSeconds]);
+    },
+    async setIfAbsent(key, value, ttlSeconds = 0) {
+      return (await host.call('GwStorageSetNX', [key, value, ttlSeconds])) === true;
+    },
+    async delete(key) {
+      await host.call('GwStorageDel', [key]);
+    },
+    async increment(key) {
+      return Number(await host.call('GwStorageIncr', [key]));
+    },
+  };
 }
 
-/** Context of one call. */
+/** Context of one call. Its functions are bound: hooks destructure them. */
 export class TypedContext {
   readonly api: { readonly id: string; readonly orgId: string };
   readonly config: unknown;
   readonly session: HookSession | undefined;
   readonly metadataBefore: string;
   readonly host: HookHost;
+  readonly log = (text: string): void => this.host.log(String(text));
+  readonly fetch = (url: string, init?: HookFetchInit): Promise<HookFetchResponse> => sendFetch(this.host, url, init);
 
   constructor(data: Members, session: HookSession | undefined, host: HookHost) {
     this.api = { id: data.APIID as string, orgId: data.OrgID as string };
@@ -243,15 +248,7 @@ export class TypedContext {
   }
 
   get storage(): HookStorage {
-    return new TypedStorage(this.host);
-  }
-
-  log(text: string): void {
-    this.host.log(String(text));
-  }
-
-  fetch(url: string, init?: HookFetchInit): Promise<HookFetchResponse> {
-    return sendFetch(this.host, url, init);
+    return createTypedStorage(this.host);
   }
 }
 
@@ -329,7 +326,7 @@ export const hookObjectSources: readonly string[] = [
   TypedRequest,
   TypedResponse,
   sendFetch,
-  TypedStorage,
+  createTypedStorage,
   TypedContext,
   toReturnOverrides,
   collectRequestChanges,

@@ -13,7 +13,7 @@ import {
   toRequestReturn,
   toResponseReturn,
 } from '../driver.ts';
-import { createHostCall } from '../host-functions.ts';
+import { createApiHostCall } from '../host-functions.ts';
 import { type HostCall, PluginError } from '../plugin-runner.ts';
 import { formatHookUrl, listParameters } from '../request-hook.ts';
 import { encodeSession } from '../session.ts';
@@ -57,7 +57,6 @@ class CallSource implements RequestSource {
   readonly scheme: string;
   readonly url: string;
   readonly receivedUrl: string;
-  readonly headers: readonly string[];
   readonly readBody: () => string;
   readonly #call: Exchange;
 
@@ -66,9 +65,13 @@ class CallSource implements RequestSource {
     this.scheme = call.peer.isTls ? 'https' : 'http';
     this.url = formatHookUrl(call);
     this.receivedUrl = call.target;
-    this.headers = call.headers.has('host') ? call.headers.flat : [...call.headers.flat, 'Host', call.host];
     this.readBody = readBody;
     this.#call = call;
+  }
+
+  listHeaders(): readonly string[] {
+    const { headers, host } = this.#call;
+    return headers.has('host') ? headers.flat : [...headers.flat, 'Host', host];
   }
 
   listParameters(): readonly string[] {
@@ -77,6 +80,7 @@ class CallSource implements RequestSource {
 }
 
 const readNothing = () => '';
+const listNothing = () => [];
 
 /** Hook of a trusted file: runs in the traffic thread, and may be asynchronous. */
 export function createTrustedHook(hook: PluginHook, context: DriverContext): TypedHook {
@@ -84,7 +88,7 @@ export function createTrustedHook(hook: PluginHook, context: DriverContext): Typ
   const { functionName, path } = hook;
   const run = services.trustedModules.find(path)[functionName];
   if (typeof run !== 'function') throw new ApiCompileError(`the plugin ${path} exports no function ${functionName}`);
-  const hostCall = createHostCall(services, model.identity);
+  const hostCall = createApiHostCall(services, model);
   const timeoutMs = services.settings['plugins.timeout_ms'];
   // A copy: a plugin that changes it changes no definition.
   const data = structuredClone(describeApi(context));
@@ -107,7 +111,8 @@ export function createTrustedHook(hook: PluginHook, context: DriverContext): Typ
     runResponse(call, received, body) {
       const host = new TrustedHost(hostCall, timeoutMs);
       const request = new TypedRequest(new CallSource(call, readNothing));
-      const response = new TypedResponse(received.status, received.headers.flat, () => decodeHookBody(hook, body));
+      const source = { listHeaders: () => received.headers.flat, listParameters: listNothing };
+      const response = new TypedResponse(received.status, source, () => decodeHookBody(hook, body));
       const hookContext = createContext('response', call, host);
       return execute(
         timeoutMs,

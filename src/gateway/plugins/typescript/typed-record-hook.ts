@@ -13,7 +13,7 @@ import { type RecordReturn, runRecordHook, TypedContext } from './hook-objects.t
 import { compileModules } from './module-files.ts';
 import { TrustedHost } from './trusted-hook.ts';
 import { describeThrown, limitTime } from './trusted-modules.ts';
-import { loadSet, readHookFiles, requireIdentifier } from './typescript-driver.ts';
+import { readHookFiles, requireIdentifier } from './typescript-driver.ts';
 
 /** Driver `typescript`: the hook of records is an export of a module, in the sandbox or of a trusted file. */
 export function createTypedRecordHook(record: RecordFunction, context: RecordHookContext): ApiRecordHook {
@@ -30,7 +30,7 @@ function createSandboxedRecordHook(record: RecordFunction, context: RecordHookCo
   const files = readHookFiles(record, 0, record.directory);
   const [{ name: module }] = files as [(typeof files)[number]];
   const hook = `${module}#${record.functionName}`;
-  const set = loadSet(context.services, {
+  const set = context.services.pluginRunner.load({
     owner: context.model.identity.orgId,
     files: [createGuestRuntime()],
     hooks: [],

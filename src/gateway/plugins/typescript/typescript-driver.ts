@@ -12,11 +12,11 @@ import {
   toRequestReturn,
   toResponseReturn,
 } from '../driver.ts';
-import { createHostCall } from '../host-functions.ts';
+import { createApiHostCall } from '../host-functions.ts';
 import { decodePluginCode, type PluginScript } from '../plugin-files.ts';
 import { PluginError } from '../plugin-runner.ts';
 import { encodeRequestCall, encodeResponseCall, parseResult } from '../request-hook.ts';
-import { GuestLoadError, type GuestModuleHook, type GuestSet } from '../sandbox/guest.ts';
+import type { GuestModuleHook } from '../sandbox/guest.ts';
 import { encodeSession } from '../session.ts';
 import { createGuestRuntime } from './guest-runtime.ts';
 import { compileModules, readModuleFiles } from './module-files.ts';
@@ -66,14 +66,14 @@ function loadSandboxed(hooks: readonly PluginHook[], context: DriverContext): Ma
     const [{ name: module }] = files as [PluginScript];
     entries.set(hook, { hook: `${module}#${hook.functionName}`, module, exportName: hook.functionName });
   }
-  const set = loadSet(services, {
+  const set = services.pluginRunner.load({
     owner: model.identity.orgId,
     files: [createGuestRuntime()],
     hooks: [],
     modules: { files: compileModules([...modules.values()]), hooks: [...entries.values()] },
     data: describeApi(context),
   });
-  const host = createHostCall(services, model.identity);
+  const host = createApiHostCall(services, model);
   return new Map(
     hooks.map((hook): [PluginHook, TypedHook] => {
       const { hook: key } = entries.get(hook)!;
@@ -109,13 +109,4 @@ export function readHookFiles(
 ): PluginScript[] {
   if (code === '') return readModuleFiles(directory, path);
   return [{ name: `inline-${index}/${functionName}.ts`, source: decodePluginCode(code, functionName).source }];
-}
-
-export function loadSet({ pluginRunner }: Pick<DriverContext['services'], 'pluginRunner'>, set: GuestSet) {
-  try {
-    return pluginRunner.load(set);
-  } catch (error) {
-    if (error instanceof GuestLoadError) throw new ApiCompileError(`a plugin does not load: ${error.message}`);
-    throw error;
-  }
 }

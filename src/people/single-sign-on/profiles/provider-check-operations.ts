@@ -17,17 +17,17 @@ export interface ProviderTestServices extends ProviderCheckServices, GroupGrantS
 
 const declared = { surface: 'dashboard', noun: 'identity profiles', permission: 'idm:write' } as const;
 
+export const ProviderCheckView = z.object({
+  check: z.string().describe('discovery, keys; metadata, certificates; connection, bind, search'),
+  status: z.enum(['passed', 'failed', 'skipped']),
+  message: z.string(),
+});
+
 const testResult = z.object({
   Status: z.enum(['OK', 'Error']),
   Message: z.string(),
   Meta: z.null(),
-  checks: z.array(
-    z.object({
-      check: z.string().describe('discovery, keys; metadata, certificates; connection, bind, search'),
-      status: z.enum(['passed', 'failed', 'skipped']),
-      message: z.string(),
-    }),
-  ),
+  checks: z.array(ProviderCheckView),
 });
 
 async function runTest(

@@ -5,7 +5,7 @@ import { runCountedAttempt } from '../counted-attempt.ts';
 import { problem } from '../problems.ts';
 import { findLoginProfile, type ProfileSignOnServices } from '../profile-sign-on.ts';
 import { toProfileUrls } from '../profiles/schema.ts';
-import { maxSamlResponseBytes } from '../route-bounds.ts';
+import { maxSamlEncodedCharacters } from '../route-bounds.ts';
 import { replyWithFailure, type SignOnReplyServices } from '../sign-on-reply.ts';
 import { formatMetadata } from './service-metadata.ts';
 import { receiveResponse, type SamlServices, toServiceProvider } from './sign-on.ts';
@@ -13,9 +13,6 @@ import { receiveResponse, type SamlServices, toServiceProvider } from './sign-on
 export type SamlRouteServices = ProfileSignOnServices &
   SignOnReplyServices &
   SamlServices & { readonly signInLimit: SignInLimit };
-
-/** Base64 is a third longer, and may have line breaks. */
-const maxEncodedCharacters = 1.4 * maxSamlResponseBytes;
 
 /** Routes that SAML has beside those of redirects: the assertion consumer service, and the service provider metadata. */
 export const createSamlHandlers = (services: SamlRouteServices) => ({
@@ -35,7 +32,7 @@ export const createSamlHandlers = (services: SamlRouteServices) => ({
 function readEncodedResponse({ body }: FastifyRequest): string {
   const text = Buffer.isBuffer(body) ? body.toString('utf8') : '';
   const [encoded, ...others] = new URLSearchParams(text).getAll('SAMLResponse');
-  if (!encoded || others.length > 0 || encoded.length > maxEncodedCharacters) throw problem.response_missing();
+  if (!encoded || others.length > 0 || encoded.length > maxSamlEncodedCharacters) throw problem.response_missing();
   return encoded;
 }
 

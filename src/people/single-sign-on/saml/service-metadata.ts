@@ -20,15 +20,18 @@ const encryptionMethods = [
   'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
 ];
 
+/** A site without single logout has no address for it. */
+type MetadataSource = Omit<ServiceProvider, 'logoutUrl'> & Partial<Pick<ServiceProvider, 'logoutUrl'>>;
+
 /** Service provider metadata, to register at the identity provider. Assertions must be signed. */
-export const formatMetadata = ({ entityId, redirectUrl, logoutUrl, key }: ServiceProvider): string =>
+export const formatMetadata = ({ entityId, redirectUrl, logoutUrl, key }: MetadataSource): string =>
   [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${escapeMarkup(entityId)}">`,
     '<SPSSODescriptor AuthnRequestsSigned="false" WantAssertionsSigned="true"',
     ' protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">',
     ...(key ? [formatKey('signing', key), formatKey('encryption', key)] : []),
-    ...(key ? [redirectBinding, postBinding].map(binding => formatLogoutService(binding, logoutUrl)) : []),
+    ...(key && logoutUrl ? [redirectBinding, postBinding].map(binding => formatLogoutService(binding, logoutUrl)) : []),
     `<AssertionConsumerService index="0" isDefault="true" Binding="${postBinding}" Location="${escapeMarkup(redirectUrl)}"/>`,
     '</SPSSODescriptor></EntityDescriptor>',
   ].join('\n');

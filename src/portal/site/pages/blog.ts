@@ -1,4 +1,5 @@
-import type { StoredPost } from '../../posts/schema.ts';
+import type { StoredLabel, StoredPost } from '../../posts/schema.ts';
+import { formatPostDay } from '../../posts/store.ts';
 import { renderContent, renderMarkdown } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
 import type { SiteDocument, SitePage, SiteRequest, SiteServices } from '../page.ts';
@@ -10,7 +11,8 @@ const maxLatest = 3;
 
 /** `/blog/2026/11/17/path` in UTC, of the day of its creation. */
 export const toPostUrl = ({ CreatedAt, Path }: Pick<StoredPost, 'CreatedAt' | 'Path'>): string =>
-  `/blog/${new Date(CreatedAt).toISOString().slice(0, 10).replaceAll('-', '/')}/${encodeURIComponent(Path)}`;
+  `/blog/${formatPostDay(CreatedAt)}/${encodeURIComponent(Path)}`;
+const toCategoryUrl = ({ Name }: Pick<StoredLabel, 'Name'>): string => `/blog/category/${encodeURIComponent(Name)}`;
 
 export const listPublishedPosts = ({ posts }: SiteServices, { page, size }: { page: number; size: number }) =>
   posts.page({ page, per_page: size }, { status: 'published' });
@@ -39,6 +41,28 @@ async function respondList({ query }: SiteRequest, services: SiteServices): Prom
   };
 }
 
+/** Published posts of a category; one without any does not exist for visitors. */
+async function respondCategory(
+  { params, query }: SiteRequest,
+  { posts }: SiteServices,
+): Promise<SiteDocument | undefined> {
+  const category = await posts.categories.findByName(params.category!);
+  if (!category) return undefined;
+  const page = readPage(query);
+  const shown = await posts.pageOfCategory(category.ID, { page, size: pageSize });
+  if (shown.length === 0) return undefined;
+  const next = await posts.pageOfCategory(category.ID, { page: page * pageSize + 1, size: 1 });
+  const url = toCategoryUrl(category);
+  return {
+    title: category.Name,
+    section: 'blog',
+    isIndexable: true,
+    main: html`<div class="head"><p class="dim"><a href="/blog">Blog</a></p><h1>${category.Name}</h1></div>
+<ul class="cards">${shown.map(renderPostCard)}</ul>
+${renderPageLinks(page, next.length > 0, number => `${url}?page=${number}`)}`,
+  };
+}
+
 export const renderPostContent = ({ MarkdownEnabled, MarkdownContent, Content }: StoredPost): Markup =>
   MarkdownEnabled ? renderMarkdown(MarkdownContent) : renderContent(Content);
 
@@ -53,7 +77,7 @@ async function respondPost({ params, path }: SiteRequest, services: SiteServices
     description: post.Lede,
     isIndexable: true,
     main: html`<article class="prose"><p class="dim">${formatDay(post.CreatedAt)}
-${labels!.categories.map(it => html` · ${it.Name}`)}</p>
+${labels!.categories.map(it => html` · <a href="${toCategoryUrl(it)}">${it.Name}</a>`)}</p>
 <h1>${post.Title}</h1>${post.Lede ? html`<p class="lead">${post.Lede}</p>` : ''}${renderPostContent(post)}</article>
 ${
   latest.length > 0
@@ -66,5 +90,6 @@ ${
 
 export const blogPages: readonly SitePage[] = [
   { method: 'GET', path: '/blog', access: 'all', respond: respondList },
+  { method: 'GET', path: '/blog/category/:category', access: 'all', respond: respondCategory },
   { method: 'GET', path: '/blog/:year/:month/:day/:path', access: 'all', respond: respondPost },
 ];

@@ -1,5 +1,7 @@
+import { listSearchWords } from '#storage/search-words.ts';
 import { partnersOf } from '../../join-table-store.ts';
 import type { StoredProduct } from '../../products/schema.ts';
+import type { OfferQuery } from '../../visibility/offer-store.ts';
 import { findVisibleCatalogues } from '../../visibility/visibility.ts';
 import { html, type Markup } from '../markup.ts';
 import { createOffer } from '../offer.ts';
@@ -15,8 +17,12 @@ import { type ProductCard, renderProductCard } from '../product-card.ts';
 import { formatAuth, formatCount, listKinds } from '../words.ts';
 
 const pageSize = 24;
-/** Candidates of a search that are compared, a batch at a time; those beyond are not found. */
+/** Products that a filter by kind or credential compares; those beyond are not found. */
 const maxCandidates = 2000;
+/** Counting takes time: a larger number is shown as "more than" this. */
+const maxCounted = 1000;
+/** Of a search. */
+const maxWords = 8;
 /** Keeps offsets in the range of the database. */
 const maxPage = 10_000;
 const maxTags = 40;
@@ -28,13 +34,6 @@ export interface ProductFilter {
   readonly kind: string;
   readonly auth: string;
 }
-
-/** Texts of a product that a search sees. */
-const textOf = (product: StoredProduct, tags: readonly string[]) =>
-  [product.Name, product.DisplayName, product.Description, product.Content, ...tags]
-    .concat(product.APIDetails.flatMap(({ Name, ChosenName = '', Description }) => [ChosenName || Name, Description]))
-    .join('\n')
-    .toLowerCase();
 
 async function loadCards(products: readonly StoredProduct[], { portal }: SiteServices): Promise<ProductCard[]> {
   const byProduct = await portal.productTags.leftOf(products.map(({ ID }) => ID));
@@ -54,34 +53,36 @@ export async function findProducts(
 ) {
   const catalogues = await findVisibleCatalogues(visitor.rights, services);
   const chosen = filter.catalogue ? catalogues.filter(it => it.NameWithSlug === filter.catalogue) : catalogues;
-  const query = { catalogueIds: chosen.map(({ ID }) => ID), tag: filter.tag || undefined };
+  const words = listSearchWords(filter.text).slice(0, maxWords);
+  if (filter.text && words.length === 0) return { cards: [], total: 0, hasMore: false, catalogues };
+  const query = { catalogueIds: chosen.map(({ ID }) => ID), tag: filter.tag || undefined, words };
+  const offset = (page - 1) * size;
+  if (filter.kind || filter.auth) {
+    const found = await findMatching(filter, query, services);
+    const cards = await loadCards(found.slice(offset, offset + size), services);
+    return { cards, total: found.length, hasMore: found.length > offset + size, catalogues };
+  }
   const offer = createOffer(services);
-  const first = (page - 1) * size;
-  if (!filter.text && !filter.kind && !filter.auth) {
-    const cards = await loadCards(await offer.listProducts({ ...query, limit: size, offset: first }), services);
-    return { cards, total: await offer.countProducts(query), catalogues };
-  }
-  const ids: number[] = [];
-  for await (const batch of offer.readProducts({ ...query, text: filter.text, limit: maxCandidates })) {
-    const cards = await loadCards(batch, services);
-    ids.push(...cards.filter(card => matches(card, filter)).map(({ product }) => product.ID));
-  }
-  const shown = await services.portal.products.byIds(ids.slice(first, first + size));
-  const cards = await loadCards(
-    ids.slice(first, first + size).flatMap(id => shown.get(id) ?? []),
-    services,
+  const listed = await offer.listProducts({ ...query, limit: size + 1, offset });
+  const total = await offer.countProducts({ ...query, limit: maxCounted + 1 });
+  return { cards: await loadCards(listed.slice(0, size), services), total, hasMore: listed.length > size, catalogues };
+}
+
+/** Products whose kind or credential the filter names: no column has them, so that a bounded number is compared. */
+async function findMatching(
+  { kind, auth }: ProductFilter,
+  query: Omit<OfferQuery, 'limit'>,
+  services: SiteServices,
+): Promise<StoredProduct[]> {
+  const candidates = await createOffer(services).listProducts({ ...query, limit: maxCandidates });
+  return candidates.filter(
+    product => (!kind || listKinds(product).includes(kind)) && (!auth || formatAuth(product) === auth),
   );
-  return { cards, total: ids.length, catalogues };
 }
 
 /** Page number of a query, from 1. */
 export const readPage = (query: SiteFields): number =>
   Math.min(maxPage, Math.max(1, Number.parseInt(query('page'), 10) || 1));
-
-const matches = ({ product, tags }: ProductCard, { text, kind, auth }: ProductFilter) =>
-  (!text || textOf(product, tags).includes(text.toLowerCase())) &&
-  (!kind || listKinds(product).includes(kind)) &&
-  (!auth || formatAuth(product) === auth);
 
 const offeredKinds = ['REST', 'GraphQL', 'Events', 'MCP'];
 const offeredAuth = ['API key', 'OAuth 2.0', 'JSON Web Token', 'No credential'];
@@ -97,7 +98,7 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
     kind: query('type'),
     auth: query('auth'),
   };
-  const { cards, total, catalogues } = await findProducts(filter, request, services, { page });
+  const { cards, total, hasMore, catalogues } = await findProducts(filter, request, services, { page });
   const tags = await createOffer(services).listTags(
     catalogues.map(({ ID }) => ID),
     maxTags,
@@ -128,12 +129,16 @@ ${selects}
 <button class="secondary">Filter</button>
 ${isFiltered ? html`<a class="button quiet" href="${cataloguePath}">Clear</a>` : ''}</form>
 ${cards.length > 0 ? html`<ul class="cards">${cards.map(renderProductCard)}</ul>` : renderEmpty(isFiltered)}
-${renderPaging(page, Math.ceil(total / pageSize), number => toUrl({ page: String(number) }))}`,
+${renderPageLinks(page, hasMore, number => toUrl({ page: String(number) }), formatPages(total))}`,
   };
 }
 
+const formatPages = (total: number) => (total > maxCounted ? '' : ` of ${Math.ceil(total / pageSize)}`);
+
 const describeTotal = (total: number, isFiltered: boolean) =>
-  `${formatCount(total)} ${total === 1 ? 'product' : 'products'}${isFiltered ? ' match' : ''}`;
+  `${total > maxCounted ? `More than ${formatCount(maxCounted)}` : formatCount(total)} ${
+    total === 1 ? 'product' : 'products'
+  }${isFiltered ? ' match' : ''}`;
 
 /** Select field; absent without options. */
 const renderSelect = (name: string, label: string, value: string, options: readonly (readonly [string, string])[]) =>

@@ -1,3 +1,4 @@
+import { isBuiltInPath } from '../../pages/built-in-paths.ts';
 import type { StoredBlock, StoredPage } from '../../pages/schema.ts';
 import { anonymousVisitor, canSeeContent, type Visitor } from '../../visibility/rules.ts';
 import { renderContent, renderMarkdown } from '../markdown.ts';
@@ -8,9 +9,8 @@ import type { PageTemplate, SiteDocument, SiteLink, SiteRequest, SiteServices } 
 
 const maxNavigationPages = 6;
 const pageBatch = 100;
-/** Paths that the site answers itself. */
-const isOwnPath = (path: string) =>
-  /^\/($|portal(\/|$)|auth(\/|$)|blog(\/|$)|search$|site(\/|$)|assets\/theme(\/|$))/.test(path);
+/** Pages of earlier versions may have a path of the site itself; the page `/` has the texts of the home page. */
+const isOwnPath = (path: string) => path === '/' || isBuiltInPath(path);
 
 /** Address of a page: its path has characters that URLs do not. */
 const toContentUrl = (path: string) => path.split('/').map(encodeURIComponent).join('/');

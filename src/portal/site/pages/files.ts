@@ -1,9 +1,9 @@
 import { escapeMarkup } from '#base/escape-markup.ts';
+import { readPortalUrl } from '../../portal-url.ts';
 import { anonymousVisitor } from '../../visibility/rules.ts';
 import { findVisibleCatalogues } from '../../visibility/visibility.ts';
 import { createOffer, displayName } from '../offer.ts';
 import { cataloguePath, type SiteFile, type SitePage, type SiteServices, toProductUrl } from '../page.ts';
-import { readPortalUrl } from '../portal-url.ts';
 import { listPublishedPosts, toPostUrl } from './blog.ts';
 import { listContentPages } from './content-page.ts';
 

@@ -31,12 +31,15 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
     ...(found && { template: toPageTemplate(found) }),
     description: lead,
     isIndexable: true,
-    main: html`<section class="hero"><h1>${textOf(headlineBlock) || `Build with ${siteName}`}</h1>
+    main: html`<section class="hero"><h1>${textOf(headlineBlock) || formatHeadline(siteName)}</h1>
 <p class="lead">${lead}</p><p class="actions"><a class="button" href="${cataloguePath}">Browse products</a></p></section>
 ${await renderFeatured(request, services)}${renderSteps(request)}
 ${others.map(block => html`<section class="prose">${renderBlock(block)}</section>`)}${await renderPosts(services)}`,
   };
 }
+
+/** A name like *Developer portal* is a headline by itself. */
+const formatHeadline = (name: string) => (/\bportal\b/i.test(name) ? name : `Build with ${name}`);
 
 async function renderFeatured({ visitor }: SiteRequest, services: SiteServices): Promise<Markup | ''> {
   const catalogueIds = (await findVisibleCatalogues(visitor.rights, services)).map(({ ID }) => ID);

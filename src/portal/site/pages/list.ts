@@ -1,19 +1,57 @@
+import { appPages } from '../apps/app-actions.ts';
+import { appListPages } from '../apps/app-list.ts';
+import { checkoutPages } from '../apps/checkout.ts';
+import { notificationPages } from '../notifications/notification-page.ts';
 import type { SitePage } from '../page.ts';
+import { referencePages } from '../reference/pages.ts';
+import { signOnPages } from '../sign-on/sign-on-pages.ts';
+import { invitePages } from '../team/invite-form.ts';
+import { memberListPages } from '../team/member-list.ts';
+import { memberPages } from '../team/member-page.ts';
+import { organisationPages } from '../team/organisation-page.ts';
+import { termsPages } from '../terms/terms-page.ts';
+import { usagePages } from '../usage/usage-page.ts';
 import { blogPages } from './blog.ts';
 import { cataloguePages } from './catalogue.ts';
+import { changelogPages } from './changelog.ts';
 import { filePages } from './files.ts';
+import { forgottenPasswordPages } from './forgotten-password.ts';
 import { homePages } from './home.ts';
+import { invitationPages } from './invitation.ts';
+import { previewPages } from './previews.ts';
 import { productPages } from './product.ts';
+import { profilePages } from './profile.ts';
+import { registerPages } from './register.ts';
 import { searchPages } from './search.ts';
 import { signInPages } from './sign-in.ts';
+import { verifyPages } from './verify.ts';
 
 /** Every page of the site, except those of administrators. */
 export const sitePages: readonly SitePage[] = [
   ...homePages,
   ...cataloguePages,
   ...productPages,
+  ...changelogPages,
+  ...referencePages,
   ...blogPages,
   ...searchPages,
   ...signInPages,
+  ...signOnPages,
+  ...registerPages,
+  ...invitationPages,
+  ...verifyPages,
+  ...forgottenPasswordPages,
   ...filePages,
+  ...appListPages,
+  ...appPages,
+  ...checkoutPages,
+  ...usagePages,
+  ...profilePages,
+  ...memberListPages,
+  ...invitePages,
+  ...memberPages,
+  ...organisationPages,
+  ...termsPages,
+  ...previewPages,
+  ...notificationPages,
 ];

@@ -5,7 +5,14 @@ import { findVisibleDocs } from '../../visibility/kinds.ts';
 import { canSeeContent } from '../../visibility/rules.ts';
 import { renderContent } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
-import { displayName, findAccessObstacle, findProductOffer, type PlanOffer, type ProductOffer } from '../offer.ts';
+import {
+  displayName,
+  findAccessObstacle,
+  findProductOffer,
+  type PlanOffer,
+  type ProductOffer,
+  toCheckoutUrl,
+} from '../offer.ts';
 import {
   cataloguePath,
   type SiteDocument,
@@ -16,12 +23,13 @@ import {
   toProductUrl,
 } from '../page.ts';
 import { renderBadges, renderProductImage } from '../product-card.ts';
+import { listProductDocuments } from '../reference/documents.ts';
 import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
 import { renderPostContent } from './blog.ts';
 import { renderDraftNotice } from './content-page.ts';
 
 export interface ProductTab {
-  readonly id: 'overview' | 'guides';
+  readonly id: 'overview' | 'reference' | 'guides' | 'changelog';
   readonly main: Markup;
   readonly title?: string;
   readonly isWide?: boolean;
@@ -44,7 +52,9 @@ export async function renderProduct(
   const hasGuides = hasDocs ?? (await findVisibleDocs(offer.rights, offer, services)).length > 0;
   const tabs: readonly (readonly [ProductTab['id'], string, string, boolean])[] = [
     ['overview', 'Overview', url, true],
+    ['reference', 'Reference', `${url}/docs`, (await listProductDocuments(product, portal)).length > 0],
     ['guides', 'Get started', `${url}/guides`, hasGuides],
+    ['changelog', 'Changelog', `${url}/changelog`, (await portal.changelog.count(product.ID)) > 0],
   ];
   const name = displayName(product);
   const isRequestable = findAccessObstacle(product) === undefined && offers.length > 0;
@@ -109,15 +119,17 @@ function renderPlans(product: StoredProduct, offers: readonly PlanOffer[]): Mark
     return html`<section id="plans"><h2>Plans</h2><p class="dim">No plan is offered at the moment.</p></section>`;
   const names = new Set(offers.map(({ catalogueId }) => catalogueId));
   return html`<section id="plans" aria-labelledby="plans-title"><h2 id="plans-title">Plans</h2><ul class="cards plans">
-${offers.map(offer => renderPlan(offer, names.size > 1))}</ul></section>`;
+${offers.map(offer => renderPlan(product, offer, names.size > 1))}</ul></section>`;
 }
 
-function renderPlan({ plan, catalogueName }: PlanOffer, namesCatalogue: boolean): Markup {
+function renderPlan(product: StoredProduct, offer: PlanOffer, namesCatalogue: boolean): Markup {
+  const { plan, catalogueName } = offer;
   const name = displayName(plan);
   return html`<li class="card plan"><h3>${name}</h3>${namesCatalogue ? html`<p class="dim">In ${catalogueName}</p>` : ''}
 ${plan.Description ? html`<p class="line">${plan.Description}</p>` : ''}<ul class="facts"><li>${formatRate(plan)}</li>
 <li>${formatQuota(plan)}</li><li>${formatKeyLifetime(plan)}</li>
-<li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul></li>`;
+<li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul>
+<a class="button secondary" href="${toCheckoutUrl(product, offer)}">Access with this plan</a></li>`;
 }
 
 async function respondGuides(request: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {

@@ -4,25 +4,39 @@ import { hashDummyPassword, verifyPassword } from '#base/passwords.ts';
 import { Problem } from '#base/problems.ts';
 import { problem as sessionProblem } from '#people/sessions/problems.ts';
 import { readNextPath } from '#people/single-sign-on/next-path.ts';
+import { canSignUp } from '../../accounts/account-services.ts';
+import { createResetPath } from '../../accounts/password-reset.ts';
 import type { StoredPortalUser } from '../../users/schema.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
+import { auditForm } from '../audit.ts';
 import { renderCsrfField } from '../layout.ts';
-import { html } from '../markup.ts';
+import { html, type Markup } from '../markup.ts';
 import {
+  registerPath,
   type SiteDocument,
   type SitePage,
   type SiteReply,
   type SiteRequest,
   type SiteServices,
   signInPath,
+  toRegisterUrl,
 } from '../page.ts';
+import { renderDirectoryForm } from '../sign-on/directory-form.ts';
+import { listSignOnOptions, type SignOnOption } from '../sign-on/sign-on-profiles.ts';
 import { formatSiteCookie, sessionCookieName } from '../visitor.ts';
+import { forgottenPath } from './forgotten-password.ts';
 
 /** Longer values are no address or password of an account. */
 const maxFieldChars = 1024;
 
-function renderSignIn({ visitor, query, form }: SiteRequest, error = '', status = 200): SiteDocument {
+async function renderSignIn(
+  { visitor, query, form }: SiteRequest,
+  services: SiteServices,
+  error = '',
+  status = 200,
+): Promise<SiteDocument> {
   const next = readNextPath(query('next') || form('next'));
+  const options = await listSignOnOptions(next, services);
   return {
     status,
     title: 'Sign in',
@@ -33,12 +47,32 @@ ${error ? html`<p class="message errors" role="alert">${error}</p>` : ''}${rende
 <input id="login" name="login" type="email" autocomplete="username" required maxlength="254"
  value="${form('login').slice(0, 254)}">
 </div><div class="field"><label for="password">Password</label><input id="password" name="password" type="password"
- autocomplete="current-password" required maxlength="${maxFieldChars}"></div><button>Sign in</button></form>`,
+ autocomplete="current-password" required maxlength="${maxFieldChars}"></div><button>Sign in</button>
+<p class="dim"><a href="${forgottenPath}">Forgotten password</a>
+${canSignUp(services) ? html` · <a href="${next === '/' ? registerPath : toRegisterUrl(next)}">Sign up</a>` : ''}
+</p></form>${renderSignOnOptions(options, visitor.csrfToken, next)}`,
   };
 }
 
-async function show(request: SiteRequest): Promise<SiteReply> {
-  return request.visitor.user ? { redirect: readNextPath(request.query('next')) } : renderSignIn(request);
+/** Buttons of identity providers, and forms of directories. */
+function renderSignOnOptions(options: readonly SignOnOption[], csrfToken: string, next: string): Markup | '' {
+  if (options.length === 0) return '';
+  const query = next === '/' ? '' : `?next=${encodeURIComponent(next)}`;
+  const [directories, redirects] = [true, false].map(kind => options.filter(it => it.isDirectory === kind)) as [
+    SignOnOption[],
+    SignOnOption[],
+  ];
+  return html`<section aria-label="Single sign-on">${
+    redirects.length > 0
+      ? html`<div class="form">${redirects.map(
+          ({ name, path }) => html`<a class="button secondary" href="${path}${query}">Sign in with ${name}</a>`,
+        )}</div>`
+      : ''
+  }${directories.map(it => renderDirectoryForm(it, csrfToken, next))}</section>`;
+}
+
+async function show(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
+  return request.visitor.user ? { redirect: readNextPath(request.query('next')) } : renderSignIn(request, services);
 }
 
 /**
@@ -52,20 +86,6 @@ async function verifyUser(email: string, password: string, address: string, { po
   if (!canMatch) await hashDummyPassword(password, flow);
   return { user, isVerified: canMatch && (await verifyPassword(password, user.Password, flow)) && user.Active };
 }
-
-/** Audit record of a sign-in or sign-out; the address of an unknown user may be a mistyped password. */
-const auditSession = (
-  action: 'signInToPortal' | 'signOutOfPortal',
-  { path: url, address: ip }: SiteRequest,
-  user: StoredPortalUser | undefined,
-  status: number,
-  { writeAudit }: SiteServices,
-) => {
-  const object = user ? toSessionOwner(user.ID) : '';
-  const name = user?.Email ?? 'unknown user';
-  const actor = { surface: 'portal' as const, id: object, name, orgId: '', permissions: {} };
-  return writeAudit({ actor, orgId: '', action, method: 'POST', url, status, ip, object });
-};
 
 /** Session of a verified user; none where the account has changed since. A session of before ends (session fixation). */
 function openSiteSession(verified: StoredPortalUser, request: SiteRequest, { portal, records, clock }: SiteServices) {
@@ -82,27 +102,28 @@ function openSiteSession(verified: StoredPortalUser, request: SiteRequest, { por
 
 const refusal = 'The address or the password is wrong, or the account is not active.';
 
-const resetRefusal =
-  'A new password has to be set before the next sign-in: ask an administrator of this portal for one.';
-
 async function submit(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
   const { form, address, isSecure } = request;
   const email = form('login').trim().toLowerCase();
   if (email === '' || email.length > maxFieldChars || form('password').length > maxFieldChars)
-    return renderSignIn(request, refusal, 401);
+    return renderSignIn(request, services, refusal, 401);
   let attempt: ReturnType<SiteServices['portalSignInLimit']['begin']>;
   try {
     attempt = services.portalSignInLimit.begin(email, address);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== sessionProblem.limited.code) throw error;
-    return renderSignIn(request, error.message, error.status);
+    return renderSignIn(request, services, error.message, error.status);
   }
   const { user, isVerified } = await verifyUser(email, form('password'), address, services);
   const needsReset = isVerified && user!.ResetPassword;
   const token = isVerified && !needsReset ? await openSiteSession(user!, request, services) : undefined;
-  const status = needsReset ? 403 : token ? 303 : 401;
-  await auditSession('signInToPortal', request, user, status, services);
-  if (!token) return renderSignIn(request, needsReset ? resetRefusal : refusal, status);
+  const status = needsReset || token ? 303 : 401;
+  await auditForm('signInToPortal', request, user, status, services);
+  if (needsReset) {
+    attempt.succeed();
+    return { redirect: await createResetPath(user!, services) };
+  }
+  if (!token) return renderSignIn(request, services, refusal, status);
   attempt.succeed();
   const cookie = formatSiteCookie(sessionCookieName, token, services.settings['sessions.max_age_seconds'], isSecure);
   return { redirect: readNextPath(form('next')), cookies: [cookie] };
@@ -112,7 +133,7 @@ async function signOut(request: SiteRequest, services: SiteServices): Promise<Si
   const { visitor, isSecure } = request;
   if (visitor.user) {
     await services.portal.sessions.remove(toSessionOwner(visitor.user.ID), visitor.sessionId);
-    await auditSession('signOutOfPortal', request, visitor.user, 303, services);
+    await auditForm('signOutOfPortal', request, visitor.user, 303, services);
   }
   return { redirect: '/', cookies: [formatSiteCookie(sessionCookieName, '', 0, isSecure)] };
 }

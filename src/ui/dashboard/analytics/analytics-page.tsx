@@ -3,16 +3,16 @@ import { ChartSpline, Download, RefreshCw, SearchX, X } from 'lucide-react';
 import { useMemo } from 'react';
 import { Button, buttonClass } from '../../kit/button.tsx';
 import { formatNumber } from '../../kit/format.ts';
+import { useListChange } from '../../kit/list-search.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
-import { useListChange } from '../list-search.ts';
 import { ApiSelect } from '../monitor/api-select.tsx';
 import { RangeSelect } from '../monitor/range-select.tsx';
 import { useTimeRange } from '../monitor/time-range.ts';
 import { canUse, usePermission, useSession } from '../session/session.ts';
-import { ErrorReasons, TopApis, TopKeys } from './top-tables.tsx';
+import { ErrorReasons, TopApis, TopKeys, TopTags } from './top-tables.tsx';
 import { LatencyChart, TrafficChart, UsageFigures } from './usage-charts.tsx';
 import { toLogSearch, toUsageCsvAddress, toUsageQuery, toUsageScope, type UsageScope } from './usage-filters.ts';
 import { sumUsage } from './usage-series.ts';
@@ -27,10 +27,10 @@ export function AnalyticsPage() {
   const { range, refresh } = useTimeRange({ range: defaultRange, ...search });
   const canReadLogs = usePermission('log');
   const { start, end } = range;
-  const { api_id = '', key = '' } = search;
+  const { api_id = '', key = '', tags = '' } = search;
   const scope = useMemo(
-    () => toUsageScope({ api_id, key }, { start, end, name: undefined }),
-    [api_id, key, start, end],
+    () => toUsageScope({ api_id, key, tags }, { start, end, name: undefined }),
+    [api_id, key, tags, start, end],
   );
   return (
     <PageFrame
@@ -65,6 +65,11 @@ export function AnalyticsPage() {
               <span className="max-w-48 truncate font-mono text-small">{own.keyFilter(key)}</span>
             </Button>
           )}
+          {tags && (
+            <Button icon={X} aria-label={own.removeTagFilter} onClick={() => change({ tags: undefined })}>
+              <span className="max-w-48 truncate font-mono text-small">{own.tagFilter(tags)}</span>
+            </Button>
+          )}
         </search>
         <Usage scope={scope} />
       </div>
@@ -85,7 +90,8 @@ function Usage({ scope }: { scope: UsageScope }) {
   const items = read.isError ? undefined : read.data?.value.data;
   const totals = useMemo(() => sumUsage(items ?? []), [items]);
   if (!items) return <QueryState query={read} />;
-  if (totals.requests === 0) return <EmptyUsage isFiltered={Boolean(scope.api_id || scope.key)} onClear={clear} />;
+  if (totals.requests === 0)
+    return <EmptyUsage isFiltered={Boolean(scope.api_id || scope.key || scope.tags)} onClear={clear} />;
   const dropped = read.data?.value.dropped ?? 0;
   return (
     <>
@@ -96,6 +102,7 @@ function Usage({ scope }: { scope: UsageScope }) {
         <LatencyChart scope={scope} />
         <TopApis scope={scope} onNarrow={change} />
         {!isNarrowed && <TopKeys scope={scope} onNarrow={change} />}
+        {!isNarrowed && <TopTags scope={scope} onNarrow={change} />}
         <ErrorReasons scope={scope} />
       </div>
     </>

@@ -19,7 +19,7 @@ const countColumns: readonly TopColumn[] = [
 
 interface TopProps {
   readonly scope: UsageScope;
-  onNarrow(change: { readonly api_id?: string; readonly key?: string }): void;
+  onNarrow(change: { readonly api_id?: string; readonly key?: string; readonly tags?: string }): void;
 }
 
 /** Count of errors, with a link to them for users who may read logs. */
@@ -91,6 +91,39 @@ export function TopKeys({ scope, onNarrow }: TopProps) {
     />
   );
 }
+
+/** A request counts under each of its tags. */
+export function TopTags({ scope, onNarrow }: TopProps) {
+  const canReadLogs = usePermission('log');
+  const nameColumn: TopColumn = {
+    title: own.columns.tag,
+    cell: ({ id: { tag } }) =>
+      canNarrow(tag) ? (
+        <button type="button" className={linkClass} title={own.narrowTo(tag)} onClick={() => onNarrow({ tags: tag })}>
+          {tag}
+        </button>
+      ) : (
+        tag || <span className="text-dim">{own.noTag}</span>
+      ),
+  };
+  return (
+    <TopTable
+      title={own.topTags}
+      scope={scope}
+      query={{ group_by: 'tag' }}
+      idOf={({ id }) => id.tag}
+      columns={[
+        nameColumn,
+        ...countColumns,
+        errorColumn(scope, canReadLogs, ({ id: { tag } }) => (canNarrow(tag) ? { tags: tag } : {})),
+      ]}
+      emptyText={own.emptyTitle}
+    />
+  );
+}
+
+/** A comma separates the tags of the filter. */
+const canNarrow = (tag: string) => tag !== '' && !tag.includes(',');
 
 /** Errors by status and by what refused the request. */
 export function ErrorReasons({ scope }: { scope: UsageScope }) {

@@ -26,12 +26,14 @@ const Figure = ({ label, value }: { label: string; value: string }) => (
 );
 
 interface TrafficProps {
+  readonly title?: string;
   readonly scope: UsageScope;
   readonly items: readonly UsageCount[];
   readonly totals: UsageTotals;
 }
 
-export function TrafficChart({ scope, items, totals: { requests, failures } }: TrafficProps) {
+export function TrafficChart({ title = own.traffic, scope, items, totals }: TrafficProps) {
+  const { requests, failures } = totals;
   const { times, series } = useMemo(() => {
     const { times, hits, errors } = buildUsageSeries(items, scope);
     const lines = [
@@ -41,7 +43,7 @@ export function TrafficChart({ scope, items, totals: { requests, failures } }: T
     return { times, series: lines };
   }, [items, scope]);
   return (
-    <Card title={own.traffic}>
+    <Card title={title}>
       <Chart
         summary={own.trafficSummary(formatNumber(requests), formatNumber(failures))}
         times={times}

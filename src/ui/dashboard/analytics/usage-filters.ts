@@ -1,9 +1,9 @@
 import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
-import type { ListSearch } from '../list-search.ts';
+import type { ListSearch } from '../../kit/list-search.ts';
 import type { TimeRange } from '../monitor/time-range.ts';
 
 /** Filters of the analytics in the address. */
-export const usageFilterNames = ['range', 'start', 'end', 'api_id', 'key'] as const;
+export const usageFilterNames = ['range', 'start', 'end', 'api_id', 'key', 'tags'] as const;
 export type UsageSearch = ListSearch<(typeof usageFilterNames)[number]>;
 export type UsageCount = ResultOf<'GET /api/usage'>['data'][number];
 type UsageQuery = ArgumentsOf<'GET /api/usage'>['query'];
@@ -16,6 +16,7 @@ export interface UsageScope {
   readonly res: 'minute' | 'hour' | 'day';
   readonly api_id?: string;
   readonly key?: string;
+  readonly tags?: string;
 }
 
 const minute = 60;
@@ -26,7 +27,7 @@ const maxMinuteRange = 6 * hour;
 const maxHourRange = 45 * day;
 
 /** Time in whole steps, and the filters of the address. */
-export function toUsageScope({ api_id, key }: UsageSearch, { start, end }: TimeRange): UsageScope {
+export function toUsageScope({ api_id, key, tags }: UsageSearch, { start, end }: TimeRange): UsageScope {
   const length = end - start;
   const [res, stepSeconds] =
     length <= maxMinuteRange
@@ -41,6 +42,7 @@ export function toUsageScope({ api_id, key }: UsageSearch, { start, end }: TimeR
     res,
     ...(api_id ? { api_id } : {}),
     ...(key ? { key } : {}),
+    ...(tags ? { tags } : {}),
   };
 }
 
@@ -56,10 +58,14 @@ export function toUsageCsvAddress({ stepSeconds: _step, res: _res, ...scope }: U
 }
 
 /** Address of the requests behind a count: `end` of the logs is inclusive. */
-export const toLogSearch = ({ start, end, api_id, key }: UsageScope, more: Readonly<Record<string, string>> = {}) => ({
+export const toLogSearch = (
+  { start, end, api_id, key, tags }: UsageScope,
+  more: Readonly<Record<string, string>> = {},
+) => ({
   start: String(start),
   end: String(end - 1),
   ...(api_id ? { api_id } : {}),
   ...(key ? { key } : {}),
+  ...(tags ? { tags } : {}),
   ...more,
 });

@@ -5,7 +5,9 @@ import type { MenuItem } from '../../kit/menu.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
+import { usePermission } from '../session/session.ts';
 import type { ApiOutline } from './api-outline.ts';
+import { DeleteApiDialog } from './delete-api-dialog.tsx';
 
 const own = texts.apis;
 const refreshed = ['GET /api/apis', 'GET /api/apis/{apiId}', 'GET /api/apis/{apiId}/status'] as const;
@@ -22,8 +24,8 @@ export function useApiActions(onDeleted: () => void = () => undefined) {
   const [pending, setPending] = useState<PendingAction>();
   const activate = useWrite('PUT /api/apis/{apiId}/actions/activate', refreshed);
   const deactivate = useWrite('PUT /api/apis/{apiId}/actions/deactivate', refreshed);
-  const remove = useWrite('DELETE /api/apis/{apiId}', refreshed);
-  const removeDocument = useWrite('DELETE /api/apis/oas/{apiId}', refreshed);
+  const purge = useWrite('DELETE /api/cache/{apiId}', []);
+  const canPurge = usePermission('system:write');
   const finish = (text: string) => ({
     onSuccess: () => toasts.showSuccess(text),
     onError: (error: Error) => toasts.showError(error.message),
@@ -32,16 +34,8 @@ export function useApiActions(onDeleted: () => void = () => undefined) {
 
   const confirm = () => {
     if (!pending) return;
-    const { kind, api } = pending;
-    const given = { params: { apiId: api.id } } as never;
-    if (kind === 'deactivate') return deactivate.mutate({ given }, finish(own.deactivated(api.name)));
-    const { mutate } = api.format === 'classic' ? remove : removeDocument;
-    const { onSuccess, ...rest } = finish(own.deleted(api.name));
-    const leave = () => {
-      onSuccess();
-      onDeleted();
-    };
-    mutate({ given }, { ...rest, onSuccess: leave });
+    const { api } = pending;
+    deactivate.mutate({ given: { params: { apiId: api.id } } }, finish(own.deactivated(api.name)));
   };
   const menuOf = (api: ApiOutline): readonly (MenuItem | 'line')[] => [
     { label: own.open, onSelect: () => void navigate({ to: '/apis/$apiId', params: { apiId: api.id } }) },
@@ -49,30 +43,41 @@ export function useApiActions(onDeleted: () => void = () => undefined) {
       ? { label: own.deactivate, onSelect: () => setPending({ kind: 'deactivate', api }) }
       : {
           label: own.activate,
-          onSelect: () =>
-            activate.mutate({ given: { params: { apiId: api.id } } as never }, finish(own.activated(api.name))),
+          onSelect: () => activate.mutate({ given: { params: { apiId: api.id } } }, finish(own.activated(api.name))),
         },
+    ...(canPurge
+      ? [
+          {
+            label: own.purge,
+            onSelect: () => purge.mutate({ given: { params: { apiId: api.id } } }, finish(own.purged(api.name))),
+          },
+        ]
+      : []),
     'line',
     { label: own.delete, isDanger: true, onSelect: () => setPending({ kind: 'delete', api }) },
   ];
-  const isBusy = deactivate.isPending || remove.isPending || removeDocument.isPending;
-  return { menuOf, pending, confirm, isBusy, cancel: () => setPending(undefined) };
+  const close = () => setPending(undefined);
+  const leave = () => {
+    close();
+    onDeleted();
+  };
+  return { menuOf, pending, confirm, isBusy: deactivate.isPending, close, leave };
 }
 
 export function ApiConfirmation({ actions }: { actions: ReturnType<typeof useApiActions> }) {
-  const { pending, confirm, cancel, isBusy } = actions;
+  const { pending, confirm, close, leave, isBusy } = actions;
+  if (pending?.kind === 'delete') return <DeleteApiDialog api={pending.api} onClose={close} onDeleted={leave} />;
   const name = pending?.api.name ?? '';
-  const isDelete = pending?.kind === 'delete';
   return (
     <ConfirmDialog
       isOpen={pending !== undefined}
-      tier={isDelete ? 3 : 2}
-      title={isDelete ? own.deleteTitle(name) : own.deactivateTitle(name)}
-      consequence={isDelete ? own.deleteConsequence : own.deactivateConsequence}
-      action={isDelete ? own.deleteAction(name) : own.deactivateAction(name)}
+      tier={2}
+      title={own.deactivateTitle(name)}
+      consequence={own.deactivateConsequence}
+      action={own.deactivateAction(name)}
       isBusy={isBusy}
       onConfirm={confirm}
-      onClose={cancel}
+      onClose={close}
     />
   );
 }

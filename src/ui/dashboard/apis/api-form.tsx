@@ -5,10 +5,10 @@ import { type ApiDraft, isUpstreamUrl, toListenPath } from './new-api.ts';
 
 const own = texts.apis;
 
-type Faults = Partial<Record<'name' | 'upstream' | 'listenPath', string>>;
+type Faults = Partial<Record<'name' | 'upstream' | 'listenPath' | 'schema', string>>;
 
-/** Fields of a new API. The listen path follows the name until it is typed. */
-export function useApiForm(upstream = '') {
+/** Fields of a new API; one with sources of its own has no upstream. The listen path follows the name until it is typed. */
+export function useApiForm(upstream = '', hasUpstream = true) {
   const [fields, setFields] = useState<ApiDraft>({ name: '', upstream, listenPath: '', isProtected: true });
   const [hasOwnPath, setOwnPath] = useState(false);
   const [faults, setFaults] = useState<Faults>({});
@@ -19,19 +19,20 @@ export function useApiForm(upstream = '') {
     setFields(before => ({ ...before, ...some }));
   };
   /** The faults appear at their fields; true where there are none. */
-  const check = () => {
+  const check = (more: Faults = {}) => {
     const found: Faults = {
       ...(api.name.trim() === '' ? { name: own.nameMissing } : {}),
-      ...(isUpstreamUrl(api.upstream) ? {} : { upstream: own.upstreamInvalid }),
+      ...(!hasUpstream || isUpstreamUrl(api.upstream) ? {} : { upstream: own.upstreamInvalid }),
       ...(api.listenPath.startsWith('/') ? {} : { listenPath: own.pathInvalid }),
+      ...more,
     };
     setFaults(found);
     return Object.keys(found).length === 0;
   };
-  return { api, set, faults, check };
+  return { api, set, faults, check, hasUpstream };
 }
 
-export function ApiFields({ form: { api, set, faults } }: { form: ReturnType<typeof useApiForm> }) {
+export function ApiFields({ form: { api, set, faults, hasUpstream } }: { form: ReturnType<typeof useApiForm> }) {
   return (
     <>
       <TextField
@@ -42,16 +43,18 @@ export function ApiFields({ form: { api, set, faults } }: { form: ReturnType<typ
         value={api.name}
         onChange={event => set({ name: event.target.value })}
       />
-      <TextField
-        label={own.upstream}
-        required
-        type="url"
-        isMono
-        placeholder="https://"
-        error={faults.upstream}
-        value={api.upstream}
-        onChange={event => set({ upstream: event.target.value })}
-      />
+      {hasUpstream && (
+        <TextField
+          label={own.upstream}
+          required
+          type="url"
+          isMono
+          placeholder="https://"
+          error={faults.upstream}
+          value={api.upstream}
+          onChange={event => set({ upstream: event.target.value })}
+        />
+      )}
       <TextField
         label={own.listenPath}
         required

@@ -14,14 +14,20 @@ export interface LoadedApi extends DraftSource {
   readonly api: ApiOutline;
   /** The definition in its own format. */
   readonly definition: FormObject;
+  /** The definition in the classic format, of either. */
+  readonly classic: FormObject;
 }
 
 type ApiItem = ResultOf<'GET /api/apis/{apiId}'>;
 
-function toStored(item: ApiItem, etag: string | undefined): StoredDefinition & { readonly definition: FormObject } {
+function toStored(
+  item: ApiItem,
+  etag: string | undefined,
+): StoredDefinition & Pick<LoadedApi, 'definition' | 'classic'> {
   const api = toApiOutline(item);
-  const definition = toJsonObject(api.format === 'classic' ? item.api_definition : item.oas);
-  return { api, text: JSON.stringify(definition, null, 2), etag, definition };
+  const classic = toJsonObject(item.api_definition);
+  const definition = api.format === 'classic' ? classic : toJsonObject(item.oas);
+  return { api, text: JSON.stringify(definition, null, 2), etag, definition, classic };
 }
 
 /** Page about the API of the address: head and tabs, then its content once the API is loaded. */
@@ -41,10 +47,10 @@ export function ApiFrame({
     return next && toStored(next.value, next.etag);
   }, [refetch]);
   if (!stored) return <QueryState query={query} />;
-  const { api, definition } = stored;
+  const { api, definition, classic } = stored;
   return (
     <ApiHead api={api} actions={actions?.(api)}>
-      {children({ api, definition, stored, reload })}
+      {children({ api, definition, classic, stored, reload })}
     </ApiHead>
   );
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { StatusPill } from '../../kit/badge.tsx';
+import { useCurrentInView } from '../../kit/current-in-view.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { texts } from '../../texts/texts.ts';
@@ -9,6 +10,9 @@ import type { ApiOutline } from './api-outline.ts';
 const own = texts.apis;
 const tab = 'shrink-0 border-b-2 border-transparent px-1 py-2 text-dim hover:text-ink';
 const activeTab = { className: 'border-accent! text-ink!', 'aria-current': 'page' as const };
+
+/** A gateway reports a state some time after the change that causes it. */
+const refetchIntervalMs = 5_000;
 
 const tabs = [
   ['/apis/$apiId', own.tabs.overview],
@@ -22,15 +26,24 @@ const tabs = [
 ] as const;
 
 const schemaTab = ['/apis/$apiId/schema', own.tabs.schema] as const;
+const sourcesTab = ['/apis/$apiId/graph', own.tabs.graph] as const;
+const playgroundTab = ['/apis/$apiId/playground', own.tabs.playground] as const;
+
+/** Endpoints of a GraphQL API are operations of its schema. */
+function listTabs({ isGraphql, hasSources }: ApiOutline) {
+  if (!isGraphql) return tabs;
+  const ofGraph = [schemaTab, ...(hasSources ? [sourcesTab] : []), playgroundTab];
+  return [...tabs.slice(0, 2), ...ofGraph, ...tabs.slice(2)];
+}
 
 /** Head of every page about one API: name, state, tabs. */
 export function ApiHead({ api, actions, children }: { api: ApiOutline; actions?: ReactNode; children: ReactNode }) {
   const params = { apiId: api.id };
-  const shown = api.isGraphql ? [...tabs.slice(0, 2), schemaTab, ...tabs.slice(2)] : tabs;
+  const tabList = useCurrentInView();
   return (
     <PageFrame title={api.name || api.id} status={<ServedPill api={api} />} actions={actions}>
-      <nav aria-label={api.name} className="mb-4 flex gap-4 overflow-x-auto border-b border-line px-1">
-        {shown.map(([to, label]) => (
+      <nav ref={tabList} aria-label={api.name} className="mb-4 flex gap-4 overflow-x-auto border-b border-line px-1">
+        {listTabs(api).map(([to, label]) => (
           <Link
             key={to}
             to={to}
@@ -50,7 +63,8 @@ export function ApiHead({ api, actions, children }: { api: ApiOutline; actions?:
 
 /** State of the API on the gateway, with the reason where it is not served. */
 function ServedPill({ api }: { api: ApiOutline }) {
-  const { data } = useOperation('GET /api/apis/{apiId}/status', { params: { apiId: api.id } });
+  const given = { params: { apiId: api.id } };
+  const { data } = useOperation('GET /api/apis/{apiId}/status', given, { refetchIntervalMs });
   if (!api.isActive) return <StatusPill tone="neutral">{own.inactive}</StatusPill>;
   if (!data) return null;
   const { served, reason } = data.value;

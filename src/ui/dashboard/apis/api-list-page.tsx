@@ -1,24 +1,28 @@
 import { Link, useSearch } from '@tanstack/react-router';
-import { Boxes, Plus } from 'lucide-react';
+import { Plus } from 'lucide-react';
+import { useMemo } from 'react';
 import { Badge, StatusPill } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import type { ArgumentsOf } from '../../kit/calls.ts';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { FilterSelect } from '../../kit/field.tsx';
+import { useListChange } from '../../kit/list-search.ts';
+import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
-import { Notice, QueryState } from '../../kit/states.tsx';
+import { QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
-import { useListChange } from '../list-search.ts';
-import { ListToolbar } from '../list-toolbar.tsx';
 import { useListView } from '../list-view.tsx';
 import { usePermission } from '../session/session.ts';
 import { ApiConfirmation, useApiActions } from './api-actions.tsx';
 import { type ApiOutline, toApiOutline } from './api-outline.ts';
+import { StartCards } from './start-cards.tsx';
 
 const own = texts.apis;
 const newestFirst = '-updated_at';
+/** Categories that the filter offers. */
+const maxCategories = 200;
 type ListQuery = NonNullable<ArgumentsOf<'GET /api/apis'>['query']>;
 
 const columns: readonly Column<ApiOutline>[] = [
@@ -94,10 +98,11 @@ function ApiList() {
   const { sort = newestFirst, p = 1, ...filters } = search;
   const query = { ...filters, sort, p } as ListQuery;
   const list = useOperation('GET /api/apis', { query }, { keepPrevious: true });
+  const apis = list.data?.value.apis;
+  const rows = useMemo(() => (apis ?? []).map(toApiOutline), [apis]);
   if (!list.data) return <QueryState query={list} />;
-  const rows = list.data.value.apis.map(toApiOutline);
   const isFiltered = Object.keys(filters).length > 0;
-  if (rows.length === 0 && !isFiltered && p === 1) return <EmptyList />;
+  if (rows.length === 0 && !isFiltered && p === 1) return <StartCards />;
   return (
     <>
       <DataTable
@@ -127,7 +132,12 @@ function ApiList() {
 }
 
 interface FiltersProps {
-  readonly search: { readonly auth_type?: string; readonly state?: string; readonly format?: string };
+  readonly search: {
+    readonly auth_type?: string;
+    readonly state?: string;
+    readonly format?: string;
+    readonly category?: string;
+  };
   onChange(next: Readonly<Record<string, string>>): void;
 }
 
@@ -140,25 +150,15 @@ function Filters({ search, onChange }: FiltersProps) {
       options={[{ value: '', label }, ...Object.entries(values).map(([value, text]) => ({ value, label: text }))]}
     />
   );
+  const { data } = useOperation('GET /api/apis/categories', {});
+  const counts = (data?.value.categories ?? []).slice(0, maxCategories);
+  const categories = Object.fromEntries(counts.map(({ name, count }) => [name, own.category(name, count)]));
   return (
     <>
+      {counts.length > 0 && select('category', own.anyCategory, categories)}
       {select('auth_type', own.anyAuthentication, own.authentication)}
       {select('state', own.anyState, own.states)}
       {select('format', own.anyFormat, own.formats)}
     </>
   );
 }
-
-const EmptyList = () => (
-  <Notice
-    icon={Boxes}
-    title={own.emptyTitle}
-    action={
-      <Link to="/apis/new" className={buttonClass('primary')}>
-        {own.create}
-      </Link>
-    }
-  >
-    {own.emptyAbout}
-  </Notice>
-);

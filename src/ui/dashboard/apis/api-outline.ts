@@ -10,6 +10,10 @@ export interface ApiOutline {
   readonly isActive: boolean;
   /** It has a GraphQL schema. */
   readonly isGraphql: boolean;
+  /** Its fields have data sources or subgraphs of their own. */
+  readonly hasSources: boolean;
+  /** It is the base of versions, which are APIs of their own. */
+  readonly isBase: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -21,12 +25,15 @@ interface Loose {
 
 const asObject = (value: unknown): Loose => (typeof value === 'object' && value !== null ? (value as Loose) : {});
 
+const graphsWithSources: ReadonlySet<string> = new Set(['executionEngine', 'supergraph']);
+
 export function toApiOutline(item: ApiItem): ApiOutline {
   const definition = asObject(item.api_definition);
   const gateway = asObject(asObject(item.oas)['x-gw-api-gateway']);
   const info = asObject(gateway.info);
   const isOas = definition.is_oas === true || item.oas !== undefined;
   const listen = asObject(asObject(gateway.server).listenPath);
+  const isGraphql = asObject(definition.graphql).enabled === true;
   return {
     id: item.api_definition.api_id,
     name: String(definition.name ?? info.name ?? ''),
@@ -34,7 +41,9 @@ export function toApiOutline(item: ApiItem): ApiOutline {
     listenPath: String(listen.value ?? asObject(definition.proxy).listen_path ?? ''),
     authentication: listAuthentication(definition),
     isActive: definition.active !== false,
-    isGraphql: asObject(definition.graphql).enabled === true,
+    isGraphql,
+    hasSources: isGraphql && graphsWithSources.has(String(asObject(definition.graphql).execution_mode)),
+    isBase: Object.keys(asObject(asObject(info.versioning).versions)).length > 0,
     createdAt: item.created_at,
     updatedAt: item.updated_at,
   };

@@ -2,7 +2,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
 import { IconButton } from '../../kit/button.tsx';
 import { Card, FactList } from '../../kit/card.tsx';
-import { CopyButton, IdText } from '../../kit/copy.tsx';
+import { IdText } from '../../kit/copy.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
@@ -12,19 +12,22 @@ import { usePermission } from '../session/session.ts';
 import { ApiConfirmation, useApiActions } from './api-actions.tsx';
 import { ApiHead } from './api-head.tsx';
 import { type ApiOutline, toApiOutline } from './api-outline.ts';
+import { ApiTraffic } from './api-traffic.tsx';
+import { CallCard } from './call-card.tsx';
 
 const own = texts.apis;
 
-/** Overview of one API: state, addresses, facts. */
+/** Overview of one API: a call of it, its traffic, facts. */
 export function ApiPage() {
   const { apiId } = useParams({ from: '/shell/apis/$apiId' });
+  const canReadUsage = usePermission('analytics');
   const query = useOperation('GET /api/apis/{apiId}', { params: { apiId } });
   if (!query.data) return <QueryState query={query} />;
   const api = toApiOutline(query.data.value);
   return (
     <ApiHead api={api} actions={<ApiMenu api={api} />}>
-      <div className="grid gap-4 min-[1100px]:grid-cols-2">
-        <Addresses api={api} />
+      <div className="grid gap-4 min-[1100px]:grid-cols-2 *:min-w-0">
+        <CallCard api={api} item={query.data.value} />
         <Card title={own.facts}>
           <FactList
             rows={[
@@ -43,6 +46,7 @@ export function ApiPage() {
           />
         </Card>
         <Warnings api={api} />
+        {canReadUsage && <ApiTraffic apiId={api.id} />}
       </div>
     </ApiHead>
   );
@@ -61,22 +65,6 @@ function ApiMenu({ api }: { api: ApiOutline }) {
       />
       <ApiConfirmation actions={actions} />
     </>
-  );
-}
-
-function Addresses({ api }: { api: ApiOutline }) {
-  const query = useOperation('GET /api/apis/{apiId}/url', { params: { apiId: api.id } });
-  return (
-    <Card title={own.urls}>
-      {query.data ? (
-        <div className="flex items-center gap-1">
-          <code className="font-mono break-all">{query.data.value.ApiURL}</code>
-          <CopyButton text={query.data.value.ApiURL} />
-        </div>
-      ) : (
-        <QueryState query={query} lines={1} />
-      )}
-    </Card>
   );
 }
 

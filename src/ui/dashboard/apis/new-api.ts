@@ -28,6 +28,26 @@ export function buildDocument({ name, upstream, listenPath, isProtected }: ApiDr
   };
 }
 
+/** Part of a new GraphQL API beside its fields; a supergraph gets its schema from subgraphs. */
+export interface GraphDraft {
+  readonly mode: 'proxyOnly' | 'executionEngine' | 'supergraph';
+  readonly schema: string;
+}
+
+/** Definition of a GraphQL API, which only the classic format can describe. */
+export const buildGraphDefinition = (
+  { name, upstream, listenPath, isProtected }: ApiDraft,
+  { mode, schema }: GraphDraft,
+) => ({
+  name,
+  active: true,
+  use_keyless: !isProtected,
+  use_standard_auth: isProtected,
+  auth: { auth_header_name: 'Authorization' },
+  proxy: { listen_path: listenPath, target_url: upstream, strip_listen_path: true },
+  graphql: { enabled: true, execution_mode: mode, version: '2', schema },
+});
+
 /** Listen path of a name: `Orders v2` becomes `/orders-v2/`. */
 export const toListenPath = (name: string): string => {
   const words =

@@ -10,6 +10,7 @@ export interface ReviewDialogProps {
   readonly isOpen: boolean;
   readonly before: string;
   readonly after: string;
+  readonly language?: 'json' | 'text';
   readonly save: { readonly isConflict: boolean; readonly isPending: boolean; readonly error: Error | null };
   /** With `force` the write ignores changes of others. */
   onSave(force: boolean): void;
@@ -21,7 +22,7 @@ export interface ReviewDialogProps {
 
 /** Differences before a save; after a conflict the choice between both states. */
 export function ReviewDialog(props: ReviewDialogProps) {
-  const { isOpen, before, after, save, onSave, onTakeStored, onApplyOnTop, onClose } = props;
+  const { isOpen, before, after, language = 'json', save, onSave, onTakeStored, onApplyOnTop, onClose } = props;
   return (
     <Dialog
       isOpen={isOpen}
@@ -52,7 +53,7 @@ export function ReviewDialog(props: ReviewDialogProps) {
     >
       <div className="flex flex-col gap-3">
         <ErrorText error={save.error} />
-        <CodeDiff label={own.diffLabel} before={before} after={after} />
+        <CodeDiff label={own.diffLabel} before={before} after={after} language={language} />
       </div>
     </Dialog>
   );

@@ -69,6 +69,7 @@ const refreshed = [
   'GET /api/apis',
   'GET /api/apis/{apiId}',
   'GET /api/apis/{apiId}/status',
+  'GET /api/apis/{apiId}/graphql/schema',
   'GET /api/revisions/apis/{apiId}',
 ] as const;
 

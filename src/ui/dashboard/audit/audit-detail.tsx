@@ -5,11 +5,12 @@ import { FactList } from '../../kit/card.tsx';
 import { IdText } from '../../kit/copy.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { formatTime } from '../../kit/format.ts';
+import { OutcomePill } from '../../kit/outcome-pill.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type AuditRecordView, findObjectPage } from './audit-filters.ts';
-import { OutcomePill } from './outcome-pill.tsx';
+import { RecordedChange } from './recorded-change.tsx';
 
 const own = texts.audit;
 const maxIdChars = 40;
@@ -58,6 +59,7 @@ function Detail({ record, onFilter }: DetailProps) {
           [own.request, <IdText key="request" id={record.req_id} maxChars={maxIdChars} />],
         ]}
       />
+      <RecordedChange record={record} />
       <div className="flex flex-wrap gap-2">
         <Button onClick={() => onFilter({ user: record.user })}>{own.sameUser}</Button>
         <Button onClick={() => onFilter({ q: record.url })}>{own.sameObject}</Button>

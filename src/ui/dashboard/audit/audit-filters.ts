@@ -1,5 +1,5 @@
 import type { ResultOf } from '../../kit/calls.ts';
-import type { ListSearch } from '../list-search.ts';
+import type { ListSearch } from '../../kit/list-search.ts';
 import { objectPages } from '../shell/navigation.ts';
 
 export type AuditRecordView = ResultOf<'GET /api/audit-logs'>['audit_logs'][number];
@@ -22,6 +22,13 @@ export function toAuditQuery({ q, user, action, method, status, from_date, to_da
   };
 }
 
+/** Address of one file with all records that the filters match. */
+export function toAuditExportAddress(search: AuditSearch, type: 'csv' | 'json'): string {
+  const { p: _p, ...filters } = toAuditQuery(search);
+  const pairs = Object.entries({ ...filters, type }).filter(([, value]) => value !== undefined);
+  return `/api/audit-logs/export?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
+}
+
 export const hasAuditFilters = ({ p: _p, open: _open, ...filters }: AuditSearch): boolean =>
   Object.keys(filters).length > 0;
 
@@ -33,6 +40,48 @@ const objectKinds: readonly (readonly [path: RegExp, kind: keyof typeof objectPa
   [/^\/api\/hooks(\/|$)/, 'webhooks'],
   [/^\/api\/assets(\/|$)/, 'templates'],
 ];
+
+/** Histories by the path of the operations on their objects, with the permission of their pages. */
+const histories = [
+  [/^\/api\/apis\/(?:oas\/|streams\/)?[^/]+$/, 'GET /api/revisions/apis/{apiId}', 'apiId', 'apis'],
+  [/^\/api\/portal\/policies\/[^/]+$/, 'GET /api/revisions/policies/{policyId}', 'policyId', 'policies'],
+  [/^\/api\/hooks\/[^/]+$/, 'GET /api/revisions/hooks/{hookId}', 'hookId', 'hooks'],
+  [/^\/api\/assets\/[^/]+$/, 'GET /api/revisions/assets/{assetId}', 'assetId', 'api_assets'],
+] as const;
+
+export interface RecordHistory {
+  readonly route: (typeof histories)[number][1];
+  readonly permission: string;
+  /** Parameters of the routes of this history. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** History of the object that a record changed; undefined where it has none. */
+export function findHistory({ url, object, method, status }: AuditRecordView): RecordHistory | undefined {
+  if (object === '' || status >= 400 || !['PUT', 'PATCH', 'POST'].includes(method)) return undefined;
+  const found = histories.find(([path]) => path.test(url));
+  return found && { route: found[1], permission: found[3], params: { [found[2]]: object } };
+}
+
+/** The record is written after the revision, which has milliseconds. */
+const maxLagMs = 5000;
+const secondMs = 1000;
+
+type ListedRevision = ResultOf<'GET /api/revisions/apis/{apiId}'>['revisions'][number];
+
+/** Revision that a record is about: by operation, author and time. None where two are possible. */
+export function findRecordedRevision(
+  revisions: readonly ListedRevision[],
+  { action, user, timestamp }: Pick<AuditRecordView, 'action' | 'user' | 'timestamp'>,
+): ListedRevision | undefined {
+  const atMs = timestamp * secondMs;
+  const found = revisions.filter(({ at, author }) => {
+    const lagMs = atMs - Date.parse(at);
+    const isSameUser = !author?.name || author.name === user;
+    return author?.operation === action && isSameUser && lagMs > -secondMs && lagMs < maxLagMs;
+  });
+  return found.length === 1 ? found[0] : undefined;
+}
 
 /** Page of the object of a record; undefined where it has none, or was deleted. */
 export function findObjectPage({ url, object, method, status }: AuditRecordView): string | undefined {

@@ -1,20 +1,27 @@
 import { useSearch } from '@tanstack/react-router';
-import { ScrollText } from 'lucide-react';
+import { Download, ScrollText } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { MethodBadge } from '../../kit/badge.tsx';
+import { buttonClass } from '../../kit/button.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { FilterSelect } from '../../kit/field.tsx';
+import { FilterText } from '../../kit/filter-text.tsx';
+import { useListChange } from '../../kit/list-search.ts';
+import { ListToolbar } from '../../kit/list-toolbar.tsx';
+import { OutcomePill } from '../../kit/outcome-pill.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
-import { useListChange } from '../list-search.ts';
-import { ListToolbar } from '../list-toolbar.tsx';
-import { FilterText } from '../monitor/filter-text.tsx';
 import { AuditDetail } from './audit-detail.tsx';
-import { type AuditRecordView, type AuditSearch, hasAuditFilters, toAuditQuery } from './audit-filters.ts';
-import { OutcomePill } from './outcome-pill.tsx';
+import {
+  type AuditRecordView,
+  type AuditSearch,
+  hasAuditFilters,
+  toAuditExportAddress,
+  toAuditQuery,
+} from './audit-filters.ts';
 
 const own = texts.audit;
 
@@ -56,7 +63,7 @@ export function AuditPage() {
   const columns = useMemo(() => createColumns(keepPage), [keepPage]);
   const isEmpty = list.data?.value.audit_logs.length === 0 && !hasAuditFilters(search);
   return (
-    <PageFrame title={own.title}>
+    <PageFrame title={own.title} actions={<ExportLinks search={search} />}>
       <div className="flex flex-col gap-3">
         <AuditToolbar search={search} />
         {!list.data || list.isError ? (
@@ -90,6 +97,17 @@ export function AuditPage() {
     </PageFrame>
   );
 }
+
+const exportTypes = ['csv', 'json'] as const;
+
+/** Files with all records of the filters, not only those of the page. */
+const ExportLinks = ({ search }: { search: AuditSearch }) =>
+  exportTypes.map(type => (
+    <a key={type} href={toAuditExportAddress(search, type)} download={`audit-logs.${type}`} className={buttonClass()}>
+      <Download size={16} strokeWidth={1.5} aria-hidden />
+      {own.exports[type]}
+    </a>
+  ));
 
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET'];
 const dayInput = 'control border border-edge bg-surface px-2 text-ink';

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { Trash2 } from 'lucide-react';
+import { Replace, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
@@ -14,6 +14,7 @@ import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
 import { CertificateState } from './certificate-state.tsx';
 import { DeleteCertificateDialog } from './delete-certificate-dialog.tsx';
+import { ReplaceCertificateDialog } from './replace-certificate-dialog.tsx';
 
 const own = texts.certificates;
 type CertificateData = ResultOf<'GET /api/certs/{certId}'>;
@@ -26,7 +27,9 @@ export function CertificatePage() {
   const { certId } = useParams({ from: '/shell/certificates/$certId' });
   const canWrite = usePermission('certs:write');
   const navigate = useNavigate();
+  const canWriteApis = usePermission('apis:write');
   const [isDeleting, setDeleting] = useState(false);
+  const [isReplacing, setReplacing] = useState(false);
   const query = useOperation('GET /api/certs/{certId}', { params: { certId } });
   if (!query.data) return <QueryState query={query} />;
   const certificate = query.data.value;
@@ -38,9 +41,16 @@ export function CertificatePage() {
       about={<IdText id={certId} maxChars={24} />}
       actions={
         canWrite && (
-          <Button icon={Trash2} onClick={() => setDeleting(true)}>
-            {own.delete}
-          </Button>
+          <>
+            {canWriteApis && (
+              <Button icon={Replace} onClick={() => setReplacing(true)}>
+                {own.replace}
+              </Button>
+            )}
+            <Button icon={Trash2} onClick={() => setDeleting(true)}>
+              {own.delete}
+            </Button>
+          </>
         )
       }
     >
@@ -48,6 +58,13 @@ export function CertificatePage() {
         <Facts certificate={certificate} />
         <Uses certId={certId} />
       </div>
+      {isReplacing && (
+        <ReplaceCertificateDialog
+          certId={certId}
+          fingerprint={certificate.fingerprint}
+          onClose={() => setReplacing(false)}
+        />
+      )}
       <DeleteCertificateDialog
         certificate={isDeleting ? { id: certId, name } : undefined}
         onClose={() => setDeleting(false)}

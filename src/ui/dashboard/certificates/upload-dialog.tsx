@@ -15,6 +15,34 @@ const pemType = 'application/x-pem-file';
 export function UploadDialog({ onClose }: { onClose(): void }) {
   const navigate = useNavigate();
   const toasts = useToasts();
+  const finish = (certId: string) => {
+    toasts.showSuccess(own.uploaded);
+    onClose();
+    void navigate({ to: '/certificates/$certId', params: { certId } });
+  };
+  return (
+    <PemDialog
+      title={own.uploadTitle}
+      about={own.uploadAbout}
+      action={own.uploadAction}
+      onUploaded={finish}
+      onClose={onClose}
+    />
+  );
+}
+
+export interface PemDialogProps {
+  readonly title: string;
+  readonly about: string;
+  readonly action: string;
+  /** Work after the upload goes on. */
+  readonly isBusy?: boolean;
+  onUploaded(certId: string): void;
+  onClose(): void;
+}
+
+/** Uploads a certificate, then hands out its id. */
+export function PemDialog({ title, about, action, isBusy = false, onUploaded, onClose }: PemDialogProps) {
   const [pem, setPem] = useState('');
   const [fault, setFault] = useState<Error>();
   const { mutate, error, isPending } = useWrite('POST /api/certs', ['GET /api/certs']);
@@ -25,11 +53,7 @@ export function UploadDialog({ onClose }: { onClose(): void }) {
     mutate(
       { given: { body: pem as never, contentType: pemType }, options: { wait: 'applied' } },
       {
-        onSuccess: ({ value }) => {
-          toasts.showSuccess(own.uploaded);
-          onClose();
-          void navigate({ to: '/certificates/$certId', params: { certId: value.id } });
-        },
+        onSuccess: ({ value }) => onUploaded(value.id),
       },
     );
   };
@@ -37,13 +61,13 @@ export function UploadDialog({ onClose }: { onClose(): void }) {
     <Dialog
       isOpen
       onClose={onClose}
-      title={own.uploadTitle}
-      about={own.uploadAbout}
+      title={title}
+      about={about}
       footer={
         <>
           <Button onClick={onClose}>{texts.kit.cancel}</Button>
-          <Button kind="primary" isBusy={isPending} onClick={upload}>
-            {own.uploadAction}
+          <Button kind="primary" isBusy={isPending || isBusy} onClick={upload}>
+            {action}
           </Button>
         </>
       }

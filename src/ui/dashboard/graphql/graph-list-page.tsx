@@ -5,13 +5,13 @@ import { buttonClass } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { formatNumber } from '../../kit/format.ts';
+import { useListChange } from '../../kit/list-search.ts';
+import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { toApiOutline } from '../apis/api-outline.ts';
-import { useListChange } from '../list-search.ts';
-import { ListToolbar } from '../list-toolbar.tsx';
 import { toGraphOutline } from './graph-outline.ts';
 
 const own = texts.graphql;

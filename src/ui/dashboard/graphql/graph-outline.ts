@@ -53,14 +53,6 @@ export function toGraphOutline(definition: unknown): GraphOutline | undefined {
   };
 }
 
-/** The definition with another schema; everything else stays as it is. */
-export function setSchema(definition: unknown, schema: string, hasIntrospection: boolean): Loose {
-  const root = asObject(definition);
-  const graphql = asObject(root.graphql);
-  const introspection = { ...asObject(graphql.introspection), disabled: !hasIntrospection };
-  return { ...root, graphql: { ...graphql, schema, introspection } };
-}
-
 const typeLine = /^\s*(?:extend\s+)?(type|interface|union|enum|input|scalar)\s+([_A-Za-z][_0-9A-Za-z]*)/gm;
 
 /** Kind and name of each type of a schema, in its order. */

@@ -1,48 +1,38 @@
-import { Link, useParams } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { Share2 } from 'lucide-react';
 import { Badge } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
-import { useOperation } from '../../kit/queries.ts';
-import { Notice, QueryState } from '../../kit/states.tsx';
+import { Notice } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
-import { ApiHead } from '../apis/api-head.tsx';
-import { toApiOutline } from '../apis/api-outline.ts';
+import { ApiFrame, type LoadedApi } from '../apis/api-frame.tsx';
 import { type GraphOutline, type GraphSource, toGraphOutline } from './graph-outline.ts';
+import { NoGraphNotice } from './no-graph-notice.tsx';
 import { SchemaEditor } from './schema-editor.tsx';
 
 const own = texts.graphql;
 
 /** Schema and data sources of a GraphQL API. */
-export function GraphSchemaPage() {
-  const { apiId } = useParams({ from: '/shell/apis/$apiId/schema' });
-  const query = useOperation('GET /api/apis/{apiId}', { params: { apiId } });
-  if (!query.data) return <QueryState query={query} />;
-  const { value, etag } = query.data;
-  const api = toApiOutline(value);
-  const graph = toGraphOutline(value.api_definition);
+export const GraphSchemaPage = () => <ApiFrame>{loaded => <GraphSchema key={loaded.api.id} {...loaded} />}</ApiFrame>;
+
+function GraphSchema(loaded: LoadedApi) {
+  const graph = toGraphOutline(loaded.definition);
+  if (!graph) return <NoGraphNotice apiId={loaded.api.id} />;
+  if (graph.mode === 'supergraph')
+    return (
+      <Notice icon={Share2} title={own.kinds.supergraph!} action={<SourcesLink loaded={loaded} graph={graph} />}>
+        {own.composedAbout}
+      </Notice>
+    );
   return (
-    <ApiHead api={api} actions={graph && <Badge>{own.kinds[graph.mode] ?? graph.mode}</Badge>}>
-      {graph ? (
-        <div className="flex flex-col gap-4">
-          <SchemaEditor key={etag} api={api} graph={graph} definition={value.api_definition} etag={etag} />
-          <Sources graph={graph} />
-        </div>
-      ) : (
-        <Notice
-          icon={Share2}
-          title={own.notGraphql}
-          action={
-            <Link to="/apis/$apiId/code" params={{ apiId: api.id }} className={buttonClass()}>
-              {own.definition}
-            </Link>
-          }
-        >
-          {own.notGraphqlAbout}
-        </Notice>
-      )}
-    </ApiHead>
+    <div className="flex flex-col gap-4">
+      <div>
+        <Badge>{own.kinds[graph.mode] ?? graph.mode}</Badge>
+      </div>
+      <SchemaEditor {...loaded} />
+      <Sources graph={graph} loaded={loaded} />
+    </div>
   );
 }
 
@@ -65,14 +55,25 @@ const columns: readonly Column<GraphSource>[] = [
   },
 ];
 
-const Sources = ({ graph: { sources } }: { graph: GraphOutline }) => (
-  <Card title={own.sources}>
-    {sources.length === 0 ? (
+interface GraphProps {
+  readonly loaded: LoadedApi;
+  readonly graph: GraphOutline;
+}
+
+const SourcesLink = ({ loaded, graph }: GraphProps) => (
+  <Link to="/apis/$apiId/graph" params={{ apiId: loaded.api.id }} className={buttonClass()}>
+    {graph.mode === 'supergraph' ? own.openSubgraphs : own.openSources}
+  </Link>
+);
+
+const Sources = ({ loaded, graph }: GraphProps) => (
+  <Card title={own.sources} action={loaded.api.hasSources && <SourcesLink loaded={loaded} graph={graph} />}>
+    {graph.sources.length === 0 ? (
       <p className="text-dim">{own.noSources}</p>
     ) : (
       <DataTable
         label={own.sourceList}
-        rows={sources}
+        rows={graph.sources}
         columns={columns}
         idOf={({ name }) => name}
         nameOf={({ name }) => name}

@@ -1,7 +1,5 @@
-import { useBlocker } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo } from 'react';
 import { Button } from '../../kit/button.tsx';
-import { CallError, callServer } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
 import { CodeEditor } from '../../kit/code-editor.tsx';
 import { Switch } from '../../kit/field.tsx';
@@ -9,96 +7,62 @@ import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
-import type { ApiOutline } from '../apis/api-outline.ts';
+import type { LoadedApi } from '../apis/api-frame.tsx';
 import { describeApplied } from '../apis/applied.ts';
-import { usePermission } from '../session/session.ts';
-import { type GraphOutline, listTypes, setSchema } from './graph-outline.ts';
+import { DefinitionSaveBar } from '../apis/designer/save-bar.tsx';
+import { type DefinitionDraft, useDefinitionDraft } from '../apis/designer/use-draft.ts';
+import { readFieldValue, withMember } from '../apis/form/json-members.ts';
+import { listTypes } from './graph-outline.ts';
+import { SchemaFaultList } from './schema-fault-list.tsx';
+import { mergeGraphDefinitions } from './schema-merge.ts';
 
 const own = texts.graphql;
+const schemaPath = ['graphql', 'schema'];
+const closedPath = ['graphql', 'introspection', 'disabled'];
 
-export interface SchemaEditorProps {
-  readonly api: ApiOutline;
-  readonly graph: GraphOutline;
-  readonly definition: unknown;
-  readonly etag: string | undefined;
-}
-
-/** Faults of the whole definition with the edited schema, found by the server before anything is stored. */
-async function findFaults(apiId: string, definition: unknown): Promise<readonly string[]> {
-  const given = { query: { api_id: apiId }, body: { api_definition: definition } };
-  const { value } = await callServer('POST /api/apis/check', given as never);
-  return value.faults.map(({ pointer, message }) => `${pointer}: ${message}`);
-}
-
-function useSchemaSave({ api, definition, etag }: SchemaEditorProps) {
-  const toasts = useToasts();
-  const [faults, setFaults] = useState<readonly string[]>([]);
-  const [failure, setFailure] = useState<Error>();
-  const { mutate, error, isPending } = useWrite('PUT /api/apis/{apiId}', ['GET /api/apis', 'GET /api/apis/{apiId}']);
-  const run = async (schema: string, hasIntrospection: boolean) => {
-    const next = setSchema(definition, schema, hasIntrospection);
-    setFailure(undefined);
-    const found = await findFaults(api.id, next).catch((thrown: Error) => {
-      setFailure(thrown);
-      return undefined;
-    });
-    setFaults(found ?? []);
-    if (found?.length !== 0) return;
-    mutate(
-      {
-        given: { params: { apiId: api.id }, body: { api_definition: next } as never },
-        options: { ifMatch: etag, wait: 'applied' },
-      },
-      { onSuccess: ({ headers }) => toasts.showSuccess(`${own.saved(api.name)}. ${describeApplied(headers)}`) },
-    );
+function readGraph(text: string) {
+  const definition: unknown = JSON.parse(text);
+  return {
+    definition,
+    schema: String(readFieldValue(definition, schemaPath) ?? ''),
+    hasIntrospection: readFieldValue(definition, closedPath) !== true,
   };
-  const isConflict = error instanceof CallError && error.status === 412;
-  return { run, faults, isPending, error: failure ?? (isConflict ? new Error(own.conflict) : error) };
 }
 
-/** Schema as text with an outline of its types; checked by the server before it is saved. */
-export function SchemaEditor(props: SchemaEditorProps) {
-  const { api, graph } = props;
-  const canWrite = usePermission('apis:write');
-  const [schema, setText] = useState(graph.schema);
-  const [hasIntrospection, setIntrospection] = useState(graph.hasIntrospection);
-  const save = useSchemaSave(props);
-  const isDirty = schema !== graph.schema || hasIntrospection !== graph.hasIntrospection;
-  useBlocker({
-    shouldBlockFn: () => isDirty && !save.isPending && !confirm(texts.apis.leave),
-    enableBeforeUnload: () => isDirty,
-  });
+/** Schema and switch as one text, for the comparison before a save. */
+function toShown(text: string): string {
+  const { schema, hasIntrospection } = readGraph(text);
+  return `${schema.trimEnd()}\n\n# ${own.introspection}: ${hasIntrospection ? own.on : own.off}\n`;
+}
+
+/** Schema as text with an outline of its types: checked while it is edited, compared before it is saved. */
+export function SchemaEditor(loaded: LoadedApi) {
+  const { api } = loaded;
+  const draft = useDefinitionDraft(loaded, mergeGraphDefinitions);
+  const { definition, schema, hasIntrospection } = useMemo(() => readGraph(draft.text), [draft.text]);
+  const set = (path: readonly string[], value: unknown) =>
+    draft.setText(JSON.stringify(withMember(definition, path, value), null, 2));
   return (
-    <div className="grid gap-4 min-[1100px]:grid-cols-[1fr_280px]">
-      <Card title={own.schema}>
+    <div className="grid gap-4 min-[1100px]:grid-cols-[1fr_280px] *:min-w-0">
+      <Card title={own.schema} action={<ReadButton draft={draft} apiId={api.id} />}>
         <div className="flex flex-col gap-3">
           <CodeEditor
             label={own.schemaLabel(api.name)}
             language="text"
             value={schema}
-            isReadOnly={!canWrite}
-            onChange={setText}
+            isReadOnly={!draft.canWrite}
+            onChange={text => text !== schema && set(schemaPath, text)}
           />
-          <ErrorText error={save.error} />
-          <FaultList faults={save.faults} />
+          <ErrorText error={draft.check.error} />
+          {draft.isDirty && <SchemaFaultList faults={draft.check.faults} />}
           <Switch
             label={own.introspection}
             help={own.introspectionHelp}
-            disabled={!canWrite}
+            disabled={!draft.canWrite}
             checked={hasIntrospection}
-            onChange={event => setIntrospection(event.target.checked)}
+            onChange={event => set(closedPath, !event.target.checked)}
           />
-          {canWrite && (
-            <Button
-              kind="primary"
-              className="self-end"
-              disabled={!isDirty}
-              isBusy={save.isPending}
-              onClick={() => void save.run(schema, hasIntrospection)}
-            >
-              {own.save}
-            </Button>
-          )}
+          <DefinitionSaveBar draft={draft} toShown={toShown} />
         </div>
       </Card>
       <TypeOutline schema={schema} />
@@ -106,19 +70,26 @@ export function SchemaEditor(props: SchemaEditorProps) {
   );
 }
 
-const FaultList = ({ faults }: { faults: readonly string[] }) =>
-  faults.length === 0 ? null : (
-    <div role="alert" className="rounded-control border border-danger-line bg-danger-soft px-3 py-2 text-danger">
-      <p>{own.faults}</p>
-      <ul className="list-disc pl-4">
-        {faults.map(fault => (
-          <li key={fault} className="break-words">
-            {fault}
-          </li>
-        ))}
-      </ul>
-    </div>
+/** Replaces the stored schema by introspection of the upstream; edits have to be saved or discarded first. */
+function ReadButton({ draft, apiId }: { draft: DefinitionDraft; apiId: string }) {
+  const toasts = useToasts();
+  const { mutate, isPending } = useWrite('POST /api/apis/{apiId}/graphql/schema', ['GET /api/apis/{apiId}']);
+  if (!draft.canWrite) return null;
+  const read = () =>
+    mutate(
+      { given: { params: { apiId }, body: {} }, options: { wait: 'applied' } },
+      {
+        onSuccess: ({ value, headers }) =>
+          toasts.showSuccess(value.changed ? `${own.schemaRead}. ${describeApplied(headers)}` : own.schemaSame),
+        onError: error => toasts.showError(error.message),
+      },
+    );
+  return (
+    <Button disabled={draft.isDirty} isBusy={isPending} onClick={read}>
+      {own.readSchema}
+    </Button>
   );
+}
 
 const TypeOutline = ({ schema }: { schema: string }) => {
   const types = listTypes(schema);

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { Boxes } from 'lucide-react';
+import { Boxes, Lock } from 'lucide-react';
 import { buttonClass } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
@@ -7,7 +7,7 @@ import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
-import { usePermission } from '../session/session.ts';
+import { usePermission, useSession } from '../session/session.ts';
 import { TrafficCards } from './traffic-cards.tsx';
 
 const own = texts.home;
@@ -17,9 +17,16 @@ export function HomePage() {
   const canReadApis = usePermission('apis');
   const canReadUsage = usePermission('analytics');
   const canReadAudit = usePermission('audit_logs');
+  const { permissions, user } = useSession();
+  const hasNone = Object.values(permissions).every(level => level === 'deny');
   return (
     <PageFrame title={own.title}>
       <div className="flex flex-col gap-4">
+        {hasNone && (
+          <Notice icon={Lock} title={own.noPermissions}>
+            {own.noPermissionsAbout(user.email_address)}
+          </Notice>
+        )}
         {canReadApis && <FirstApi />}
         {canReadUsage && <TrafficCards />}
         {canReadAudit && <RecentChanges />}

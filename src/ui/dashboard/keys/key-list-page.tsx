@@ -1,16 +1,16 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { KeyRound, Plus } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Button, buttonClass } from '../../kit/button.tsx';
 import type { ArgumentsOf } from '../../kit/calls.ts';
 import { DataTable } from '../../kit/data-table.tsx';
 import { FilterSelect } from '../../kit/field.tsx';
+import { useListChange } from '../../kit/list-search.ts';
+import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
-import { useListChange } from '../list-search.ts';
-import { ListToolbar } from '../list-toolbar.tsx';
 import { useListView } from '../list-view.tsx';
 import { ApiSelect } from '../monitor/api-select.tsx';
 import { usePolicyNames } from '../pickers/policy-picker.tsx';
@@ -53,7 +53,8 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
     { query: { search: q, p, ...filters } as ListQuery },
     { keepPrevious: true },
   );
-  const rows = (list.data?.value.keys ?? []).map(toKeyFacts);
+  const keys = list.data?.value.keys;
+  const rows = useMemo(() => (keys ?? []).map(toKeyFacts), [keys]);
   const nameOfPolicy = usePolicyNames(rows.flatMap(({ policies }) => policies));
   const deletion = useKeyDeletion();
   const view = useListView('keys', createKeyColumns(nameOfPolicy));

@@ -6,9 +6,9 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
+import { useDraft } from '../../kit/use-draft.ts';
 import { texts } from '../../texts/texts.ts';
 import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
-import { useDraft } from '../forms/use-draft.ts';
 import { usePermission } from '../session/session.ts';
 import { type TemplateBody, TemplateForm } from './template-form.tsx';
 

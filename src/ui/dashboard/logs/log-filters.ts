@@ -1,5 +1,5 @@
 import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
-import type { ListSearch } from '../list-search.ts';
+import type { ListSearch } from '../../kit/list-search.ts';
 import type { TimeRange } from '../monitor/time-range.ts';
 
 /** Filters of the logs in the address. */

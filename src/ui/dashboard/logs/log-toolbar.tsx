@@ -1,8 +1,8 @@
 import { type ReactNode, useCallback } from 'react';
 import { FilterSelect } from '../../kit/field.tsx';
+import { FilterText } from '../../kit/filter-text.tsx';
 import { texts } from '../../texts/texts.ts';
 import { ApiSelect } from '../monitor/api-select.tsx';
-import { FilterText } from '../monitor/filter-text.tsx';
 import { RangeSelect } from '../monitor/range-select.tsx';
 import type { TimeRange } from '../monitor/time-range.ts';
 import type { LogSearch } from './log-filters.ts';

@@ -1,15 +1,15 @@
 import { Link, useSearch } from '@tanstack/react-router';
-import { Bot } from 'lucide-react';
+import { Bot, Plus } from 'lucide-react';
 import { StatusPill } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { formatNumber } from '../../kit/format.ts';
+import { useListChange } from '../../kit/list-search.ts';
+import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
-import { useListChange } from '../list-search.ts';
-import { ListToolbar } from '../list-toolbar.tsx';
 import { usePermission } from '../session/session.ts';
 import { findRestApi, type McpOutline, toMcpOutline } from './mcp-outline.ts';
 
@@ -49,12 +49,13 @@ const columns: readonly Column<McpOutline>[] = [
 
 export function UpstreamText({ api }: { api: McpOutline }) {
   const restApi = findRestApi(api);
-  if (restApi !== undefined) return <span className="break-all">{own.restApi(restApi)}</span>;
+  if (restApi !== undefined) return <span className="wrap-break-word">{own.restApi(restApi)}</span>;
   return <code className="font-mono text-small break-all">{api.upstream}</code>;
 }
 
 const NewLink = () => (
   <Link to="/mcp-proxies/new" data-new className={buttonClass('primary')}>
+    <Plus size={16} aria-hidden />
     {own.newAction}
   </Link>
 );

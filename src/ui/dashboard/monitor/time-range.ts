@@ -48,8 +48,10 @@ export function useTimeRange(search: RangeSearch) {
 const exactValue = 'exact';
 
 /** Options of the choice of a range; an exact range is an option of its own. */
-export function listRangeOptions({ start, end, name }: TimeRange) {
+export function listRangeOptions(range: TimeRange | undefined) {
   const relative = Object.entries(texts.logs.ranges).map(([value, label]) => ({ value, label }));
+  if (range === undefined) return { value: '', options: relative };
+  const { start, end, name } = range;
   if (name !== undefined) return { value: name, options: relative };
   const label = texts.logs.exactRange(formatTime(start * 1000), formatTime(end * 1000));
   return { value: exactValue, options: [{ value: exactValue, label }, ...relative] };

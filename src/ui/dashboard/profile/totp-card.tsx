@@ -4,6 +4,7 @@ import { Card } from '../../kit/card.tsx';
 import { SecretText } from '../../kit/copy.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { TextField } from '../../kit/field.tsx';
+import { QrImage } from '../../kit/qr-image.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
@@ -89,13 +90,18 @@ function ConfirmCodeDialog({ secret, uri, onDone, onClose }: StepProps & { secre
     <Dialog isOpen onClose={onClose} title={own.enableTitle} about={own.secretAbout}>
       <form onSubmit={submit} className="flex flex-col gap-4">
         <ErrorText error={error} />
-        <section aria-label={own.secret} className="flex flex-col gap-1">
-          <h3 className="text-body">{own.secret}</h3>
-          <SecretText secret={secret} isShownOnce />
-        </section>
-        <a href={uri} className="text-accent-ink underline">
-          {own.link}
-        </a>
+        <div className="flex flex-wrap items-start gap-4">
+          <QrImage text={uri} label={own.qrCode} />
+          <div className="flex min-w-0 grow basis-48 flex-col gap-3">
+            <section aria-label={own.secret} className="flex flex-col gap-1">
+              <h3 className="text-body">{own.secret}</h3>
+              <SecretText secret={secret} isShownOnce />
+            </section>
+            <a href={uri} className="text-accent-ink underline">
+              {own.link}
+            </a>
+          </div>
+        </div>
         <TextField
           label={own.confirmCode}
           required

@@ -1,11 +1,12 @@
 import { Plus, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo } from 'react';
 import { Button, IconButton } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { ErrorText, QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
+import { useDraft } from '../../kit/use-draft.ts';
 import { texts } from '../../texts/texts.ts';
 
 const own = texts.settings;
@@ -16,11 +17,7 @@ export function PermissionCard() {
   const stored = query.data?.value.additional_permissions;
   return (
     <Card title={own.permissions}>
-      {stored ? (
-        <PermissionEditor key={JSON.stringify(stored)} stored={stored} />
-      ) : (
-        <QueryState query={query} lines={2} />
-      )}
+      {stored ? <PermissionEditor stored={stored} /> : <QueryState query={query} lines={2} />}
     </Card>
   );
 }
@@ -37,19 +34,25 @@ const toPermissions = (rows: readonly Row[]): Record<string, string> =>
   Object.fromEntries(rows.map(({ name, title }) => [name.trim(), title.trim()]));
 
 function PermissionEditor({ stored }: { stored: Permissions }) {
-  const [rows, setRows] = useState(() => toRows(stored));
+  const storedRows = useMemo(() => ({ rows: toRows(stored) }), [stored]);
+  const draft = useDraft(storedRows);
+  const { rows } = draft.value;
   const toasts = useToasts();
   const { mutate, error, isPending } = useWrite('PUT /api/org/permissions', ['GET /api/org/permissions']);
   const change = (key: number, some: Partial<Row>) =>
-    setRows(before => before.map(row => (row.key === key ? { ...row, ...some } : row)));
+    draft.change({ rows: rows.map(row => (row.key === key ? { ...row, ...some } : row)) });
   const add = () =>
-    setRows(before => [...before, { key: Math.max(-1, ...before.map(({ key }) => key)) + 1, name: '', title: '' }]);
+    draft.change({ rows: [...rows, { key: Math.max(-1, ...rows.map(({ key }) => key)) + 1, name: '', title: '' }] });
   const additional_permissions = toPermissions(rows);
-  const isDirty = JSON.stringify(additional_permissions) !== JSON.stringify(stored);
   const save = () =>
     mutate(
       { given: { body: { additional_permissions } } },
-      { onSuccess: () => toasts.showSuccess(own.permissionsSaved) },
+      {
+        onSuccess: () => {
+          draft.accept();
+          toasts.showSuccess(own.permissionsSaved);
+        },
+      },
     );
   return (
     <div className="flex flex-col gap-3">
@@ -72,7 +75,7 @@ function PermissionEditor({ stored }: { stored: Permissions }) {
           <IconButton
             icon={Trash2}
             label={own.removePermission(name)}
-            onClick={() => setRows(before => before.filter(row => row.key !== key))}
+            onClick={() => draft.change({ rows: rows.filter(row => row.key !== key) })}
           />
         </div>
       ))}
@@ -81,7 +84,7 @@ function PermissionEditor({ stored }: { stored: Permissions }) {
         <Button icon={Plus} onClick={add}>
           {own.addPermission}
         </Button>
-        <Button disabled={!isDirty} isBusy={isPending} onClick={save}>
+        <Button disabled={!draft.isDirty} isBusy={isPending} onClick={save}>
           {own.savePermissions}
         </Button>
       </div>

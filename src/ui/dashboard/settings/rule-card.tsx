@@ -8,6 +8,7 @@ import { Switch } from '../../kit/field.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { ErrorText, QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
+import { useDraft } from '../../kit/use-draft.ts';
 import { texts } from '../../texts/texts.ts';
 
 const own = texts.settings;
@@ -17,34 +18,46 @@ export function RuleCard() {
   const query = useOperation('GET /api/org/opa', {});
   const stored = query.data?.value.open_policy;
   return (
-    <Card title={own.rules}>
-      {stored ? <RuleEditor key={JSON.stringify(stored)} stored={stored} /> : <QueryState query={query} lines={3} />}
-    </Card>
+    <Card title={own.rules}>{stored ? <RuleEditor stored={stored} /> : <QueryState query={query} lines={3} />}</Card>
   );
 }
 
 /** Rules that apply to all users are confirmed: they can refuse every request but the one that mends them. */
 function RuleEditor({ stored }: { stored: Rules }) {
-  const [rules, setRules] = useState(stored.rules);
-  const [isEnabled, setEnabled] = useState(stored.enabled);
+  const draft = useDraft(stored);
+  const { rules, enabled: isEnabled } = draft.value;
   const [isConfirming, setConfirming] = useState(false);
   const toasts = useToasts();
   const { mutate, error, isPending } = useWrite('PUT /api/org/opa', ['GET /api/org/opa']);
-  const isDirty = rules !== stored.rules || isEnabled !== stored.enabled;
   const save = () =>
     mutate(
       { given: { body: { open_policy: { enabled: isEnabled, rules } } } },
-      { onSuccess: () => toasts.showSuccess(own.rulesSaved), onSettled: () => setConfirming(false) },
+      {
+        onSuccess: () => {
+          draft.accept();
+          toasts.showSuccess(own.rulesSaved);
+        },
+        onSettled: () => setConfirming(false),
+      },
     );
   return (
     <div className="flex flex-col gap-3">
       <p className="text-dim">{own.rulesAbout}</p>
-      <CodeEditor label={own.rulesLabel} language="text" value={rules} onChange={setRules} />
-      <Switch label={own.rulesEnabled} checked={isEnabled} onChange={event => setEnabled(event.target.checked)} />
+      <CodeEditor
+        label={own.rulesLabel}
+        language="text"
+        value={rules}
+        onChange={text => draft.change({ rules: text })}
+      />
+      <Switch
+        label={own.rulesEnabled}
+        checked={isEnabled}
+        onChange={event => draft.change({ enabled: event.target.checked })}
+      />
       <ErrorText error={error} />
       <Button
         className="self-end"
-        disabled={!isDirty}
+        disabled={!draft.isDirty}
         isBusy={isPending}
         onClick={() => (isEnabled ? setConfirming(true) : save())}
       >

@@ -13,7 +13,6 @@ import {
   KeyRound,
   LayoutTemplate,
   LogIn,
-  type LucideIcon,
   ScrollText,
   Send,
   Settings,
@@ -22,23 +21,9 @@ import {
   UsersRound,
   Webhook,
 } from 'lucide-react';
+import type { NavigationGroup } from '../../kit/shell/navigation-group.ts';
 import { texts } from '../../texts/texts.ts';
-
-export interface NavigationEntry {
-  readonly to: string;
-  readonly label: string;
-  readonly icon: LucideIcon;
-  /** Absent: every user sees it. */
-  readonly permission?: string;
-  /** Second key of the shortcut after `g`. */
-  readonly key?: string;
-}
-
-export interface NavigationGroup {
-  /** Absent for entries above the groups. */
-  readonly label?: string;
-  readonly entries: readonly NavigationEntry[];
-}
+import { encodeId } from '../reserved-ids.ts';
 
 const { groups, pages } = texts.shell;
 
@@ -99,12 +84,12 @@ export const navigation: readonly NavigationGroup[] = [
 
 /** Page of an object that the search found, by its kind; kinds without a page are not offered. */
 export const objectPages: Readonly<Record<string, (id: string) => string>> = {
-  apis: id => `/apis/${encodeURIComponent(id)}`,
-  policies: id => `/policies/${encodeURIComponent(id)}`,
-  webhooks: id => `/webhooks/${encodeURIComponent(id)}`,
-  certificates: id => `/certificates/${encodeURIComponent(id)}`,
-  users: id => `/users/${encodeURIComponent(id)}`,
-  user_groups: id => `/user-groups/${encodeURIComponent(id)}`,
-  keys: id => `/keys/${encodeURIComponent(id)}`,
-  templates: id => `/templates/${encodeURIComponent(id)}`,
+  apis: id => `/apis/${encodeId(id)}`,
+  policies: id => `/policies/${encodeId(id)}`,
+  webhooks: id => `/webhooks/${encodeId(id)}`,
+  certificates: id => `/certificates/${encodeId(id)}`,
+  users: id => `/users/${encodeId(id)}`,
+  user_groups: id => `/user-groups/${encodeId(id)}`,
+  keys: id => `/keys/${encodeId(id)}`,
+  templates: id => `/templates/${encodeId(id)}`,
 };

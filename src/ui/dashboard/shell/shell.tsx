@@ -1,16 +1,17 @@
-import { Outlet, useMatches, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { Outlet, useMatches } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { AppearanceMenu } from '../../kit/shell/appearance-menu.tsx';
+import { filterNavigation } from '../../kit/shell/navigation-group.ts';
+import { ShellFrame } from '../../kit/shell/shell-frame.tsx';
 import { ForbiddenState } from '../../kit/states.tsx';
-import { ToastProvider } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { useAppearance, usePreferences } from '../session/preferences.ts';
 import { canUse, useSession } from '../session/session.ts';
-import { CommandPalette } from './command-palette.tsx';
+import { AccountMenu } from './account-menu.tsx';
+import { IncidentBanner } from './incident-banner.tsx';
+import { navigation } from './navigation.ts';
 import { SessionEndedDialog } from './session-ended.tsx';
-import { ShortcutDialog } from './shortcut-dialog.tsx';
-import { SideNavigation } from './side-navigation.tsx';
-import { TopBar } from './top-bar.tsx';
-import { useShortcuts } from './use-shortcuts.ts';
+import { useCommands } from './use-commands.ts';
 
 const defaultToastSeconds = 5;
 
@@ -18,46 +19,30 @@ const defaultToastSeconds = 5;
 export function Shell() {
   const { preferences, change } = usePreferences();
   useAppearance(preferences);
-  const [layer, setLayer] = useState<'palette' | 'shortcuts' | 'navigation'>();
-  const close = () => setLayer(undefined);
-  useShortcuts({
-    hasSingleKeys: preferences?.single_key_shortcuts ?? true,
-    onPalette: () => setLayer('palette'),
-    onHelp: () => setLayer('shortcuts'),
-  });
-  const path = useRouterState({ select: state => state.location.pathname });
-  useEffect(() => setLayer(before => (before === 'navigation' && path ? undefined : before)), [path]);
+  const session = useSession();
+  const groups = useMemo(() => filterNavigation(navigation, permission => canUse(session, permission)), [session]);
   const isCollapsed = preferences?.is_menu_collapsed ?? false;
   return (
-    <ToastProvider seconds={preferences?.toast_seconds ?? defaultToastSeconds}>
-      <a
-        href="#content"
-        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:bg-raised focus:p-2"
-      >
-        {texts.shell.skip}
-      </a>
-      <div className="flex min-h-dvh">
-        <SideNavigation
-          isCollapsed={isCollapsed}
-          isSheetOpen={layer === 'navigation'}
-          onClose={close}
-          onCollapse={() => change({ is_menu_collapsed: !isCollapsed })}
-        />
-        <div className="flex min-w-0 grow flex-col">
-          <TopBar
-            onNavigation={() => setLayer('navigation')}
-            onPalette={() => setLayer('palette')}
-            onShortcuts={() => setLayer('shortcuts')}
-          />
-          <main id="content" className="min-w-0 grow p-6 max-[900px]:p-4">
-            <PermittedPage />
-          </main>
-        </div>
-      </div>
-      <CommandPalette isOpen={layer === 'palette'} onClose={close} />
-      <ShortcutDialog isOpen={layer === 'shortcuts'} onClose={close} />
-      <SessionEndedDialog />
-    </ToastProvider>
+    <ShellFrame
+      product={texts.shell.product}
+      groups={groups}
+      shortcuts={texts.shell.shortcutList}
+      hasSingleKeys={preferences?.single_key_shortcuts ?? true}
+      toastSeconds={preferences?.toast_seconds ?? defaultToastSeconds}
+      isCollapsed={isCollapsed}
+      onCollapse={() => change({ is_menu_collapsed: !isCollapsed })}
+      useCommands={useCommands}
+      layers={<SessionEndedDialog />}
+      renderMenus={showShortcuts => (
+        <>
+          <AppearanceMenu theme={preferences?.theme} density={preferences?.density} onChange={change} />
+          <AccountMenu onShortcuts={showShortcuts} />
+        </>
+      )}
+    >
+      <IncidentBanner />
+      <PermittedPage />
+    </ShellFrame>
   );
 }
 

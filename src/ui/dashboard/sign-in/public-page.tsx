@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from 'react';
+import { ProductSign } from '../../kit/shell/product-sign.tsx';
 import { texts } from '../../texts/texts.ts';
-import { ProductSign } from '../shell/product-sign.tsx';
 
 /** Page before the sign-in: one card. */
 export function PublicPage({ title, children }: { title: string; children: ReactNode }) {

@@ -10,13 +10,16 @@ import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
+import { KeySetCard } from './key-set-card.tsx';
 import { NodeTable } from './node-table.tsx';
 import { NoticeList, useNotices } from './notice-list.tsx';
+import { QueueCard } from './queue-card.tsx';
+import { SettingsCard } from './settings-card.tsx';
 
 const own = texts.system;
 const refreshMs = 10_000;
 
-/** Processes, what needs attention, and the number of APIs; read again every ten seconds. */
+/** Processes, queues, key sets, settings, what needs attention, and the number of APIs; read again every ten seconds. */
 export function StatusPage() {
   const canReadNotices = usePermission('websockets');
   const nodes = useOperation('GET /api/system/nodes', {}, { refetchIntervalMs: refreshMs });
@@ -40,7 +43,10 @@ export function StatusPage() {
             <NodeTable nodes={data.nodes} newest={data.revision ?? 0} />
           )}
         </Card>
+        {data.nodes.length > 0 && <QueueCard data={data} />}
+        <KeySetCard nodes={data.nodes} />
         <ApiHistory />
+        {data.nodes.length > 0 && <SettingsCard />}
       </div>
     </PageFrame>
   );

@@ -5,13 +5,14 @@ import { StatusPill } from '../../kit/badge.tsx';
 import { Button, buttonClass } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
+import { FilterSelect } from '../../kit/field.tsx';
 import { formatMs, formatNumber, formatPercent } from '../../kit/format.ts';
+import { useListChange } from '../../kit/list-search.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
-import { useListChange } from '../list-search.ts';
 import { ApiSelect } from '../monitor/api-select.tsx';
 import { RangeSelect } from '../monitor/range-select.tsx';
 import { useTimeRange } from '../monitor/time-range.ts';
@@ -22,6 +23,8 @@ export type HostView = ResultOf<'GET /api/uptime'>['data'][number];
 const idOfHost = ({ api_id, host }: HostView) => `${api_id} ${host}`;
 const defaultRange = '24h';
 const refreshMs = 30_000;
+const hostStates = ['up', 'down'] as const;
+const toHostState = (text: string | undefined) => hostStates.find(state => state === text);
 
 const createColumns = (open: (host: HostView) => void): readonly Column<HostView>[] => [
   {
@@ -68,10 +71,11 @@ export function UptimePage() {
   const [opened, setOpened] = useState<HostView>();
   const columns = useMemo(() => createColumns(setOpened), []);
   const { p = 1, api_id } = search;
+  const state = toHostState(search.state);
   const list = useOperation(
     'GET /api/uptime',
     // A range that ends now has no end, so that results of later tests are included.
-    { query: { p, api_id, from: range.start, to: range.name === undefined ? range.end : undefined } },
+    { query: { p, api_id, state, from: range.start, to: range.name === undefined ? range.end : undefined } },
     { keepPrevious: true, refetchIntervalMs: refreshMs },
   );
   return (
@@ -87,6 +91,12 @@ export function UptimePage() {
         <search className="flex flex-wrap items-center gap-2">
           <RangeSelect range={range} onChange={change} />
           <ApiSelect apiId={api_id ?? ''} onChange={it => change({ api_id: it })} />
+          <FilterSelect
+            label={own.stateFilter}
+            value={state ?? ''}
+            onChange={event => change({ state: event.target.value })}
+            options={[{ value: '', label: own.anyState }, ...hostStates.map(value => ({ value, label: own[value] }))]}
+          />
         </search>
         <HostList list={list} search={search} columns={columns} />
       </div>
@@ -97,14 +107,14 @@ export function UptimePage() {
 
 interface HostListProps {
   readonly list: ReturnType<typeof useOperation<'GET /api/uptime'>>;
-  readonly search: { readonly p?: number; readonly api_id?: string };
+  readonly search: { readonly p?: number; readonly api_id?: string; readonly state?: string };
   readonly columns: readonly Column<HostView>[];
 }
 
-function HostList({ list, search: { p = 1, api_id }, columns }: HostListProps) {
+function HostList({ list, search: { p = 1, api_id, state }, columns }: HostListProps) {
   const { change, clear } = useListChange();
   if (!list.data || list.isError) return <QueryState query={list} />;
-  if (list.data.value.data.length === 0 && api_id === undefined) return <EmptyList />;
+  if (list.data.value.data.length === 0 && api_id === undefined && state === undefined) return <EmptyList />;
   return (
     <DataTable
       label={own.list}

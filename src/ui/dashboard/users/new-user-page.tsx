@@ -2,7 +2,8 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Button, buttonClass } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
-import { SelectField, TextField } from '../../kit/field.tsx';
+import { SelectField, TextField, type TextFieldProps } from '../../kit/field.tsx';
+import { focusFirstFault } from '../../kit/focus-fault.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
@@ -15,6 +16,18 @@ import { canCreateLinks, listGrantableRoles, type RoleName, rolePermissions } fr
 const own = texts.users;
 const emptyUser = { first_name: '', last_name: '', email_address: '', password: '' };
 
+type UserFaults = { readonly [Member in keyof typeof emptyUser]?: string };
+
+/** Faults that are found without the server; it decides about duplicates and the rules of passwords. */
+function findUserFaults(user: typeof emptyUser, hasLink: boolean): UserFaults {
+  return {
+    ...(user.first_name.trim() === '' && { first_name: own.firstNameMissing }),
+    ...(user.last_name.trim() === '' && { last_name: own.lastNameMissing }),
+    ...(!/^[^@\s]+@[^@\s]+$/.test(user.email_address) && { email_address: own.emailInvalid }),
+    ...(!hasLink && user.password === '' && { password: own.passwordMissing }),
+  };
+}
+
 /** Creates a user, then a link with which the user sets a password; without the right to links, with a password. */
 export function NewUserPage() {
   const session = useSession();
@@ -23,18 +36,23 @@ export function NewUserPage() {
   const [user, setUser] = useState(emptyUser);
   const [role, setRole] = useState<RoleName | undefined>(roles[0]);
   const { link, create, error, isPending, close } = useNewUser(hasLink);
-  const submit = (event: FormEvent) => {
+  const [faults, setFaults] = useState<UserFaults>({});
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    const found = findUserFaults(user, hasLink);
+    setFaults(found);
+    if (Object.keys(found).length > 0) return focusFirstFault(event.currentTarget);
     if (role) create({ ...user, active: true, user_permissions: { ...rolePermissions[role] } });
   };
   const textOf = (member: keyof typeof emptyUser) => ({
     value: user[member],
+    error: faults[member],
     required: true,
     onChange: (event: { target: { value: string } }) => setUser({ ...user, [member]: event.target.value }),
   });
   return (
     <PageFrame title={own.newTitle} width="form">
-      <form onSubmit={submit} className="flex max-w-[720px] flex-col gap-4">
+      <form onSubmit={submit} noValidate className="flex max-w-[720px] flex-col gap-4">
         <ErrorText error={roles.length === 0 ? new Error(own.noRole) : error} />
         <Card>
           <div className="flex flex-col gap-4">
@@ -56,17 +74,7 @@ export function NewUserPage() {
               onChange={event => setRole(event.target.value as RoleName)}
               options={roles.map(value => ({ value, label: own.roles[value] }))}
             />
-            {hasLink ? (
-              <p className="text-dim">{own.linkHelp}</p>
-            ) : (
-              <TextField
-                label={own.password}
-                type="password"
-                help={own.passwordHelp}
-                autoComplete="new-password"
-                {...textOf('password')}
-              />
-            )}
+            <PasswordField hasLink={hasLink} {...textOf('password')} />
           </div>
         </Card>
         <FormActions isBusy={isPending} isDisabled={role === undefined} />
@@ -75,6 +83,14 @@ export function NewUserPage() {
     </PageFrame>
   );
 }
+
+/** Without the right to create links the user gets a password. */
+const PasswordField = ({ hasLink, ...rest }: { hasLink: boolean } & Omit<TextFieldProps, 'label'>) =>
+  hasLink ? (
+    <p className="text-dim">{own.linkHelp}</p>
+  ) : (
+    <TextField label={own.password} type="password" help={own.passwordHelp} autoComplete="new-password" {...rest} />
+  );
 
 function FormActions({ isBusy, isDisabled }: { isBusy: boolean; isDisabled: boolean }) {
   return (

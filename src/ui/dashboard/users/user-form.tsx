@@ -6,9 +6,9 @@ import { useOperation, useWrite } from '../../kit/queries.ts';
 import { SaveBar } from '../../kit/save-bar.tsx';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
+import { useDraft } from '../../kit/use-draft.ts';
 import { texts } from '../../texts/texts.ts';
 import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
-import { useDraft } from '../forms/use-draft.ts';
 import { PermissionTable } from '../groups/permission-table.tsx';
 import { usePermission } from '../session/session.ts';
 

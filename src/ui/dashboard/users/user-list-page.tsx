@@ -1,18 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { StatusPill } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import { callServer, type ResultOf } from '../../kit/calls.ts';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
+import { useListChange } from '../../kit/list-search.ts';
+import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
-import { useListChange } from '../list-search.ts';
-import { ListToolbar } from '../list-toolbar.tsx';
 import { usePermission, useSession } from '../session/session.ts';
 import { type PasswordLink, PasswordLinkDialog } from './password-link-dialog.tsx';
 import { canCreateLinks } from './roles.ts';
@@ -60,6 +61,7 @@ export function UserListPage() {
       actions={
         canWrite && (
           <Link to="/users/new" data-new className={buttonClass('primary')}>
+            <Plus size={16} aria-hidden />
             {own.newAction}
           </Link>
         )

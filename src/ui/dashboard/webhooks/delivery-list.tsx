@@ -3,11 +3,11 @@ import { type ReactNode, useState } from 'react';
 import { Button } from '../../kit/button.tsx';
 import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
+import { useListChange } from '../../kit/list-search.ts';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
-import { useListChange } from '../list-search.ts';
 import { usePermission } from '../session/session.ts';
 import { DeliveryDialog } from './delivery-dialog.tsx';
 import { DeliveryStatePill } from './delivery-state-pill.tsx';
@@ -25,6 +25,9 @@ export interface DeliveryListProps {
     readonly event?: string;
     readonly state?: string;
     readonly api_id?: string;
+    /** Unix seconds. */
+    readonly start?: number;
+    readonly end?: number;
   };
   readonly p: number;
   /** Filters of the user, which may exclude everything. */

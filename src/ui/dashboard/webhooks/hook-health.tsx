@@ -1,4 +1,6 @@
+import { useCallback, useMemo } from 'react';
 import { StatusPill, type Tone } from '../../kit/badge.tsx';
+import type { ResultOf } from '../../kit/calls.ts';
 import { Card, FactList } from '../../kit/card.tsx';
 import { formatNumber } from '../../kit/format.ts';
 import { useOperation } from '../../kit/queries.ts';
@@ -14,33 +16,27 @@ const tones = { unused: 'neutral', ok: 'success', retrying: 'warning', failing: 
 /** Queues move while the page is open. */
 const refetchIntervalMs = 10_000;
 
+export type HookHealth = ResultOf<'GET /api/hooks/health'>['hooks'][number];
+
 export const useHookHealth = (hookId: string) =>
   useOperation('GET /api/hooks/{hookId}/health', { params: { hookId } }, { refetchIntervalMs });
 
-export function HookState({ hookId }: { hookId: string }) {
-  const { data } = useHookHealth(hookId);
-  if (!data) return null;
-  const { state } = data.value;
-  return <StatusPill tone={tones[state]}>{own.healthStates[state]}</StatusPill>;
+/** Health of all webhooks of a page of the list in one read; undefined until it is there. */
+export function useHealthOfPage(p: number): (hookId: string) => HookHealth | undefined {
+  const { data } = useOperation('GET /api/hooks/health', { query: { p } }, { refetchIntervalMs, keepPrevious: true });
+  const byHook = useMemo(() => new Map(data?.value.hooks.map(it => [it.hook_id, it])), [data]);
+  return useCallback(hookId => byHook.get(hookId), [byHook]);
 }
+
+export const HookState = ({ health }: { health: HookHealth | undefined }) =>
+  health ? <StatusPill tone={tones[health.state]}>{own.healthStates[health.state]}</StatusPill> : null;
 
 /** Share of the last day that was delivered. */
-export function HookSuccess({ hookId }: { hookId: string }) {
-  const { data } = useHookHealth(hookId);
-  if (!data) return null;
-  const { delivered_24h: delivered, failed_24h: failed } = data.value;
+export function HookSuccess({ health }: { health: HookHealth | undefined }) {
+  if (!health) return null;
+  const { delivered_24h: delivered, failed_24h: failed } = health;
   if (delivered + failed === 0) return <span className="text-dim">–</span>;
   return own.ofTotal(formatNumber(delivered), formatNumber(delivered + failed));
-}
-
-export function HookQueue({ hookId }: { hookId: string }) {
-  const { data } = useHookHealth(hookId);
-  return data ? formatNumber(data.value.pending) : null;
-}
-
-export function HookLastSuccess({ hookId }: { hookId: string }) {
-  const { data } = useHookHealth(hookId);
-  return data ? <TimeText time={data.value.last_success_at ?? undefined} /> : null;
 }
 
 /** State of the queue of one webhook. */
@@ -52,7 +48,7 @@ export function HealthCard({ hookId }: { hookId: string }) {
     <Card title={own.health}>
       <FactList
         rows={[
-          [own.columns.success, <HookSuccess key="success" hookId={hookId} />],
+          [own.columns.success, <HookSuccess key="success" health={query.data.value} />],
           [own.pending, formatNumber(pending)],
           [own.dead, formatNumber(failed)],
           [own.lastSuccess, <TimeText key="last" time={last_success_at ?? undefined} />],

@@ -1,22 +1,25 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus, Webhook } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { MethodBadge } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
+import { formatNumber } from '../../kit/format.ts';
+import { useListChange } from '../../kit/list-search.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
+import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
-import { useListChange } from '../list-search.ts';
 import { usePermission } from '../session/session.ts';
 import { DeleteHookDialog } from './delete-hook-dialog.tsx';
 import { type HookData, hostOf, nameHook } from './hook-draft.ts';
-import { HookLastSuccess, HookQueue, HookState, HookSuccess } from './hook-health.tsx';
+import { type HookHealth, HookState, HookSuccess, useHealthOfPage } from './hook-health.tsx';
 
 const own = texts.webhooks;
+const formatPending = (health: HookHealth | undefined) => (health ? formatNumber(health.pending) : null);
 
-const columns: readonly Column<HookData>[] = [
+const createColumns = (healthOf: ReturnType<typeof useHealthOfPage>): readonly Column<HookData>[] => [
   {
     id: 'name',
     title: own.columns.name,
@@ -32,10 +35,19 @@ const columns: readonly Column<HookData>[] = [
     title: own.columns.host,
     cell: ({ target_path }) => <code className="font-mono text-small break-all">{hostOf(target_path)}</code>,
   },
-  { id: 'state', title: own.columns.state, cell: ({ id }) => <HookState hookId={id} /> },
-  { id: 'success', title: own.columns.success, align: 'right', cell: ({ id }) => <HookSuccess hookId={id} /> },
-  { id: 'queue', title: own.columns.queue, align: 'right', cell: ({ id }) => <HookQueue hookId={id} /> },
-  { id: 'last', title: own.columns.last, cell: ({ id }) => <HookLastSuccess hookId={id} /> },
+  { id: 'state', title: own.columns.state, cell: ({ id }) => <HookState health={healthOf(id)} /> },
+  {
+    id: 'success',
+    title: own.columns.success,
+    align: 'right',
+    cell: ({ id }) => <HookSuccess health={healthOf(id)} />,
+  },
+  { id: 'queue', title: own.columns.queue, align: 'right', cell: ({ id }) => formatPending(healthOf(id)) },
+  {
+    id: 'last',
+    title: own.columns.last,
+    cell: ({ id }) => <TimeText time={healthOf(id)?.last_success_at ?? undefined} />,
+  },
 ];
 
 export function HookListPage() {
@@ -59,6 +71,8 @@ function HookList({ canWrite }: { canWrite: boolean }) {
   const navigate = useNavigate();
   const [pending, setPending] = useState<HookData>();
   const list = useOperation('GET /api/hooks', { query: { p } }, { keepPrevious: true });
+  const healthOf = useHealthOfPage(p);
+  const columns = useMemo(() => createColumns(healthOf), [healthOf]);
   if (!list.data) return <QueryState query={list} />;
   const { hooks, pages } = list.data.value;
   if (hooks.length === 0 && p === 1)

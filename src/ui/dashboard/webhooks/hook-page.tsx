@@ -13,7 +13,7 @@ import { usePermission } from '../session/session.ts';
 import { DeleteHookDialog } from './delete-hook-dialog.tsx';
 import { DeliveryList } from './delivery-list.tsx';
 import { type HookData, nameHook } from './hook-draft.ts';
-import { HealthCard, HookState } from './hook-health.tsx';
+import { HealthCard, HookState, useHookHealth } from './hook-health.tsx';
 import { HookSecret } from './hook-secret.tsx';
 import { HookSettings } from './hook-settings.tsx';
 import { HookTestDialog } from './hook-test-dialog.tsx';
@@ -26,6 +26,7 @@ export function HookPage() {
   const { tab = 'settings', p = 1 } = useSearch({ from: '/shell/webhooks/$hookId' });
   const canWrite = usePermission('hooks:write');
   const query = useOperation('GET /api/hooks/{hookId}', { params: { hookId } });
+  const health = useHookHealth(hookId);
   if (!query.data) return <QueryState query={query} />;
   const { value, etag } = query.data;
   const tabs = (['settings', 'deliveries', ...(canWrite ? (['secret'] as const) : [])] as const).map(id => ({
@@ -35,7 +36,7 @@ export function HookPage() {
   return (
     <PageFrame
       title={nameHook(value)}
-      status={<HookState hookId={hookId} />}
+      status={<HookState health={health.data?.value} />}
       about={<IdText id={value.webhook_id} maxChars={40} />}
       actions={canWrite && <HookActions hook={value} />}
     >

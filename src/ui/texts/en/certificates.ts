@@ -34,6 +34,13 @@ export const certificateTexts = {
   uploadAction: 'Upload certificate',
   uploaded: 'Certificate uploaded',
   pemMissing: 'Choose a file, or paste PEM text.',
+  replace: 'Replace in all uses',
+  replaceTitle: 'Replace the certificate',
+  replaceAbout:
+    'The new certificate takes the place of this one in every API that names it. This one stays until it is deleted; keys that are bound to it stay bound.',
+  replaceAction: 'Upload and replace',
+  replaced: (count: number) => (count === 1 ? 'Replaced in 1 API' : `Replaced in ${count} APIs`),
+  replaceFailed: (apis: string) => `Not replaced everywhere: ${apis}`,
   facts: 'Facts',
   fingerprint: 'Fingerprint (SHA-256)',
   validFrom: 'Valid from',

@@ -4,9 +4,11 @@ export const designerTexts = {
   classicTitle: 'Classic definitions are edited as code',
   classicAbout: 'Forms exist for APIs in the OpenAPI format. The code page checks a classic definition while you type.',
   openCode: 'Open the definition',
+  convert: 'Convert to the OpenAPI format',
   searchLabel: 'Search settings',
   search: 'Search settings',
   noField: (text: string) => `No setting contains “${text}”.`,
+  showFault: 'Go to the first fault',
   sectionList: 'Sections',
   sections: {
     info: 'Info',

@@ -63,7 +63,7 @@ export const groupTexts = {
     owned_analytics: 'Analytics of owned APIs only',
     policies: 'Policies',
     portal: 'Developer portal',
-    system: 'Nodes and statistics',
+    system: 'Nodes and statistics; to write: purges of cached responses',
     user_groups: 'Groups',
     users: 'Users',
     websockets: 'Notifications',

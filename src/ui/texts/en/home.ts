@@ -14,6 +14,10 @@ export const homeTexts = {
   topApis: 'Busiest APIs',
   changes: 'Recent changes',
   noChanges: 'No changes yet.',
+  noPermissions: 'You have no permissions',
+  noPermissionsAbout: (user: string) =>
+    `You are signed in as ${user}. An administrator of your organisation can grant permissions, ` +
+    'or map a group of your identity provider.',
   start: 'Publish your first API',
   startAbout: 'The introduction leads from nothing to a protected API with its first requests.',
   startAction: 'Start the introduction',

@@ -1,7 +1,7 @@
 /** Texts of the import of an API. */
 export const importApiTexts = {
   title: 'Import API',
-  about: 'From OpenAPI, Swagger, Postman, HAR, AsyncAPI or a cURL command.',
+  about: 'From OpenAPI, Swagger, API Blueprint, Postman, HAR, AsyncAPI or a cURL command.',
   link: 'Import API',
   source: 'Source',
   file: 'File',
@@ -13,6 +13,7 @@ export const importApiTexts = {
     auto: 'Detect automatically',
     openapi: 'OpenAPI 3',
     swagger: 'Swagger 2.0',
+    blueprint: 'API Blueprint',
     curl: 'cURL',
     postman: 'Postman',
     har: 'HAR',

@@ -14,6 +14,7 @@ export const kitTexts = {
   previousPage: 'Previous page',
   nextPage: 'Next page',
   pageOf: (page: number, pages: number) => `Page ${page} of ${pages}`,
+  pageNumber: (page: number) => `Page ${page}`,
   selectRow: (name: string) => `Select ${name}`,
   selectAll: 'Select all rows of this page',
   selected: (count: number) => (count === 1 ? '1 selected' : `${count} selected`),
@@ -58,6 +59,10 @@ export const kitTexts = {
   viewName: 'Name of the view',
   viewHelp: 'A view keeps the search, filters and order of this list. Only you see it.',
   deleteView: (name: string) => `Delete view ${name}`,
+  available: (title: string) => `${title}: available`,
+  chosen: (title: string) => `${title}: chosen`,
+  add: (name: string) => `Add ${name}`,
+  remove: (name: string) => `Remove ${name}`,
   yes: 'Yes',
   no: 'No',
 } as const;

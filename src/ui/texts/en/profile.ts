@@ -36,8 +36,9 @@ export const profileTexts = {
   confirmAbout: 'Confirm with your password.',
   continue: 'Continue',
   secretAbout:
-    'Enter this secret in the app, or open the link on the device that has it. Then type the code that the app shows.',
+    'Scan the code with the app, enter the secret, or open the link on the device that has it. Then type the code that the app shows.',
   secret: 'Secret',
+  qrCode: 'QR code of the secret',
   link: 'Link',
   confirmCode: 'Code',
   confirmAction: 'Require codes from now on',

@@ -21,6 +21,13 @@ export const shellTexts = {
   profile: 'Profile',
   shortcuts: 'Keyboard shortcuts',
   signOut: 'Sign out',
+  incident: {
+    label: 'Needs attention',
+    others: (count: number) => (count === 1 ? '1 more' : `${count} more`),
+    openApi: 'Open the API',
+    openCertificate: 'Open the certificate',
+    markRead: 'Mark as read',
+  },
   reference: 'API reference',
   guides: 'Guides',
   groups: {

@@ -37,7 +37,7 @@ export const signOnTexts = {
   groupMappingHelp: 'Group of the provider = group here, one on each line. All that match apply.',
   groupMappingFault: (line: string) => `This line names no group that exists here: ${line}`,
   defaultGroup: 'Group where nothing matches',
-  noGroup: 'None: the sign-on is refused',
+  noGroup: 'None: signed on without permissions',
   onlyRegistered: 'Only users with an account',
   domain: 'Only e-mail addresses of the domain',
   requiredGroup: 'Only users with the group of the provider',

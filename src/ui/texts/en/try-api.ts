@@ -7,6 +7,11 @@ export const tryApiTexts = {
   method: 'Method',
   path: 'Path',
   pathHelp: (address: string) => `Below ${address}`,
+  storedKey: 'Key',
+  storedKeyHelp: 'The newest active keys of this API. The text of the key is sent and not shown.',
+  noStoredKey: 'None, or the one below',
+  /** In a response, in place of a stored key that the upstream returned. */
+  masked: '••••••',
   credential: 'Authorization',
   credentialHelp: 'Key or token. It is sent with this request and not stored.',
   /** In snippets, in place of the credential. */

@@ -12,6 +12,8 @@ export const uptimeTexts = {
     tests: 'Tests',
     last: 'Last test',
   },
+  stateFilter: 'State',
+  anyState: 'Any state',
   up: 'Up',
   down: 'Down',
   failedOf: (failed: string, tests: string) => `${failed} of ${tests} failed`,

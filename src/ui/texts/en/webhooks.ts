@@ -111,4 +111,5 @@ export const deliveryTexts = {
   target: 'Target',
   id: 'Id',
   anyHook: 'Any webhook',
+  anyTime: 'Any time',
 } as const;

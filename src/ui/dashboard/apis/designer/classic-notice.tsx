@@ -13,9 +13,14 @@ export const ClassicNotice = ({ api }: { api: ApiOutline }) => (
     icon={FileCode2}
     title={own.classicTitle}
     action={
-      <Link to="/apis/$apiId/code" params={{ apiId: api.id }} className={buttonClass('primary')}>
-        {own.openCode}
-      </Link>
+      <span className="flex flex-wrap justify-center gap-2">
+        <Link to="/apis/$apiId/code" params={{ apiId: api.id }} className={buttonClass('primary')}>
+          {own.openCode}
+        </Link>
+        <Link to="/apis/$apiId/migrate" params={{ apiId: api.id }} className={buttonClass()}>
+          {own.convert}
+        </Link>
+      </span>
     }
   >
     {own.classicAbout}

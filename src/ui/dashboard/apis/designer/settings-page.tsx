@@ -1,10 +1,12 @@
 import { useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import { Badge } from '../../../kit/badge.tsx';
 import { Card } from '../../../kit/card.tsx';
+import { focusFirstFault } from '../../../kit/focus-fault.ts';
+import { useListChange } from '../../../kit/list-search.ts';
+import { ListToolbar } from '../../../kit/list-toolbar.tsx';
 import { QueryState } from '../../../kit/states.tsx';
 import { texts } from '../../../texts/texts.ts';
-import { useListChange } from '../../list-search.ts';
-import { ListToolbar } from '../../list-toolbar.tsx';
 import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
 import { DefinitionFormContext, useDefinitionForm } from '../form/form-context.ts';
 import { countValues, type FormSchema, findSchema } from '../form/form-schema.ts';
@@ -50,10 +52,22 @@ function SettingsForm({ draft, gateway }: { draft: DefinitionDraft; gateway: For
   const { form, faults, isIncomplete } = useDraftForm(draft, q);
   const sections = listSections(gateway);
   const shown = q === '' ? sections.filter(({ id }) => id === chosen) : sections.filter(it => hasMatch(it, gateway, q));
-  const countFaults = ({ fields, advanced = [] }: SettingsSection) =>
-    faults.filter(({ pointer }) =>
-      [...fields, ...advanced].some(name => pointer.startsWith(toPointer([gatewayMember, ...toPath(name)]))),
-    ).length;
+  const fields = useRef<HTMLDivElement>(null);
+  const [wantedSection, setWantedSection] = useState('');
+  // The address changes later: the fault is focused once its section is the one that is shown.
+  useEffect(() => {
+    if (wantedSection === '' || wantedSection !== chosen || q !== '' || !fields.current) return;
+    setWantedSection('');
+    focusFirstFault(fields.current);
+  }, [wantedSection, chosen, q]);
+  const showFault = () => {
+    const faulty = sections.find(section => faults.some(({ pointer }) => isInSection(section, pointer)));
+    if (!faulty) return;
+    change({ section: faulty.id, q: undefined });
+    setWantedSection(faulty.id);
+  };
+  const countFaults = (section: SettingsSection) =>
+    faults.filter(({ pointer }) => isInSection(section, pointer)).length;
   return (
     <DefinitionFormContext value={form}>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-x-6 gap-y-4 min-[900px]:grid-cols-[200px_minmax(0,760px)]">
@@ -71,19 +85,22 @@ function SettingsForm({ draft, gateway }: { draft: DefinitionDraft; gateway: For
             onChoose={id => change({ section: id, q: undefined })}
           />
         </div>
-        <div className="flex min-w-0 flex-col gap-4">
+        <div ref={fields} className="flex min-w-0 flex-col gap-4">
           {shown.map(section => (
             <Card key={section.id} title={own.sections[section.id] ?? section.id}>
               <SectionFields section={section} gateway={gateway} />
             </Card>
           ))}
           {shown.length === 0 && <p className="text-dim">{own.noField(q)}</p>}
-          <DefinitionSaveBar draft={draft} isIncomplete={isIncomplete} />
+          <DefinitionSaveBar draft={draft} isIncomplete={isIncomplete} onShowFault={showFault} />
         </div>
       </div>
     </DefinitionFormContext>
   );
 }
+
+const isInSection = ({ fields, advanced = [] }: SettingsSection, pointer: string) =>
+  [...fields, ...advanced].some(name => pointer.startsWith(toPointer([gatewayMember, ...toPath(name)])));
 
 const hasMatch = ({ fields, advanced = [] }: SettingsSection, gateway: FormSchema, filter: string) =>
   [...fields, ...advanced].some(name => {

@@ -12,7 +12,7 @@ export interface DraftSource {
 }
 
 /** Edited text of a definition: checked while it is edited, compared before it is saved, merged after a conflict. */
-export function useDefinitionDraft({ stored, reload }: DraftSource) {
+export function useDefinitionDraft({ stored, reload }: DraftSource, merge = mergeDefinitions) {
   const canWrite = usePermission('apis:write');
   /** The state that the edits are based on; a later read does not replace it under the cursor. */
   const [base, setBase] = useState(stored);
@@ -49,7 +49,7 @@ export function useDefinitionDraft({ stored, reload }: DraftSource) {
   const applyOnTop = async () => {
     const theirs = await reload();
     if (!theirs) return;
-    const merged = mergeDefinitions(JSON.parse(base.text), JSON.parse(text), JSON.parse(theirs.text));
+    const merged = merge(JSON.parse(base.text), JSON.parse(text), JSON.parse(theirs.text));
     setBase(theirs);
     setText(JSON.stringify(merged, null, 2));
     save.reset();

@@ -49,13 +49,13 @@ export const listFormFields = (schema: FormSchema): readonly (readonly [name: st
   return listMembers(properties).map(name => [name, properties[name]!] as const);
 };
 
-/** Schema at a path of member names; undefined where the schema does not have it. */
-export function findSchema(schema: FormSchema, path: readonly string[]): FormSchema | undefined {
+/** Schema at a path of member names and positions in lists; undefined where the schema does not have it. */
+export function findSchema(schema: FormSchema, path: readonly (string | number)[]): FormSchema | undefined {
   let found: FormSchema | undefined = schema;
   for (const name of path) {
-    const { properties, additionalProperties }: FormSchema = unwrapSchema(found);
+    const { properties, additionalProperties, items }: FormSchema = unwrapSchema(found);
     const others = typeof additionalProperties === 'object' ? additionalProperties : undefined;
-    found = properties?.[name] ?? others;
+    found = typeof name === 'number' ? items : (properties?.[name] ?? others);
     if (!found) return undefined;
   }
   return found;

@@ -3,10 +3,14 @@ import { callServer } from '../../../kit/calls.ts';
 import type { ApiOutline } from '../api-outline.ts';
 import type { FormSchema } from './form-schema.ts';
 
-const routes = { oas: 'GET /api/schemas/apidefs/oas', streams: 'GET /api/schemas/apidefs/streams-oas' } as const;
+const routes = {
+  classic: 'GET /api/schemas/apidefs/classic',
+  oas: 'GET /api/schemas/apidefs/oas',
+  streams: 'GET /api/schemas/apidefs/streams-oas',
+} as const;
 
-/** Schema of definitions in the OpenAPI format; it stays the same while the page is open. */
-export const useDefinitionSchema = (format: Exclude<ApiOutline['format'], 'classic'>) =>
+/** Schema of definitions in a format; it stays the same while the page is open. */
+export const useDefinitionSchema = (format: ApiOutline['format']) =>
   useQuery({
     queryKey: [routes[format]],
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,9 +1,7 @@
-import { useMutation } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import { Button } from '../../../kit/button.tsx';
-import { callServer } from '../../../kit/calls.ts';
 import { Card } from '../../../kit/card.tsx';
 import { FilterSelect, SelectField, TextAreaField, TextField } from '../../../kit/field.tsx';
 import { useOperation } from '../../../kit/queries.ts';
@@ -12,8 +10,11 @@ import { texts } from '../../../texts/texts.ts';
 import { usePermission } from '../../session/session.ts';
 import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
 import { listDocumentOperations } from '../operations-of-document.ts';
+import { readHeaderName } from '../sample-call.ts';
 import { parseHeaderLines, type TriedRequest } from './curl.ts';
+import { StoredKeySelect } from './stored-key-select.tsx';
 import { TriedResult } from './tried-result.tsx';
+import { joinUrl, useExplainedCall } from './use-explained-call.ts';
 
 const own = texts.tryApi;
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -30,39 +31,44 @@ function TryApi(loaded: LoadedApi) {
   return <TryForm loaded={loaded} address={query.data.value.ApiURL} />;
 }
 
-const joinUrl = (address: string, path: string) => `${address.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
-
-function useTriedRequest(address: string) {
+function useTriedRequest(address: string, keyHeader: string) {
   const search = useSearch({ strict: false });
   const [method, setMethod] = useState(methods.includes(search.method ?? '') ? search.method! : 'GET');
   const [path, setPath] = useState(search.path ?? '/');
   const [credential, setCredential] = useState('');
+  const [stored, setStored] = useState({ hash: '', keyId: '' });
   const [headerText, setHeaderText] = useState('');
   const [body, setBody] = useState('');
   const { headers, faults } = parseHeaderLines(headerText);
   const request: TriedRequest = {
     method,
     url: joinUrl(address, path),
-    headers: { ...(credential === '' ? {} : { Authorization: credential }), ...headers },
+    headers: {
+      ...(credential === '' ? {} : { Authorization: credential }),
+      ...(stored.keyId === '' ? {} : { [keyHeader]: stored.keyId }),
+      ...headers,
+    },
     body: withoutBody.has(method) ? '' : body,
   };
   return {
     ...{ method, setMethod, path, setPath, credential, setCredential, headerText, setHeaderText, body, setBody },
-    ...{ request, faults },
+    ...{ request, faults, stored, setStored },
     /** For snippets: they may be shared, the credential not. */
-    shown: credential === '' ? request : { ...request, headers: { ...request.headers, Authorization: own.yourKey } },
+    shown: {
+      ...request,
+      headers: {
+        ...request.headers,
+        ...(credential === '' ? {} : { Authorization: own.yourKey }),
+        ...(stored.keyId === '' ? {} : { [keyHeader]: own.yourKey }),
+      },
+    },
   };
 }
 
-function TryForm({ loaded: { api, definition }, address }: { loaded: LoadedApi; address: string }) {
-  const form = useTriedRequest(address);
+function TryForm({ loaded: { api, definition, classic }, address }: { loaded: LoadedApi; address: string }) {
+  const form = useTriedRequest(address, readHeaderName(classic));
   const [sent, setSent] = useState<TriedRequest>();
-  const call = useMutation({
-    mutationFn: async (request: TriedRequest) => {
-      const { body, ...rest } = request;
-      return (await callServer('POST /api/explain', { body: { ...rest, ...(body === '' ? {} : { body }) } })).value;
-    },
-  });
+  const call = useExplainedCall(form.stored.keyId);
   const send = (event?: FormEvent) => {
     event?.preventDefault();
     if (form.faults.length > 0 || call.isPending) return;
@@ -76,7 +82,7 @@ function TryForm({ loaded: { api, definition }, address }: { loaded: LoadedApi; 
     <div className="grid items-start gap-4 min-[1200px]:grid-cols-[minmax(320px,420px)_minmax(0,1fr)]">
       <Card title={own.request}>
         <form onSubmit={send} onKeyDown={onKey} className="flex flex-col gap-4">
-          <RequestFields form={form} operations={listDocumentOperations(definition)} address={address} />
+          <RequestFields apiId={api.id} form={form} operations={listDocumentOperations(definition)} address={address} />
           <div className="flex items-center gap-3">
             <Button kind="primary" type="submit" icon={Send} isBusy={call.isPending}>
               {own.send}
@@ -101,9 +107,10 @@ interface RequestFieldsProps {
   readonly form: ReturnType<typeof useTriedRequest>;
   readonly operations: ReturnType<typeof listDocumentOperations>;
   readonly address: string;
+  readonly apiId: string;
 }
 
-function RequestFields({ form, operations, address }: RequestFieldsProps) {
+function RequestFields({ form, operations, address, apiId }: RequestFieldsProps) {
   const choose = (key: string) => {
     const found = operations.find(it => `${it.method} ${it.path}` === key);
     if (!found) return;
@@ -138,6 +145,11 @@ function RequestFields({ form, operations, address }: RequestFieldsProps) {
           onChange={event => form.setPath(event.target.value)}
         />
       </div>
+      <StoredKeySelect
+        apiId={apiId}
+        value={form.stored.hash}
+        onChange={(hash, keyId) => form.setStored({ hash, keyId })}
+      />
       <ContentFields form={form} />
     </>
   );

@@ -1,0 +1,18 @@
+import { setImmediate } from 'node:timers/promises';
+
+/**
+ * Time slices of long work on an event loop. `pauseIfDue` returns a promise where the slice is used up: it resolves after
+ * the events that wait meanwhile, and starts the next slice.
+ */
+export function createTimeSlices(maxSliceMs: number) {
+  let startMs = performance.now();
+
+  async function pause(): Promise<void> {
+    await setImmediate();
+    startMs = performance.now();
+  }
+
+  return {
+    pauseIfDue: (): Promise<void> | undefined => (performance.now() - startMs < maxSliceMs ? undefined : pause()),
+  };
+}

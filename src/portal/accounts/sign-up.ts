@@ -1,0 +1,118 @@
+import type { Flow } from '#base/fair-queue.ts';
+import { createSortableId } from '#base/ids.ts';
+import { Problem } from '#base/problems.ts';
+import type { StoredSignInToken } from '#people/sessions/token-store.ts';
+import { redeemCode } from '../invite-codes/redemption.ts';
+import { mailWaiting, mailWelcome } from '../mails/account-mails.ts';
+import { readPortalUrl } from '../portal-url.ts';
+import { problem } from '../problems.ts';
+import { hashCheckedPassword, insertUser } from '../users/creation.ts';
+import type { StoredPortalUser } from '../users/schema.ts';
+import { sendAccountMail } from './account-mails.ts';
+import { type AccountServices, canSignUp } from './account-services.ts';
+
+/** Sign-up: the account is created when its address is confirmed; until then it is part of a token. */
+export interface SignUp {
+  readonly email: string;
+  readonly first: string;
+  readonly last: string;
+  readonly password: string;
+  /** Values of custom attributes by their number. */
+  readonly attributes: readonly (readonly [id: number, value: string])[];
+  /** Accepted terms of use, with the client address. */
+  readonly terms?: { readonly id: number; readonly address: string; readonly acceptedAt: number };
+  /** Invite code that names the team; 0 without one. */
+  readonly codeId?: number;
+  /** Page to continue at after the first sign-in. */
+  readonly next: string;
+}
+
+export const verifyPath = '/auth/verify';
+const signUpPurpose = 'portal sign-up';
+
+/** Owner of the tokens of an address, which is in clear text in the outbox alone. */
+const toTokenOwner = (email: string, { vault }: AccountServices) => `portal: ${vault.digest(email, signUpPurpose)}`;
+
+async function sendConfirmation(signUp: SignUp, services: AccountServices): Promise<void> {
+  const { portal, signInTokens, clock, settings, vault } = services;
+  const owner = { purpose: 'portal-sign-up', orgId: '', ownerId: toTokenOwner(signUp.email, services) } as const;
+  const expiresAtMs = clock.now() + settings['portal.link_ttl_seconds'] * 1000;
+  const body = vault.seal(JSON.stringify(signUp), signUpPurpose);
+  const isKnown = (await portal.users.findByEmail(signUp.email)) !== undefined;
+  const token = await signInTokens.insert({ ...owner, expiresAtMs, body }, clock.now());
+  const base = readPortalUrl(settings);
+  const user = { First: isKnown ? '' : signUp.first, Last: isKnown ? '' : signUp.last, Email: signUp.email };
+  if (isKnown) return sendAccountMail('registered', user, `${base}/auth/password/login`, services);
+  await sendAccountMail('verify', user, `${base}${verifyPath}?token=${token}`, services);
+}
+
+/**
+ * Queues a mail to the address: a link to confirm it, or a note that it has an account. Answer and time of the request
+ * are the same for both.
+ */
+export async function requestSignUp(signUp: SignUp, address: string, flow: Flow, services: AccountServices) {
+  const isAllowed = services.portalMailLimit.allow(signUp.email, address);
+  const password = await hashCheckedPassword(signUp.password, services.settings, flow);
+  if (isAllowed)
+    services.portalMailQueue.enqueue('portal sign-up', () => sendConfirmation({ ...signUp, password }, services));
+}
+
+export interface FoundSignUp {
+  readonly token: StoredSignInToken;
+  readonly signUp: SignUp;
+}
+
+/** Finds the sign-up of a link without using it. */
+export async function findSignUp(text: string, services: AccountServices): Promise<FoundSignUp | undefined> {
+  if (text === '' || !canSignUp(services)) return undefined;
+  const token = await services.signInTokens.find('portal-sign-up', text, services.clock.now());
+  return token && { token, signUp: JSON.parse(services.vault.open(token.body, signUpPurpose)) as SignUp };
+}
+
+/** Creates the confirmed account, once; undefined where the link was used, or the address has an account by now. */
+export async function completeSignUp(
+  { token, signUp }: FoundSignUp,
+  services: AccountServices,
+): Promise<StoredPortalUser | undefined> {
+  const { records, signInTokens } = services;
+  try {
+    return await records.write(async () =>
+      (await signInTokens.use(token)) ? await createSignedUp(signUp, services) : undefined,
+    );
+  } catch (error) {
+    if (error instanceof Problem && error.code === problem.user_exists.code) return undefined;
+    throw error;
+  }
+}
+
+/** Inside a transaction: the user has the least role, in the team of its code or in the default organisation. */
+async function createSignedUp(signUp: SignUp, services: AccountServices): Promise<StoredPortalUser> {
+  const { portal, clock, settings } = services;
+  const now = clock.now();
+  const user = {
+    CID: createSortableId(now),
+    Email: signUp.email,
+    First: signUp.first,
+    Last: signUp.last,
+    Active: settings['portal.registration'] === 'open',
+    Role: 'consumer-team-member' as const,
+    Provider: 'password',
+    Password: signUp.password,
+    ResetPassword: false,
+    CreatedAt: now,
+    UpdatedAt: now,
+  };
+  const team = signUp.codeId ? await redeemCode(signUp.codeId, services) : undefined;
+  const place = team ? { organisationId: team.OrganisationID, teams: [team.ID] } : { teams: [] };
+  const created = await insertUser(user, place, services);
+  // An attribute may have been deleted since the form was sent.
+  for (const [id, value] of signUp.attributes)
+    if (await portal.attributes.custom.lock(id)) await portal.attributes.values.set(created.ID, id, value);
+  if (signUp.terms?.id) {
+    const { id: TermsID, address: Address, acceptedAt: AcceptedAt } = signUp.terms;
+    await portal.terms.accept({ TermsID, UserID: created.ID, Email: created.Email, Address, AcceptedAt });
+  }
+  await mailWelcome(created, services);
+  if (!created.Active) await mailWaiting(created, services);
+  return created;
+}

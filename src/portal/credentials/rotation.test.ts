@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createPublicId } from '#base/ids.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
+import { anApi, anApp, aPlan, aProduct } from '../../../tests/support/portal.ts';
+import { eventually, startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
+
+onEveryEngine('rotation of portal credentials', app => {
+  let upstream: Upstream;
+  before(async () => {
+    upstream = await startUpstream();
+  });
+  after(() => upstream?.close());
+
+  const ask = (method: string, path: string, body?: unknown) =>
+    app().ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
+
+  async function aCredential() {
+    const name = `rotated-${createPublicId()}`;
+    const apiId = await anApi(app(), name, { proxy: { listen_path: `/${name}/`, target_url: upstream.url } });
+    const product = await aProduct(app(), { APIDetails: [{ APIID: apiId }] });
+    const plan = await aPlan(app(), { RateLimit: 1000, Per: 1 });
+    const owned = await anApp(app());
+    const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
+    const { AccessRequestID } = (await ask('PUT', `/apps/${owned.ID}/provision`, body)).body;
+    const path = `/apps/${owned.ID}/access-requests/${AccessRequestID}/credentials`;
+    const [credential] = (await ask('GET', path)).body;
+    await app().application.waitForDataPlane();
+    const call = async (authorization: string) =>
+      (await fetch(`${app().url.gateway}/${name}/`, { headers: { authorization } })).status;
+    const { ID, Credential: key, CredentialHash: hash } = credential;
+    return { one: `${path}/${ID}`, key: key as string, hash, call };
+  }
+  const read = async (one: string) => (await ask('GET', one)).body;
+
+  test('both keys are accepted during an overlap, until it is ended', async () => {
+    const { one, key, hash, call } = await aCredential();
+    assert.equal((await ask('PUT', `${one}/end-overlap`)).status, 422);
+    assert.equal((await ask('PUT', `${one}/rotate?overlap_seconds=3600`)).status, 200);
+    await app().application.waitForDataPlane();
+    const rotated = await read(one);
+    assert.notEqual(rotated.Credential, key);
+    assert.equal(rotated.OldCredentialHash, hash);
+    assert.match(rotated.OldValidUntil, /^\d{4}-/);
+    assert.deepEqual([await call(key), await call(rotated.Credential)], [200, 200]);
+    assert.equal((await ask('PUT', `${one}/end-overlap`)).status, 200);
+    await app().application.waitForDataPlane();
+    assert.deepEqual([await call(key), await call(rotated.Credential)], [403, 200]);
+    assert.deepEqual([(await read(one)).OldCredentialHash, (await read(one)).OldValidUntil], ['', '']);
+  });
+
+  test('the old key is refused at the end of the overlap, and at once without one', async () => {
+    const { one, key, call } = await aCredential();
+    await ask('PUT', `${one}/rotate?overlap_seconds=2`);
+    const second = (await read(one)).Credential;
+    await eventually(async () => assert.equal(await call(key), 403));
+    await eventually(async () => assert.equal((await read(one)).OldCredentialHash, ''));
+    assert.equal((await app().ask('GET', `/api/keys/${encodeURIComponent(key)}`)).status, 404);
+    assert.equal(await call(second), 200);
+    await ask('PUT', `${one}/rotate`);
+    await app().application.waitForDataPlane();
+    assert.deepEqual([await call(second), await call((await read(one)).Credential)], [403, 200]);
+  });
+
+  test('a rotation during an overlap ends the older key; a revocation ends all', async () => {
+    const { one, key, call } = await aCredential();
+    await ask('PUT', `${one}/rotate?overlap_seconds=3600`);
+    const second = (await read(one)).Credential;
+    await ask('PUT', `${one}/rotate?overlap_seconds=3600`);
+    const third = (await read(one)).Credential;
+    await app().application.waitForDataPlane();
+    assert.deepEqual([await call(key), await call(second), await call(third)], [403, 200, 200]);
+    assert.equal((await ask('DELETE', one)).status, 200);
+    await app().application.waitForDataPlane();
+    assert.deepEqual([await call(second), await call(third)], [403, 403]);
+  });
+
+  test('an overlap that is too long, or no number, is refused', async () => {
+    const { one } = await aCredential();
+    for (const overlap of ['7776001', '-1', 'soon'])
+      assert.equal((await ask('PUT', `${one}/rotate?overlap_seconds=${overlap}`)).status, 422);
+  });
+});

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import { type AppUsageServices, readAppUsage } from '../site/usage/app-usage.ts';
+
+const dayMs = 86_400_000;
+/** Newest apps whose calls are counted. */
+const maxCountedApps = 500;
+
+const Counts = z.object({
+  Day: z.string(),
+  AccessRequests: z.int(),
+  SignUps: z.int(),
+  Calls: z.int(),
+  Errors: z.int(),
+});
+
+export const getPortalOverview = operation({
+  surface: 'portal',
+  noun: 'portal overview',
+  permission: 'secret',
+  name: 'getPortalOverview',
+  method: 'GET',
+  path: '/portal-api/overview',
+  about:
+    'Returns access requests, new users and calls of the newest 500 apps by day in UTC, oldest first, and what waits ' +
+    'for an administrator.',
+  query: z.object({ days: z.coerce.number().int().min(1).max(90).default(30).describe('Number of days') }),
+  returns: z.object({
+    Days: z.array(Counts),
+    Waiting: z.object({
+      AccessRequests: z.int(),
+      OrganisationRequests: z.int(),
+      InactiveUsers: z.int(),
+      ProvidersDown: z.int(),
+      FailedMails: z.int(),
+    }),
+    Totals: z.object({ Products: z.int(), Plans: z.int(), Apps: z.int(), Users: z.int() }),
+  }),
+  async handle({ query: { days } }, services: AppUsageServices) {
+    const { portal, clock } = services;
+    const today = Math.floor(clock.now() / dayMs);
+    const since = (today - days + 1) * dayMs;
+    const requests = await portal.accessRequests.countByDay(since);
+    const signUps = await portal.users.countByDay(since);
+    const usage = await readAppUsage(await portal.apps.page({ page: 1, per_page: maxCountedApps }), days, services);
+    const calls = new Map(usage.days.map(it => [Math.floor(it.dayMs / dayMs), it]));
+    const Days = Array.from({ length: days }, (_, place) => {
+      const day = today - days + 1 + place;
+      return {
+        Day: new Date(day * dayMs).toISOString().slice(0, 10),
+        AccessRequests: requests.get(day) ?? 0,
+        SignUps: signUps.get(day) ?? 0,
+        Calls: calls.get(day)?.calls ?? 0,
+        Errors: calls.get(day)?.errors ?? 0,
+      };
+    });
+    return { Days, Waiting: await countWaiting(services), Totals: await countAll(services) };
+  },
+});
+
+async function countWaiting({ portal }: AppUsageServices) {
+  return {
+    AccessRequests: await portal.accessRequests.countLive({ status: 'pending' }),
+    OrganisationRequests: await portal.organisationRequests.count({ status: 'pending' }),
+    InactiveUsers: await portal.users.countInactive(),
+    ProvidersDown: (await portal.providers.all()).filter(({ Status }) => Status === 'Down').length,
+    FailedMails: await portal.mails.countFailed(),
+  };
+}
+
+const countAll = async ({ portal }: AppUsageServices) => ({
+  Products: await portal.products.count(),
+  Plans: await portal.plans.count(),
+  Apps: await portal.apps.count(),
+  Users: await portal.users.count(),
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createPublicId } from '#base/ids.ts';
+import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
+import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
+import { anApp, requestPortal } from '../../../tests/support/portal.ts';
+import { type Receiver, startReceiver } from '../../../tests/support/webhooks.ts';
+
+for (const engine of engines)
+  describe(`reports of providers and apps on ${engine}`, () => {
+    let app: TestApp;
+    let mail: MailServer;
+    let receiver: Receiver;
+    before(async () => {
+      [mail, receiver] = await Promise.all([startMailServer({ user: 'gw', password: 'secret' }), startReceiver()]);
+      const server = { 'mail.smtp_url': mail.url, 'mail.from': 'portal@example.org', 'mail.require_tls': 'false' };
+      app = await startApp(engine, {
+        settings: { ...server, 'portal.admin_mail': 'admins@example.org' },
+      });
+    });
+    after(async () => {
+      await app?.close();
+      await mail?.close();
+      await receiver?.close();
+    });
+    const ok = (method: string, path: string, body?: unknown, status = 200) =>
+      requestPortal(app, method, `/portal-api${path}`, body, status);
+    async function createHook(...Events: string[]) {
+      const path = `/${createPublicId()}`;
+      await ok('POST', '/webhooks', { Name: 'crm', URL: receiver.url + path, Method: 'POST', Events }, 201);
+      return async (count: number) =>
+        (await receiver.take(path, count)).map(({ body }) => {
+          const { Event, Message } = JSON.parse(body);
+          return [Event, Message.ID];
+        });
+    }
+
+    test('a provider that goes down is mailed to administrators once, and its return is an event', async () => {
+      const take = await createHook('ProviderDown', 'ProviderUp', 'SyncFinished');
+      const MetaData = JSON.stringify({ URL: 'http://127.0.0.1:9', Secret: 's', OrgID: 'o', Gateway: '' });
+      const { ID } = await ok('POST', '/providers', { Name: 'Europe', Type: 'gw-pro', Configuration: { MetaData } });
+      for (let attempt = 0; attempt < 2; attempt++) await ok('PUT', `/providers/${ID}/synchronize`, undefined, 422);
+      let text = '';
+      while (!/Provider Europe needs attention/.test(text)) ({ text } = await mail.take());
+      const outbox = await ok('GET', '/mail-outbox?per_page=1000');
+      assert.equal(outbox.filter((it: { Name: string }) => it.Name === 'ops').length, 1);
+      const { providers } = app.application.installation.services.portal;
+      await providers.change(1, it => ({ ...it, Status: 'Down' }));
+      await ok('PUT', '/providers/1/synchronize');
+      assert.deepEqual(await take(3), [
+        ['ProviderDown', ID],
+        ['ProviderUp', 1],
+        ['SyncFinished', 1],
+      ]);
+    });
+
+    test('the deletion of an app is an event', async () => {
+      const take = await createHook('ApplicationDeleted');
+      const { ID } = await anApp(app);
+      await ok('DELETE', `/apps/${ID}`);
+      assert.deepEqual(await take(1), [['ApplicationDeleted', ID]]);
+    });
+  });

@@ -1,0 +1,236 @@
+import type { RequestContext, StoredAccessRequest } from '../../access-requests/schema.ts';
+import { loadContexts } from '../../access-requests/views.ts';
+import type { StoredCredential } from '../../credentials/schema.ts';
+import type { StoredOauthClient } from '../../oauth-clients/schema.ts';
+import type { StoredPlan } from '../../plans/schema.ts';
+import { renderFormError } from '../form.ts';
+import { renderCsrfField } from '../layout.ts';
+import { html, type Markup } from '../markup.ts';
+import { displayName } from '../offer.ts';
+import {
+  appsPath,
+  cataloguePath,
+  type SiteDocument,
+  type SiteReply,
+  type SiteRequest,
+  type SiteServices,
+  type SiteVisitor,
+  toProductUrl,
+  usagePath,
+} from '../page.ts';
+import { formatDay, formatMoment, formatQuota, formatRate } from '../words.ts';
+import { toAppUrl } from './app-list.ts';
+import { renderClientFacts, renderClientSecret, renderRedirectChange } from './client-card.ts';
+import { findPageApp, type PageApp } from './own-apps.ts';
+import { listOtherPlans } from './plan-change.ts';
+
+export const credentialsPath = '/portal/private/credentials';
+
+/** Result of a form of the page. */
+export interface AppOutcome {
+  readonly error?: string;
+  readonly status?: number;
+  /** A key that is shown now, and not again. */
+  readonly revealed?: { readonly credentialId: number; readonly key: string } | undefined;
+}
+
+interface RequestView {
+  readonly request: StoredAccessRequest;
+  readonly context: RequestContext;
+  readonly plan: StoredPlan | undefined;
+  readonly products: readonly { readonly name: string; readonly url: string }[];
+  /** Plans to which the visitor can change. */
+  readonly otherPlans: readonly StoredPlan[];
+}
+
+async function loadRequests(appId: number, { rights }: SiteVisitor, services: SiteServices): Promise<RequestView[]> {
+  const { portal } = services;
+  const requests = (await portal.accessRequests.listLive({ app_id: appId })).toReversed();
+  const contextOf = await loadContexts(requests, services);
+  const plans = await portal.plans.byIds(requests.map(({ PlanID }) => PlanID));
+  const products = await portal.products.byIds(requests.flatMap(({ ProductIDs }) => ProductIDs));
+  const otherPlans = new Map<number, readonly StoredPlan[]>();
+  for (const it of requests)
+    if (it.Status === 'approved') otherPlans.set(it.ID, await listOtherPlans(it, rights, services));
+  return requests.map(request => ({
+    request,
+    otherPlans: otherPlans.get(request.ID) ?? [],
+    context: contextOf(request),
+    plan: plans.get(request.PlanID),
+    products: request.ProductIDs.map((id, place) => {
+      const product = products.get(id);
+      const name = product ? displayName(product) : (request.Names.products[place] ?? '');
+      return { name, url: product ? toProductUrl(product) : '' };
+    }),
+  }));
+}
+
+export async function renderAppPage(
+  { app, canEdit }: PageApp,
+  { visitor }: SiteRequest,
+  services: SiteServices,
+  { error = '', status = 200, revealed }: AppOutcome = {},
+): Promise<SiteDocument> {
+  const requests = await loadRequests(app.ID, visitor, services);
+  const owner = await services.portal.users.get(app.UserID);
+  const csrf = renderCsrfField(visitor.csrfToken);
+  const approved = requests.filter(({ request }) => request.Status === 'approved');
+  const others = requests.filter(({ request }) => request.Status !== 'approved');
+  const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), revealed };
+  return {
+    status,
+    title: app.Name,
+    section: 'apps',
+    main: html`<nav class="crumbs" aria-label="Breadcrumb"><a href="${appsPath}">My apps</a></nav>
+<div class="head"><h1>${app.Name}</h1>
+${canEdit ? html`<a class="button secondary" href="${toAppUrl(app)}/edit">Edit app</a>` : ''}</div>
+${renderFormError(error)}<p class="line">${app.Description}</p><ul class="facts"><li>App ${app.ID}</li>
+<li>Visibility: ${app.Visibility}</li><li>Owner: ${owner?.Email ?? 'deleted user'}</li>
+<li>Created ${formatDay(app.CreatedAt)}</li><li><a href="${usagePath}?app=${app.ID}">Usage</a></li></ul>
+<section aria-labelledby="credentials"><h2 id="credentials">Credentials</h2>
+${approved.map(view => renderApproved(view, options))}
+${approved.length === 0 ? html`<p class="dim">No access yet. <a href="${cataloguePath}">Choose a product</a>.</p>` : ''}
+</section>${others.length > 0 ? renderOthers(others, options) : ''}
+${canEdit ? html`<p><a class="button danger" href="${toAppUrl(app)}/delete">Delete app</a></p>` : ''}`,
+  };
+}
+
+interface CardOptions {
+  readonly csrf: Markup;
+  readonly canEdit: boolean;
+  readonly appId: number;
+  readonly nowMs: number;
+  readonly revealed: AppOutcome['revealed'];
+}
+
+const renderProducts = ({ products }: RequestView) =>
+  products.map(
+    ({ name, url }, place) => html`${place > 0 ? ', ' : ''}${url ? html`<a href="${url}">${name}</a>` : name}`,
+  );
+
+const renderPlanLine = ({ plan, context }: RequestView) =>
+  plan
+    ? html`${displayName(plan)}: ${formatRate(plan)}, ${formatQuota(plan).toLowerCase()}`
+    : html`${context.plan} (deleted)`;
+
+function renderApproved(view: RequestView, options: CardOptions): Markup {
+  const { credentials } = view.context;
+  if (credentials.length === 0)
+    return html`<article class="card"><h3>${renderProducts(view)} <span class="badge">Revoked</span></h3>
+<p class="dim">The credential was revoked: request access again for a new one.</p></article>`;
+  return html`${credentials.map(credential => renderCredential(credential, view, options))}`;
+}
+
+/** State of a credential in words. */
+const formatState = ({ Expires }: StoredCredential, nowMs: number) =>
+  Expires > 0 && Expires <= nowMs
+    ? html`<span class="badge danger">Expired</span>`
+    : html`<span class="badge success">Active</span>`;
+
+function renderCredential(credential: StoredCredential, view: RequestView, options: CardOptions): Markup {
+  if (credential.Client) return renderClient(credential, credential.Client, view, options);
+  const { ID, CredentialHash, Expires, CreatedAt, RevealedAt } = credential;
+  const { canEdit, revealed } = options;
+  const former = credential.Former && credential.Former.Until > options.nowMs ? credential.Former : undefined;
+  return html`<article class="card"><h3>${renderProducts(view)} ${formatState(credential, options.nowMs)}</h3>
+${revealed?.credentialId === ID ? renderKey(revealed.key) : ''}<ul class="facts"><li>${renderPlanLine(view)}</li>
+<li>Hash <code>${CredentialHash.slice(0, 16)}</code></li><li>Created ${formatDay(CreatedAt)}</li>
+<li>${Expires > 0 ? `Expires ${formatDay(Expires)}` : 'Does not expire'}</li>
+${former ? html`<li>Old key valid until ${formatMoment(former.Until)}</li>` : ''}</ul>
+${
+  canEdit
+    ? html`<div class="actions">
+${RevealedAt || revealed?.credentialId === ID ? '' : renderAction('reveal', 'Show key once', ID, options)}
+${renderRotation(ID, options)}${former ? renderAction('end', 'End old key now', ID, options) : ''}
+${renderPlanChange(credential, view, options)}${renderAction('delete', 'Revoke', ID, options)}</div>`
+    : ''
+}
+${RevealedAt && !revealed ? html`<p class="dim">The key was shown. Rotate it for a new one if it is lost.</p>` : ''}
+</article>`;
+}
+
+/** Card of an OAuth client; its key is the secret. */
+function renderClient(
+  credential: StoredCredential,
+  client: StoredOauthClient,
+  view: RequestView,
+  options: CardOptions,
+) {
+  const { ID, CreatedAt, RevealedAt } = credential;
+  const { canEdit, revealed } = options;
+  const isShown = revealed?.credentialId === ID;
+  const canReveal = !RevealedAt && !isShown && client.ClientSecret !== '';
+  return html`<article class="card"><h3>${renderProducts(view)} ${formatState(credential, options.nowMs)}</h3>
+${isShown ? renderClientSecret(revealed.key) : ''}<ul class="facts"><li>OAuth 2.0</li><li>${renderPlanLine(view)}</li>
+<li>Created ${formatDay(CreatedAt)}</li></ul>${renderClientFacts(client)}
+${
+  canEdit
+    ? html`<div class="actions">${canReveal ? renderAction('reveal', 'Show secret once', ID, options) : ''}
+${renderPlanChange(credential, view, options)}${renderAction('delete', 'Revoke', ID, options)}</div>
+${renderRedirectChange(client, credentialsPath, renderActionFields('update', ID, options))}`
+    : ''
+}${RevealedAt && !isShown ? html`<p class="dim">The secret was shown. Ask the owner of this portal if it is lost.</p>` : ''}
+</article>`;
+}
+
+const renderKey = (key: string) =>
+  html`<div class="secret" role="status"><p><strong>Copy this key now: it is not shown again.</strong></p>
+<code>${key}</code> <button class="copy quiet" type="button" data-copy="${key}" hidden>Copy</button>
+<pre class="code"><code>curl -H "Authorization: ${key}" …</code></pre></div>`;
+
+const renderActionFields = (mode: string, credentialId: number, { csrf, appId }: CardOptions) =>
+  html`${csrf}<input type="hidden" name="mode" value="${mode}">
+<input type="hidden" name="client_id" value="${appId}"><input type="hidden" name="cred_id" value="${credentialId}">`;
+
+const renderAction = (mode: string, text: string, credentialId: number, options: CardOptions) =>
+  html`<form method="post" action="${credentialsPath}">${renderActionFields(mode, credentialId, options)}
+<button class="${mode === 'delete' ? 'danger' : 'secondary'}">${text}</button></form>`;
+
+/** Times for which the old key stays valid after a rotation. */
+export const overlapChoices = [
+  [0, 'at once'],
+  [3600, 'in an hour'],
+  [86_400, 'in a day'],
+  [604_800, 'in a week'],
+] as const;
+const defaultOverlap = 86_400;
+
+const renderRotation = (credentialId: number, { csrf, appId }: CardOptions) =>
+  html`<form class="inline" method="post" action="${credentialsPath}">${csrf}
+<input type="hidden" name="mode" value="roll"><input type="hidden" name="client_id" value="${appId}">
+<input type="hidden" name="cred_id" value="${credentialId}"><button class="secondary">Rotate key</button>
+<label>Old key ends <select name="overlap">${overlapChoices.map(
+    ([seconds, text]) =>
+      html`<option value="${seconds}"${seconds === defaultOverlap ? html` selected` : ''}>${text}</option>`,
+  )}</select></label></form>`;
+
+/** The key stays the same; where the plan needs approval, the old one is in force until then. */
+const renderPlanChange = ({ ID }: StoredCredential, { otherPlans }: RequestView, { csrf, appId }: CardOptions) =>
+  otherPlans.length === 0
+    ? ''
+    : html`<form class="inline" method="post" action="${appsPath}/${appId}/credentials/${ID}/change-plan">${csrf}
+<button class="secondary">Change plan</button><label>to <select name="new_plan_id">${otherPlans.map(
+        plan => html`<option value="${plan.ID}">${displayName(plan)}: ${formatRate(plan)}</option>`,
+      )}</select></label></form>`;
+
+/** Requests that wait or were rejected. */
+const renderOthers = (views: readonly RequestView[], { csrf, canEdit, appId }: CardOptions) =>
+  html`<section aria-labelledby="requests"><h2 id="requests">Requests</h2><ul class="rows">${views.map(view => {
+    const { ID, Status, CreatedAt, Reason } = view.request;
+    const isPending = Status === 'pending';
+    return html`<li><div><strong>${renderProducts(view)}</strong>
+<span class="badge ${isPending ? 'warning' : 'danger'}">${isPending ? 'Waits for approval' : 'Rejected'}</span>
+<p class="dim">${renderPlanLine(view)} · requested ${formatDay(CreatedAt)}</p>
+${Reason ? html`<p>${Reason}</p>` : ''}</div>
+${
+  canEdit
+    ? html`<form method="post" action="${appsPath}/${appId}/requests/${ID}/cancel">${csrf}
+<button class="quiet">${isPending ? 'Cancel request' : 'Remove'}</button></form>`
+    : ''
+}</li>`;
+  })}</ul></section>`;
+
+export async function respondApp(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
+  const found = await findPageApp(request.params.id!, request.visitor, services);
+  return found && renderAppPage(found, request, services);
+}

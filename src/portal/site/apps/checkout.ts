@@ -1,0 +1,203 @@
+import { createSecretText } from '#base/ids.ts';
+import { insertApp } from '../../apps/changes.ts';
+import { provision } from '../../apps/provision.ts';
+import type { StoredApp } from '../../apps/schema.ts';
+import { revealKey } from '../../credentials/reveal.ts';
+import { auditForm } from '../audit.ts';
+import { describeFailure } from '../failure-text.ts';
+import { renderFormError } from '../form.ts';
+import { renderCsrfField } from '../layout.ts';
+import { html, type Markup } from '../markup.ts';
+import {
+  displayName,
+  findAccessObstacle,
+  findProductOffer,
+  type PlanOffer,
+  type ProductOffer,
+  toCheckoutUrl,
+} from '../offer.ts';
+import {
+  checkoutPath,
+  type SiteDocument,
+  type SiteFields,
+  type SitePage,
+  type SiteReply,
+  type SiteRequest,
+  type SiteServices,
+  toProductUrl,
+} from '../page.ts';
+import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
+import { emptyApp, readAppFields, renderAppFields } from './app-form.ts';
+import { toAppUrl } from './app-list.ts';
+import { renderAppPage } from './app-page.ts';
+import { readClientFields, renderClientFields } from './client-fields.ts';
+import {
+  dailyWindowMs,
+  findEditableApp,
+  listEditableApps,
+  maxAppRequests,
+  maxDailyRequests,
+  maxUserApps,
+} from './own-apps.ts';
+
+/** Apps offered for a choice, newest first. */
+const maxOfferedApps = 200;
+/** A form that was sent is refused a second time for as long. */
+const formLifetimeMs = 86_400_000;
+
+interface Choice {
+  readonly offer: ProductOffer;
+  readonly chosen: PlanOffer;
+}
+
+/** Product and plan of a page or form; undefined where the visitor cannot request them. */
+async function findChoice(fields: SiteFields, request: SiteRequest, services: SiteServices) {
+  const offer = await findProductOffer(fields('product'), request.visitor, services);
+  if (!offer || findAccessObstacle(offer.product)) return undefined;
+  const chosen = offer.offers.find(
+    ({ plan, catalogueId }) => String(plan.ID) === fields('plan') && String(catalogueId) === fields('catalogue'),
+  );
+  return chosen && { offer, chosen };
+}
+
+type Errors = ReadonlyMap<string, string>;
+
+async function renderCheckout(
+  { offer, chosen }: Choice,
+  request: SiteRequest,
+  services: SiteServices,
+  errors: Errors = new Map(),
+): Promise<SiteDocument> {
+  const { visitor, form } = request;
+  const { product } = offer;
+  const { plan } = chosen;
+  const apps = (await listEditableApps(visitor, services)).toReversed().slice(0, maxOfferedApps);
+  const isNew = form('app-action') ? form('app-action') === 'create' : apps.length === 0;
+  const values = form('app-action') ? readAppFields(form, new Map()) : emptyApp;
+  const hidden = { product: product.Path, plan: String(plan.ID), catalogue: String(chosen.catalogueId) };
+  return {
+    status: errors.size > 0 ? 422 : 200,
+    title: `Access to ${displayName(product)}`,
+    section: 'apps',
+    main: html`<nav class="crumbs" aria-label="Breadcrumb">
+<a href="${toProductUrl(product)}">${displayName(product)}</a></nav>
+<form class="form broad" method="post" action="${checkoutPath}"><h1>Request access</h1>
+${renderFormError(errors.get('') ?? '')}${renderCsrfField(visitor.csrfToken)}
+<input type="hidden" name="request_id" value="${createSecretText()}">
+${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<h2>1. Product and plan</h2><p><strong>${displayName(product)}</strong> under the plan
+<strong>${displayName(plan)}</strong></p><ul class="facts"><li>${formatRate(plan)}</li><li>${formatQuota(plan)}</li>
+<li>${formatKeyLifetime(plan)}</li>
+<li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul>
+${renderOtherPlans(offer, chosen)}<h2>2. App</h2>${renderAppChoice(apps, isNew, form, errors)}
+${renderAppFields(values, visitor.user!.OrganisationID, errors, apps.length > 0)}
+${await renderClientFields(product, form, errors, services)}
+<button>${plan.AutoApproveAccessRequests ? 'Get access' : 'Request access'}</button></form>`,
+  };
+}
+
+function renderOtherPlans({ product, offers }: ProductOffer, chosen: PlanOffer): Markup | '' {
+  const others = offers.filter(it => it !== chosen);
+  if (others.length === 0) return '';
+  return html`<p>Other plans: ${others.map(
+    (it, place) => html`${place > 0 ? ', ' : ''}<a href="${toCheckoutUrl(product, it)}">${displayName(it.plan)}</a>`,
+  )}</p>`;
+}
+
+/** Without script both parts are visible: the choice decides which of them counts. */
+function renderAppChoice(apps: readonly StoredApp[], isNew: boolean, form: SiteFields, errors: Errors): Markup {
+  if (apps.length === 0) return html`<input type="hidden" name="app-action" value="create">`;
+  const renderRadio = (value: string, text: string, isChecked: boolean) =>
+    html`<label class="choice"><input type="radio" name="app-action" value="${value}"${isChecked ? html` checked` : ''}>
+${text}</label>`;
+  const error = errors.get('selected-app');
+  return html`<fieldset><legend>Use the credential in</legend>${renderRadio('existing', 'an app you have', !isNew)}
+<div class="field"><label for="selected-app">App</label><select id="selected-app" name="selected-app">
+${apps.map(
+  ({ ID, Name }) =>
+    html`<option value="${ID}"${String(ID) === form('selected-app') ? html` selected` : ''}>${Name}</option>`,
+)}</select>
+${error ? html`<p class="error">${error}</p>` : ''}</div>${renderRadio('create', 'a new app', isNew)}</fieldset>`;
+}
+
+async function show(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
+  const choice = await findChoice(request.query, request, services);
+  return choice && renderCheckout(choice, request, services);
+}
+
+/** The app of a form, created where it says so; faults are added to `errors`. */
+async function findOrCreateApp(request: SiteRequest, services: SiteServices, errors: Map<string, string>) {
+  const { form, visitor } = request;
+  if (form('app-action') !== 'create') {
+    const app = await findEditableApp(form('selected-app'), visitor, services);
+    if (!app) errors.set('selected-app', 'Choose an app');
+    return app;
+  }
+  const values = readAppFields(form, errors);
+  if (errors.size > 0) return undefined;
+  const app = await insertApp({ ...values, UserID: visitor.user!.ID }, services, maxUserApps);
+  if (!app) errors.set('', `You have ${maxUserApps} apps, the maximum: use one of them.`);
+  return app;
+}
+
+/** True for the first submission of a form only: a double click is one request. */
+const isFirstSubmission = ({ form, visitor }: SiteRequest, { signInTokens, clock }: SiteServices) =>
+  signInTokens.markUsed(
+    {
+      purpose: 'portal-request',
+      orgId: '',
+      value: `${visitor.user!.ID}:${form('request_id').slice(0, 100)}`,
+      expiresAtMs: clock.now() + formLifetimeMs,
+    },
+    clock.now(),
+  );
+
+/** Message of the bound of requests that is reached; undefined where there is none. */
+async function findExcess(app: StoredApp, { portal, clock }: SiteServices): Promise<string | undefined> {
+  const live = await portal.accessRequests.listLive({ app_id: app.ID });
+  if (live.length >= maxAppRequests) return `The app has ${maxAppRequests} requests, the maximum.`;
+  const recent = await portal.accessRequests.countOfUserSince(app.UserID, clock.now() - dailyWindowMs);
+  return recent < maxDailyRequests
+    ? undefined
+    : `You have requested access ${maxDailyRequests} times today, the maximum: try again tomorrow.`;
+}
+
+async function submit(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
+  const { form, visitor } = request;
+  const choice = await findChoice(form, request, services);
+  if (!choice) return undefined;
+  if (form('request_id') === '' || !(await isFirstSubmission(request, services)))
+    return { redirect: '/portal/private/apps' };
+  const errors = new Map<string, string>();
+  const app = await findOrCreateApp(request, services, errors);
+  if (!app) return renderCheckout(choice, request, services, errors);
+  const { product } = choice.offer;
+  const { plan, catalogueId } = choice.chosen;
+  // A repetition of the form uses the app that was created.
+  const chosen: Readonly<Record<string, string>> = { 'app-action': 'existing', 'selected-app': String(app.ID) };
+  const again = { ...request, form: (name: string) => chosen[name] ?? form(name) };
+  const refuse = (failure: string) => renderCheckout(choice, again, services, new Map([['', failure]]));
+  const excess = await findExcess(app, services);
+  if (excess) return refuse(excess);
+  let requestId: number;
+  try {
+    const wanted = { PlanID: plan.ID, ProductIDs: [product.ID], Catalogue: catalogueId };
+    const body = { ...wanted, ProvisionImmediately: undefined, ...readClientFields(product, form) };
+    requestId = await provision(app, body, services);
+  } catch (error) {
+    const failure = describeFailure(error, services);
+    await auditForm('requestAccess', request, visitor.user, 422, services, String(app.ID));
+    return refuse(`Access was not requested: ${failure}`);
+  }
+  await auditForm('requestAccess', request, visitor.user, 200, services, String(requestId));
+  const [credential] = await services.portal.credentials.ofRequests([requestId]);
+  const key = credential && (await revealKey(credential.ID, services));
+  if (key === undefined) return { redirect: toAppUrl(app) };
+  const revealed = { credentialId: credential!.ID, key };
+  return renderAppPage({ app, canEdit: true }, request, services, { revealed });
+}
+
+export const checkoutPages: readonly SitePage[] = [
+  { method: 'GET', path: checkoutPath, access: 'user', respond: show },
+  { method: 'POST', path: checkoutPath, access: 'user', respond: submit },
+];

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createPublicId } from '#base/ids.ts';
+import { onEveryEngine } from '../../../../tests/support/app.ts';
+import { readLastAudit } from '../../../../tests/support/last-audit.ts';
+import { aDeveloper, requestPortal } from '../../../../tests/support/portal.ts';
+import { sitePassword } from '../../../../tests/support/portal-site.ts';
+import { createSiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
+
+onEveryEngine('profile and team on the portal site', app => {
+  const aUser = (more: Record<string, unknown> = {}) => aDeveloper(app(), { Password: sitePassword, ...more });
+
+  test('a user changes the name, and nothing else of the account', async () => {
+    const user = await aUser();
+    const client = await signedInClient(app(), user);
+    await client.get('/portal/private/profile');
+    for (const first of ['', 'x'.repeat(101), 'Ann\n\nhttps://example.org/', 'Ann\u2028Lee'])
+      assert.equal((await client.post('/portal/private/profile', { first, last: 'x' })).status, 422, first);
+    await client.post('/portal/private/profile', { first: 'Ann', last: 'Lee', Role: 'super-admin', Email: 'x@y.z' });
+    assert.deepEqual(await readLastAudit(app()), ['updateOwnProfile', `portal:${user.ID}`, '', 303]);
+    const stored = await requestPortal(app(), 'GET', `/portal-api/users/${user.ID}`);
+    const { First, Last, Role, Email } = stored;
+    assert.deepEqual([First, Last, Role, Email], ['Ann', 'Lee', user.Role, user.Email]);
+  });
+
+  test('a new password needs the current one, and ends the other sessions', async () => {
+    const user = await aUser();
+    const [client, other] = [await signedInClient(app(), user), await signedInClient(app(), user)];
+    const fields = { new_password: 'another long password', confirm_password: 'another long password' };
+    const change = (current_password: string) =>
+      client.post('/portal/private/profile/password', { current_password, ...fields });
+    assert.equal((await change('wrong')).status, 422);
+    assert.match((await other.get('/')).text, /Sign out/);
+    assert.match((await change(sitePassword)).text, /The password is changed/);
+    assert.match((await client.get('/')).text, /Sign out/);
+    assert.doesNotMatch((await other.get('/')).text, /Sign out/);
+    assert.equal((await createSiteClient(app()).signIn(user.Email, sitePassword)).status, 401);
+    assert.equal((await createSiteClient(app()).signIn(user.Email, 'another long password')).status, 303);
+  });
+
+  test('an organisation admin sees all members, a developer those of the teams, a stranger none', async () => {
+    const { ID } = await requestPortal(app(), 'POST', '/portal-api/organisations', { Name: `org-${createPublicId()}` });
+    const admin = await aUser({ OrganisationID: ID, Role: 'consumer-admin' });
+    const member = await aUser({ OrganisationID: ID, Role: 'consumer-team-member' });
+    const stranger = await aUser();
+    const listOf = async (user: { Email: string }) =>
+      (await (await signedInClient(app(), user)).get('/portal/private/users')).text;
+    const ofAdmin = await listOf(admin);
+    assert.ok(ofAdmin.includes(member.Email) && ofAdmin.includes(admin.Email));
+    assert.ok(!(await listOf(member)).includes(admin.Email), 'the default team is no shared one');
+    assert.ok(!(await listOf(stranger)).includes(member.Email));
+    assert.equal((await createSiteClient(app()).get('/portal/private/users')).status, 303);
+  });
+});

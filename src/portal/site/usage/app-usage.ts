@@ -1,0 +1,77 @@
+import { createTimeBuckets, dayMs } from '#analytics/time-buckets.ts';
+import type { UsageSum } from '#analytics/usage-sums-store.ts';
+import { utcZone } from '#base/time-zone.ts';
+import type { StoredApp } from '../../apps/schema.ts';
+import { listKeyHashes } from '../../credentials/schema.ts';
+import type { SiteServices } from '../page.ts';
+
+/** Keys of one report: those of the newest credentials. */
+const maxReportKeys = 500;
+const maxReportApis = 100;
+
+export type AppUsageServices = Pick<SiteServices, 'portal' | 'clock' | 'usage' | 'defaultOrgId'>;
+
+export interface AppUsageCount {
+  readonly calls: number;
+  readonly errors: number;
+  /** Mean duration in milliseconds; 0 without calls. */
+  readonly meanMs: number;
+}
+
+export interface AppUsage {
+  /** One entry for each day of the range, oldest first. */
+  readonly days: readonly (AppUsageCount & { readonly dayMs: number })[];
+  readonly apis: readonly (AppUsageCount & { readonly name: string })[];
+  readonly total: AppUsageCount;
+}
+
+/** Hashes of the keys of apps by the organisation whose gateway counts them. Those of remote providers are elsewhere. */
+async function listHashes(apps: readonly StoredApp[], { portal, defaultOrgId }: AppUsageServices) {
+  const requests = await portal.accessRequests.listOfApps(apps.map(({ ID }) => ID));
+  const providerOf = new Map(requests.map(({ ID, ProviderID }) => [ID, ProviderID]));
+  const providers = new Map<number, Awaited<ReturnType<typeof portal.providers.get>>>();
+  for (const id of new Set(providerOf.values())) providers.set(id, await portal.providers.get(id));
+  const newest = requests.map(({ ID }) => ID).slice(-maxReportKeys);
+  const byOrganisation = new Map<string, string[]>();
+  for (const credential of await portal.credentials.ofRequests(newest)) {
+    const provider = providers.get(providerOf.get(credential.AccessRequestID) ?? 0);
+    if (!provider || provider.MetaData.URL) continue;
+    const orgId = provider.MetaData.OrgID || (await defaultOrgId());
+    byOrganisation.set(orgId, [...(byOrganisation.get(orgId) ?? []), ...listKeyHashes(credential)]);
+  }
+  return byOrganisation;
+}
+
+const toCount = (sums: readonly UsageSum[]): AppUsageCount => {
+  const add = (read: (it: UsageSum) => number) => sums.reduce((total, it) => total + Number(read(it)), 0);
+  const calls = add(it => it.hits);
+  return { calls, errors: add(it => it.error), meanMs: calls === 0 ? 0 : add(it => it.total_us) / calls / 1000 };
+};
+
+/** Usage of the keys of apps in the last days, today included, in UTC. */
+export async function readAppUsage(
+  apps: readonly StoredApp[],
+  days: number,
+  services: AppUsageServices,
+): Promise<AppUsage> {
+  const today = Math.floor(services.clock.now() / dayMs);
+  const span = { from: (today - days + 1) * dayMs, to: (today + 1) * dayMs };
+  const byDay: UsageSum[] = [];
+  const byApi: UsageSum[] = [];
+  for (const [orgId, hashes] of await listHashes(apps, services)) {
+    const shared = { orgId, ...span, keyHashes: hashes.slice(-maxReportKeys), ascending: false } as const;
+    const time = createTimeBuckets('day', utcZone, span);
+    const daily = { ...shared, groups: [], time, order: 'time' } as const;
+    byDay.push(...(await services.usage.page(daily, { page: 1, size: days })).items);
+    const perApi = { ...shared, groups: ['api_id'], order: 'hits' } as const;
+    byApi.push(...(await services.usage.page(perApi, { page: 1, size: maxReportApis })).items);
+  }
+  return {
+    days: Array.from({ length: days }, (_, place) => {
+      const day = today - days + 1 + place;
+      return { dayMs: day * dayMs, ...toCount(byDay.filter(({ bucket }) => Number(bucket) === day)) };
+    }),
+    apis: byApi.map(it => ({ name: it.api_name, ...toCount([it]) })),
+    total: toCount(byDay),
+  };
+}

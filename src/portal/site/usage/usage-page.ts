@@ -1,0 +1,77 @@
+import { listPageApps } from '../apps/own-apps.ts';
+import { html, type Markup } from '../markup.ts';
+import {
+  cataloguePath,
+  type SiteDocument,
+  type SitePage,
+  type SiteRequest,
+  type SiteServices,
+  usagePath,
+} from '../page.ts';
+import { formatCount, formatDay } from '../words.ts';
+import { type AppUsage, type AppUsageCount, readAppUsage } from './app-usage.ts';
+
+const ranges = [7, 30, 90] as const;
+const chart = { width: 720, height: 160, gap: 2 } as const;
+
+async function respond({ query, visitor }: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {
+  const apps = await listPageApps(visitor, services);
+  const chosen = query('app') ? apps.filter(({ ID }) => String(ID) === query('app')) : apps;
+  if (query('app') && chosen.length === 0) return undefined;
+  const days = ranges.find(it => String(it) === query('days')) ?? ranges[0];
+  const usage = await readAppUsage(chosen, days, services);
+  return {
+    title: 'Analytics',
+    section: 'apps',
+    main: html`<div class="head"><h1>Usage</h1></div><form class="filters" method="get" action="${usagePath}">
+<label>App <select name="app"><option value="">All apps</option>${apps.map(
+      ({ ID, Name }) =>
+        html`<option value="${ID}"${query('app') === String(ID) ? html` selected` : ''}>${Name}</option>`,
+    )}</select></label><label>Range <select name="days">${ranges.map(
+      it => html`<option value="${it}"${it === days ? html` selected` : ''}>${it} days</option>`,
+    )}</select></label><button class="secondary">Show</button></form>
+${usage.total.calls === 0 ? renderNoCalls() : renderUsage(usage, days)}`,
+  };
+}
+
+const renderNoCalls = () =>
+  html`<div class="notice"><p>No calls in this time. Send the key of an app in the header <code>Authorization</code>;
+calls appear here within a minute.</p><p><a href="${cataloguePath}">Choose a product</a></p></div>`;
+
+const formatShare = ({ calls, errors }: AppUsageCount) => `${((100 * errors) / calls).toFixed(1)} %`;
+const formatMs = (ms: number) => `${formatCount(Math.round(ms * 10) / 10)} ms`;
+
+const renderUsage = (usage: AppUsage, days: number): Markup =>
+  html`<ul class="facts"><li>${formatCount(usage.total.calls)} calls</li>
+<li>${formatCount(usage.total.errors)} errors (${formatShare(usage.total)})</li>
+<li>${formatMs(usage.total.meanMs)} on average</li></ul>
+<section aria-labelledby="by-day"><h2 id="by-day">Calls by day</h2>${renderChart(usage, days)}
+${renderTable(
+  'Day (UTC)',
+  usage.days.filter(({ calls }) => calls > 0).map(it => ({ ...it, name: formatDay(it.dayMs) })),
+)}</section>
+<section aria-labelledby="by-api"><h2 id="by-api">Calls by API</h2>${renderTable('API', usage.apis)}</section>`;
+
+/** Bars of calls with errors at their foot; the table below has the same numbers. */
+function renderChart({ days, total }: AppUsage, count: number): Markup {
+  const most = Math.max(...days.map(({ calls }) => calls));
+  const step = chart.width / count;
+  const toHeight = (value: number) => (value / most) * chart.height;
+  const renderBar = (place: number, value: number, kind: string) =>
+    html`<rect class="${kind}" x="${(place * step).toFixed(1)}" y="${(chart.height - toHeight(value)).toFixed(1)}"
+ width="${(step - chart.gap).toFixed(1)}" height="${toHeight(value).toFixed(1)}"></rect>`;
+  return html`<svg class="chart" viewBox="0 0 ${chart.width} ${chart.height}" role="img"
+ aria-label="${`${formatCount(total.calls)} calls in ${count} days, at most ${formatCount(most)} a day`}">
+${days.map(({ calls, errors }, place) => [renderBar(place, calls, 'bar'), renderBar(place, errors, 'bar error')])}</svg>`;
+}
+
+const renderTable = (label: string, rows: readonly (AppUsageCount & { readonly name: string })[]) =>
+  html`<table><thead><tr><th scope="col">${label}</th><th scope="col" class="number">Calls</th>
+<th scope="col" class="number">Errors</th>
+<th scope="col" class="number">Average</th></tr></thead><tbody>${rows.map(
+    it => html`<tr><th scope="row">${it.name}</th><td class="number">${formatCount(it.calls)}</td>
+<td class="number">${formatCount(it.errors)}</td>
+<td class="number">${formatMs(it.meanMs)}</td></tr>`,
+  )}</tbody></table>`;
+
+export const usagePages: readonly SitePage[] = [{ method: 'GET', path: usagePath, access: 'user', respond }];

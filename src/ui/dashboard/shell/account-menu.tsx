@@ -1,0 +1,40 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { BookOpen, CircleUser, Keyboard, LogOut } from 'lucide-react';
+import { IconButton } from '../../kit/button.tsx';
+import { Menu } from '../../kit/menu.tsx';
+import { useWrite } from '../../kit/queries.ts';
+import { texts } from '../../texts/texts.ts';
+import { useSession } from '../session/session.ts';
+
+export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
+  const { user, organisation } = useSession();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const { mutateAsync } = useWrite('DELETE /api/session');
+  const signOut = async () => {
+    const { value } = await mutateAsync({ given: {} });
+    client.clear();
+    // Single logout continues at the identity provider.
+    if (typeof value.Meta === 'string') location.assign(value.Meta);
+    else await navigate({ to: '/login' });
+  };
+  return (
+    <Menu
+      trigger={<IconButton icon={CircleUser} label={texts.shell.account} />}
+      heading={
+        <>
+          <div className="font-medium break-all">{user.email_address}</div>
+          <div className="text-small text-dim">{organisation.owner_name}</div>
+        </>
+      }
+      items={[
+        { label: texts.shell.profile, icon: CircleUser, onSelect: () => void navigate({ to: '/profile' }) },
+        { label: texts.shell.shortcuts, icon: Keyboard, onSelect: onShortcuts },
+        { label: texts.shell.reference, icon: BookOpen, onSelect: () => location.assign('/docs') },
+        'line',
+        { label: texts.shell.signOut, icon: LogOut, onSelect: () => void signOut() },
+      ]}
+    />
+  );
+}

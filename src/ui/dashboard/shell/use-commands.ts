@@ -1,0 +1,40 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useOperation } from '../../kit/queries.ts';
+import type { PaletteCommand } from '../../kit/shell/command-palette.tsx';
+import { filterNavigation } from '../../kit/shell/navigation-group.ts';
+import { useDebounced } from '../../kit/use-debounced.ts';
+import { texts } from '../../texts/texts.ts';
+import { usePreferences } from '../session/preferences.ts';
+import { canUse, useSession } from '../session/session.ts';
+import { navigation, objectPages } from './navigation.ts';
+
+const minSearchChars = 2;
+const includesText = (label: string, text: string) => label.toLowerCase().includes(text.trim().toLowerCase());
+
+/** Commands of the palette for a text: pages, themes, and objects that the server finds. */
+export function useCommands(text: string): { commands: readonly PaletteCommand[]; isSearching: boolean } {
+  const session = useSession();
+  const navigate = useNavigate();
+  const { change } = usePreferences();
+  const wanted = useDebounced(text.trim());
+  const isLong = wanted.length >= minSearchChars;
+  const found = useOperation('GET /api/search', { query: { q: wanted } }, { enabled: isLong, keepPrevious: true });
+  const pages = filterNavigation(navigation, permission => canUse(session, permission))
+    .flatMap(({ entries }) => entries)
+    .map(({ to, label }) => ({ id: to, label: texts.shell.goTo(label), detail: '', run: () => void navigate({ to }) }));
+  const appearances = (['system', 'light', 'dark'] as const).map(theme => ({
+    id: `theme-${theme}`,
+    label: texts.shell.themes[theme],
+    detail: texts.shell.theme,
+    run: () => change({ theme }),
+  }));
+  const own = [...pages, ...appearances].filter(({ label }) => includesText(label, text));
+  const objects = (isLong ? (found.data?.value.results ?? []) : []).flatMap(({ kind, items }) =>
+    items.flatMap(({ id, name }) => {
+      const toPage = objectPages[kind];
+      const open = () => void navigate({ to: toPage?.(id) ?? '/' });
+      return toPage ? [{ id: `${kind}-${id}`, label: name, detail: texts.shell.kinds[kind] ?? kind, run: open }] : [];
+    }),
+  );
+  return { commands: [...objects, ...own], isSearching: isLong && found.isFetching };
+}

@@ -1,0 +1,42 @@
+import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { MapPinOff, RefreshCw } from 'lucide-react';
+import { texts } from '../../texts/texts.ts';
+import { Button, buttonClass } from '../button.tsx';
+import { Notice } from '../states.tsx';
+
+/** Page of an unknown address; `home` is the first page of the app. */
+export const NotFoundPage = ({ home }: { home: string }) => (
+  <main className="p-6">
+    <h1 className="sr-only">{texts.kit.notFound}</h1>
+    <Notice
+      icon={MapPinOff}
+      title={texts.kit.notFound}
+      action={
+        <Link to={home} className={buttonClass('primary')}>
+          {texts.shell.goTo(texts.shell.pages.home)}
+        </Link>
+      }
+    >
+      {texts.kit.notFoundHelp}
+    </Notice>
+  </main>
+);
+
+/** Failure of a page itself: mostly a chunk of a build that is no longer there. */
+export const FailedPage = ({ error }: ErrorComponentProps) => (
+  <main className="p-6">
+    <h1 className="sr-only">{texts.kit.failed}</h1>
+    <Notice
+      icon={RefreshCw}
+      title={texts.kit.failed}
+      action={
+        <Button kind="primary" onClick={() => location.reload()}>
+          {texts.shell.reload}
+        </Button>
+      }
+    >
+      <p>{texts.shell.outdated}</p>
+      <p className="font-mono text-small">{error instanceof Error ? error.message : String(error)}</p>
+    </Notice>
+  </main>
+);

@@ -1,0 +1,34 @@
+import type { LucideIcon } from 'lucide-react';
+
+export interface NavigationEntry {
+  readonly to: string;
+  readonly label: string;
+  readonly icon: LucideIcon;
+  /** Absent: every user sees it. */
+  readonly permission?: string;
+  /** Second key of the shortcut after `g`. */
+  readonly key?: string;
+}
+
+/** Group of the navigation of an app. */
+export interface NavigationGroup {
+  /** Absent for entries above the groups. */
+  readonly label?: string;
+  readonly entries: readonly NavigationEntry[];
+}
+
+/** Groups with the entries that a user may open. */
+export const filterNavigation = (
+  groups: readonly NavigationGroup[],
+  canUse: (permission: string) => boolean,
+): readonly NavigationGroup[] =>
+  groups
+    .map(group => ({
+      ...group,
+      entries: group.entries.filter(({ permission }) => permission === undefined || canUse(permission)),
+    }))
+    .filter(({ entries }) => entries.length > 0);
+
+/** Pages by the second key of their shortcut. */
+export const listPageKeys = (groups: readonly NavigationGroup[]): ReadonlyMap<string, string> =>
+  new Map(groups.flatMap(({ entries }) => entries.flatMap(it => (it.key ? [[it.key, it.to] as const] : []))));

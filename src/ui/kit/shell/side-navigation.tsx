@@ -1,0 +1,116 @@
+import { Link } from '@tanstack/react-router';
+import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
+import { Dialog } from 'radix-ui';
+import { texts } from '../../texts/texts.ts';
+import { IconButton } from '../button.tsx';
+import { classNames } from '../class-names.ts';
+import type { NavigationEntry, NavigationGroup } from './navigation-group.ts';
+import { ProductSign } from './product-sign.tsx';
+
+export interface SideNavigationProps {
+  /** Name of the app. */
+  readonly product: string;
+  /** Entries of the user, the first page first: it is current at its own address only. */
+  readonly groups: readonly NavigationGroup[];
+  readonly isCollapsed: boolean;
+  readonly isSheetOpen: boolean;
+  onCollapse(): void;
+  onClose(): void;
+}
+
+/** Navigation at the left; a sheet on narrow screens. */
+export function SideNavigation({
+  product,
+  groups,
+  isCollapsed,
+  isSheetOpen,
+  onCollapse,
+  onClose,
+}: SideNavigationProps) {
+  const width = isCollapsed ? 'w-14' : 'w-58';
+  return (
+    <>
+      <nav
+        aria-label={texts.shell.navigation}
+        className={classNames(
+          'sticky top-0 flex h-dvh shrink-0 flex-col border-r border-line bg-surface max-[900px]:hidden',
+          width,
+        )}
+      >
+        <Product name={isCollapsed ? '' : product} />
+        <Entries groups={groups} isCollapsed={isCollapsed} />
+        <div className="mt-auto p-2">
+          <IconButton
+            icon={isCollapsed ? PanelLeftOpen : PanelLeftClose}
+            label={isCollapsed ? texts.shell.expand : texts.shell.collapse}
+            onClick={onCollapse}
+          />
+        </div>
+      </nav>
+      <Dialog.Root open={isSheetOpen} onOpenChange={open => !open && onClose()}>
+        <Dialog.Portal>
+          <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
+          <Dialog.Content
+            aria-describedby={undefined}
+            className="fixed inset-y-0 left-0 z-50 w-64 overflow-auto border-r border-line bg-surface shadow-layer"
+          >
+            <Dialog.Title className="sr-only">{texts.shell.navigation}</Dialog.Title>
+            <Product name={product} />
+            <Entries groups={groups} isCollapsed={false} />
+          </Dialog.Content>
+        </Dialog.Portal>
+      </Dialog.Root>
+    </>
+  );
+}
+
+const Product = ({ name }: { name: string }) => (
+  <div className="flex h-12 items-center gap-2 border-b border-line px-4">
+    <ProductSign />
+    {name && <span className="font-semibold">{name}</span>}
+  </div>
+);
+
+interface EntriesProps {
+  readonly groups: readonly NavigationGroup[];
+  readonly isCollapsed: boolean;
+}
+
+function Entries({ groups, isCollapsed }: EntriesProps) {
+  const home = groups[0]?.entries[0]?.to;
+  return (
+    <div className="flex flex-col gap-3 overflow-y-auto p-2">
+      {groups.map(({ label, entries }) => (
+        <div key={label ?? ''}>
+          {label && !isCollapsed && <p className="px-2 pb-1 text-small text-dim">{label}</p>}
+          <ul>
+            {entries.map(entry => (
+              <li key={entry.to}>
+                <Entry entry={entry} isHome={entry.to === home} isCollapsed={isCollapsed} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface EntryProps {
+  readonly entry: NavigationEntry;
+  readonly isHome: boolean;
+  readonly isCollapsed: boolean;
+}
+
+const Entry = ({ entry: { to, label, icon: Icon }, isHome, isCollapsed }: EntryProps) => (
+  <Link
+    to={to}
+    activeOptions={{ exact: isHome }}
+    title={isCollapsed ? label : undefined}
+    className="flex min-h-8 items-center gap-2 rounded-control px-2 hover:bg-hover"
+    activeProps={{ className: 'bg-accent-soft font-medium text-accent-ink', 'aria-current': 'page' }}
+  >
+    <Icon size={16} strokeWidth={1.5} aria-hidden className="shrink-0" />
+    <span className={isCollapsed ? 'sr-only' : ''}>{label}</span>
+  </Link>
+);

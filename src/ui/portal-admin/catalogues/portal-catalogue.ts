@@ -1,0 +1,3 @@
+import type { ResultOf } from '../../kit/calls.ts';
+
+export type PortalCatalogue = ResultOf<'GET /portal-api/catalogues/{catalogue_id}'>;

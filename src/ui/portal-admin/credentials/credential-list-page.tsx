@@ -1,0 +1,118 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import { KeyRound } from 'lucide-react';
+import { useState } from 'react';
+import { StatusPill } from '../../kit/badge.tsx';
+import type { ResultOf } from '../../kit/calls.ts';
+import { IdText } from '../../kit/copy.tsx';
+import type { Column } from '../../kit/data-table.tsx';
+import { ConfirmDialog } from '../../kit/dialog.tsx';
+import { FilterSelect } from '../../kit/field.tsx';
+import { useListChange } from '../../kit/list-search.ts';
+import { ListToolbar } from '../../kit/list-toolbar.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation, useWrite } from '../../kit/queries.ts';
+import { useToasts } from '../../kit/toast.tsx';
+import { adminTexts } from '../../texts/admin-texts.ts';
+import { AdminList, adminPageRows } from '../lists/admin-list.tsx';
+
+const own = adminTexts.credentials;
+type CredentialItem = ResultOf<'GET /portal-api/credentials'>[number];
+const states = ['active', 'expiring', 'expired'] as const;
+const tones = { active: 'success', expiring: 'warning', expired: 'danger' } as const;
+
+const columns: readonly Column<CredentialItem>[] = [
+  {
+    id: 'app',
+    title: own.columns.app,
+    cell: ({ AppID, App }) => (
+      <Link to="/admin/apps/$appId" params={{ appId: String(AppID) }} className="font-medium break-words underline">
+        {App}
+      </Link>
+    ),
+  },
+  {
+    id: 'access',
+    title: own.columns.access,
+    cell: ({ Products, Plan }) => adminTexts.apps.accessOf(Products.join(', '), Plan),
+  },
+  { id: 'hash', title: own.columns.hash, cell: ({ CredentialHash }) => <IdText id={CredentialHash} /> },
+  {
+    id: 'state',
+    title: own.columns.state,
+    cell: ({ State }) => <StatusPill tone={tones[State]}>{own.states[State]}</StatusPill>,
+  },
+  {
+    id: 'expires',
+    title: own.columns.expires,
+    cell: ({ Expires }) => (Expires.startsWith('9999-') ? adminTexts.apps.never : Expires),
+  },
+  { id: 'created', title: own.columns.created, cell: ({ CreatedAt }) => CreatedAt },
+];
+
+/** Credentials of all apps, without their keys; a search on the server by app, plan, product and hash. */
+export function CredentialListPage() {
+  const { p = 1, q = '', state: chosen = '' } = useSearch({ from: '/shell/admin/credentials' });
+  const { change, onSearch, clear } = useListChange();
+  const state = states.find(it => it === chosen);
+  const query = { page: p, per_page: adminPageRows, q, ...(state ? { state } : {}) };
+  const list = useOperation('GET /portal-api/credentials', { query }, { keepPrevious: true });
+  const [revoked, setRevoked] = useState<CredentialItem>();
+  return (
+    <PageFrame title={own.title} about={own.about}>
+      <AdminList
+        label={own.title}
+        query={list}
+        page={p}
+        columns={columns}
+        idOf={({ ID }) => String(ID)}
+        nameOf={({ App }) => App}
+        actions={it => [{ label: own.revoke, isDanger: true, onSelect: () => setRevoked(it) }]}
+        toolbar={
+          <ListToolbar label={own.search} placeholder={own.search} value={q} onSearch={onSearch}>
+            <FilterSelect
+              label={own.columns.state}
+              value={chosen}
+              onChange={event => change({ state: event.target.value })}
+              options={[
+                { value: '', label: own.anyState },
+                ...states.map(value => ({ value, label: own.states[value] })),
+              ]}
+            />
+          </ListToolbar>
+        }
+        onClearFilters={clear}
+        empty={{ icon: KeyRound, title: own.emptyTitle, about: own.emptyAbout }}
+      />
+      {revoked && <RevokeDialog credential={revoked} onClose={() => setRevoked(undefined)} />}
+    </PageFrame>
+  );
+}
+
+function RevokeDialog({ credential, onClose }: { credential: CredentialItem; onClose(): void }) {
+  const route = 'DELETE /portal-api/apps/{app_id}/access-requests/{access-request_id}/credentials/{credential_id}';
+  const remove = useWrite(route, ['GET /portal-api/credentials']);
+  const toasts = useToasts();
+  const { ID, App, AppID, AccessRequestID } = credential;
+  const params = { app_id: String(AppID), access_request_id: String(AccessRequestID), credential_id: String(ID) };
+  return (
+    <ConfirmDialog
+      isOpen
+      tier={3}
+      title={`${own.revokeAction(App)}?`}
+      consequence={own.revokeConsequence}
+      action={own.revokeAction(App)}
+      isBusy={remove.isPending}
+      onConfirm={() =>
+        remove.mutate(
+          { given: { params } },
+          {
+            onSuccess: () => toasts.showSuccess(own.revoked(App)),
+            onError: error => toasts.showError(error.message),
+            onSettled: onClose,
+          },
+        )
+      }
+      onClose={onClose}
+    />
+  );
+}

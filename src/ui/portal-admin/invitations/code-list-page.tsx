@@ -1,0 +1,65 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import { Ticket } from 'lucide-react';
+import { StatusPill } from '../../kit/badge.tsx';
+import type { ResultOf } from '../../kit/calls.ts';
+import { CopyButton } from '../../kit/copy.tsx';
+import type { Column } from '../../kit/data-table.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation } from '../../kit/queries.ts';
+import { adminTexts } from '../../texts/admin-texts.ts';
+import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+
+const own = adminTexts.inviteCodes;
+type CodeItem = ResultOf<'GET /portal-api/invite-codes'>[number];
+
+const columns: readonly Column<CodeItem>[] = [
+  {
+    id: 'code',
+    title: own.columns.code,
+    cell: ({ ID, Code, URL: url }) => (
+      <span className="inline-flex items-center gap-1">
+        <Link
+          to="/admin/invite_codes/$codeId"
+          params={{ codeId: String(ID) }}
+          className="font-medium break-all hover:underline"
+        >
+          {Code}
+        </Link>
+        <CopyButton text={url} label={`${own.link} ${ID}`} />
+      </span>
+    ),
+  },
+  { id: 'team', title: own.columns.team, cell: ({ Team }) => Team },
+  { id: 'used', title: own.columns.used, cell: ({ Used, Quota }) => own.usedOf(Used, Quota) },
+  { id: 'expires', title: own.columns.expires, cell: ({ Expires }) => Expires || own.never },
+  {
+    id: 'state',
+    title: own.columns.state,
+    cell: ({ Active }) => (
+      <StatusPill tone={Active ? 'success' : 'neutral'}>{Active ? own.active : own.inactive}</StatusPill>
+    ),
+  },
+];
+
+export function InviteCodeListPage() {
+  const { p = 1 } = useSearch({ from: '/shell/admin/invite_codes' });
+  const query = { page: p, per_page: adminPageRows };
+  const list = useOperation('GET /portal-api/invite-codes', { query }, { keepPrevious: true });
+  return (
+    <PageFrame
+      title={own.title}
+      about={own.about}
+      actions={<CreateLink to="/admin/invite_codes/new" label={own.create} />}
+    >
+      <AdminList
+        label={own.title}
+        query={list}
+        page={p}
+        columns={columns}
+        idOf={({ ID }) => String(ID)}
+        nameOf={({ Code }) => Code}
+        empty={{ icon: Ticket, title: own.emptyTitle, about: own.emptyAbout }}
+      />
+    </PageFrame>
+  );
+}

@@ -1,0 +1,76 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import { Package } from 'lucide-react';
+import { Badge } from '../../kit/badge.tsx';
+import type { ResultOf } from '../../kit/calls.ts';
+import type { Column } from '../../kit/data-table.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation } from '../../kit/queries.ts';
+import { adminTexts } from '../../texts/admin-texts.ts';
+import { texts } from '../../texts/texts.ts';
+import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+
+const own = adminTexts.products;
+
+type ProductItem = ResultOf<'GET /portal-api/products'>[number];
+
+const columns: readonly Column<ProductItem>[] = [
+  {
+    id: 'name',
+    title: own.columns.name,
+    cell: product => (
+      <Link
+        to="/admin/api_products/$productId"
+        params={{ productId: String(product.ID) }}
+        className="font-medium break-words hover:underline"
+      >
+        {product.DisplayName || product.Name}
+      </Link>
+    ),
+  },
+  { id: 'path', title: own.columns.path, cell: ({ Path }) => <code className="font-mono text-small">{Path}</code> },
+  { id: 'apis', title: own.columns.apis, cell: product => product.APIDetails.map(it => it.Name).join(', ') || '–' },
+  {
+    id: 'authentication',
+    title: own.columns.authentication,
+    cell: ({ AuthTypes }) => AuthTypes.join(', ') || '–',
+  },
+  {
+    id: 'registration',
+    title: own.columns.registration,
+    cell: ({ DCREnabled }) => (DCREnabled ? texts.kit.yes : texts.kit.no),
+  },
+  {
+    id: 'marks',
+    title: own.columns.marks,
+    cell: ({ Feature, IsDocumentationOnly }) => (
+      <span className="inline-flex flex-wrap gap-1">
+        {Feature && <Badge tone="info">{own.featured}</Badge>}
+        {IsDocumentationOnly && <Badge>{own.documentationOnly}</Badge>}
+      </span>
+    ),
+  },
+];
+
+export function ProductListPage() {
+  const { p = 1, q = '' } = useSearch({ from: '/shell/admin/api_products' });
+  const query = { page: p, per_page: adminPageRows, q };
+  const list = useOperation('GET /portal-api/products', { query }, { keepPrevious: true });
+  return (
+    <PageFrame
+      title={own.title}
+      about={own.about}
+      actions={<CreateLink to="/admin/api_products/new" label={own.create} />}
+    >
+      <AdminList
+        label={own.title}
+        query={list}
+        page={p}
+        columns={columns}
+        idOf={({ ID }) => String(ID)}
+        nameOf={product => product.DisplayName || product.Name}
+        search={{ label: adminTexts.forms.search, value: q }}
+        empty={{ icon: Package, title: own.emptyTitle, about: own.emptyAbout }}
+      />
+    </PageFrame>
+  );
+}

@@ -1,0 +1,135 @@
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Button } from '../../kit/button.tsx';
+import type { ResultOf } from '../../kit/calls.ts';
+import { Card, FactList } from '../../kit/card.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation, useWrite } from '../../kit/queries.ts';
+import { ErrorText, QueryState } from '../../kit/states.tsx';
+import { useToasts } from '../../kit/toast.tsx';
+import { adminTexts } from '../../texts/admin-texts.ts';
+import { CredentialList } from '../apps/credential-list.tsx';
+import { DeleteButton } from '../lists/detail-page.tsx';
+import { describePlanLimits } from '../plans/plan-limits.ts';
+import { RejectDialog } from './reject-dialog.tsx';
+import { RequestStatePill } from './request-state-pill.tsx';
+import { type Decision, useDecisions } from './use-decisions.ts';
+
+const own = adminTexts.requests;
+type AccessRequest = ResultOf<'GET /portal-api/access_requests/{access_request_id}'>;
+
+export function RequestPage() {
+  const { requestId } = useParams({ from: '/shell/admin/access_requests/$requestId' });
+  const params = { access_request_id: requestId };
+  const read = useOperation('GET /portal-api/access_requests/{access_request_id}', { params });
+  const remove = useWrite('DELETE /portal-api/access_requests/{access_request_id}', [
+    'GET /portal-api/access_requests',
+  ]);
+  const request = read.data?.value;
+  const title = request ? own.nameOf(request.ID, request.Client) : own.title;
+  if (!request)
+    return (
+      <PageFrame title={title}>
+        <QueryState query={read} />
+      </PageFrame>
+    );
+  return (
+    <PageFrame
+      title={title}
+      status={<RequestStatePill state={request.Status} />}
+      actions={
+        <DeleteButton
+          label={adminTexts.forms.delete}
+          action={own.deleteAction(request.ID)}
+          name={String(request.ID)}
+          tier={3}
+          consequence={own.deleteConsequence}
+          list="/admin/access_requests"
+          done={own.deleted}
+          remove={() => remove.mutateAsync({ given: { params } })}
+        />
+      }
+    >
+      <div className="flex flex-col gap-4">
+        {request.Status === 'pending' && <DecisionCard request={request} />}
+        <RequestFacts request={request} />
+        {request.Credentials.length > 0 && (
+          <Card title={adminTexts.apps.credentials}>
+            <CredentialList credentials={request.Credentials} />
+          </Card>
+        )}
+      </div>
+    </PageFrame>
+  );
+}
+
+/** An approval that the provider refuses leaves the request pending, with the reason in place. */
+function DecisionCard({ request: { ID } }: { request: AccessRequest }) {
+  const { isBusy, decide } = useDecisions();
+  const toasts = useToasts();
+  const [failure, setFailure] = useState<Error | null>(null);
+  const [isRejecting, setRejecting] = useState(false);
+  const run = async (decision: Decision, reason?: string) => {
+    const [failed] = await decide(decision, [ID], reason);
+    setRejecting(false);
+    setFailure(failed ? new Error(failed.reason) : null);
+    if (!failed) toasts.showSuccess(own.decided[decision](1));
+  };
+  return (
+    <Card title={own.decision}>
+      <div className="flex flex-col gap-3">
+        <p className="text-dim">{own.decisionAbout}</p>
+        <ErrorText error={failure} />
+        <div className="flex flex-wrap gap-2">
+          <Button isBusy={isBusy} onClick={() => setRejecting(true)}>
+            {own.reject}
+          </Button>
+          <Button kind="primary" isBusy={isBusy} onClick={() => void run('approve')}>
+            {own.approve}
+          </Button>
+        </div>
+      </div>
+      {isRejecting && (
+        <RejectDialog
+          count={1}
+          isBusy={isBusy}
+          onReject={reason => run('reject', reason)}
+          onClose={() => setRejecting(false)}
+        />
+      )}
+    </Card>
+  );
+}
+
+function RequestFacts({ request }: { request: AccessRequest }) {
+  const given = { params: { access_request_id: String(request.ID) } };
+  const user = useOperation('GET /portal-api/access_requests/{access_request_id}/user', given).data?.value;
+  const client = useOperation('GET /portal-api/access_requests/{access_request_id}/client', given).data?.value;
+  const plan = useOperation('GET /portal-api/access_requests/{access_request_id}/plan', given).data?.value;
+  return (
+    <Card title={own.facts}>
+      <FactList
+        rows={[
+          [
+            own.columns.app,
+            client ? (
+              <Link key="app" to="/admin/apps/$appId" params={{ appId: String(client.ID) }} className="underline">
+                {client.Name}
+              </Link>
+            ) : (
+              request.Client
+            ),
+          ],
+          [own.columns.user, user ? own.userOf(user.First, user.Last, user.Email) : request.User],
+          [own.columns.products, request.Products.split(',').join(', ')],
+          [own.columns.plan, request.Plan],
+          [own.limits, plan ? describePlanLimits(plan) : '–'],
+          [own.catalogue, request.Catalogue || '–'],
+          [own.authentication, request.AuthTypes.join(', ') || request.AuthType || '–'],
+          [own.columns.created, request.CreatedAt],
+          [own.updated, request.UpdatedAt],
+        ]}
+      />
+    </Card>
+  );
+}

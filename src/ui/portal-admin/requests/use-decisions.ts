@@ -1,0 +1,45 @@
+import { useState } from 'react';
+import { callServer } from '../../kit/calls.ts';
+import { useReload } from '../../kit/queries.ts';
+
+export type Decision = 'approve' | 'reject';
+
+export interface DecisionFailure {
+  readonly id: number;
+  readonly reason: string;
+}
+
+/** Decides on requests one after the other: each approval creates a key at its provider. Failures stay pending. */
+export function useDecisions() {
+  const reload = useReload([
+    'GET /portal-api/access_requests',
+    'GET /portal-api/access_requests/{access_request_id}',
+    'GET /portal-api/apps/{app_id}',
+  ]);
+  const [isBusy, setBusy] = useState(false);
+  const decide = async (
+    decision: Decision,
+    ids: readonly number[],
+    reason = '',
+  ): Promise<readonly DecisionFailure[]> => {
+    setBusy(true);
+    const failures: DecisionFailure[] = [];
+    for (const id of ids) {
+      const given = { params: { access_request_id: String(id) } };
+      try {
+        if (decision === 'approve')
+          await callServer('PUT /portal-api/access_requests/{access_request_id}/approve', given);
+        else
+          await callServer('PUT /portal-api/access_requests/{access_request_id}/reject', {
+            ...given,
+            query: { reason },
+          });
+      } catch (error) {
+        failures.push({ id, reason: error instanceof Error ? error.message : String(error) });
+      }
+    }
+    await reload().finally(() => setBusy(false));
+    return failures;
+  };
+  return { isBusy, decide };
+}

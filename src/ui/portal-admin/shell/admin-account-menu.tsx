@@ -1,0 +1,45 @@
+import { BookOpen, CircleUser, Globe, Keyboard, LogOut } from 'lucide-react';
+import { IconButton } from '../../kit/button.tsx';
+import { readCsrfToken } from '../../kit/calls.ts';
+import { Menu } from '../../kit/menu.tsx';
+import { adminTexts } from '../../texts/admin-texts.ts';
+import { texts } from '../../texts/texts.ts';
+import { useAdminSession } from '../session/admin-session.ts';
+
+const own = adminTexts.shell;
+
+/** Sends the form of the site that ends the session. */
+function signOutOfSite(): void {
+  const form = document.createElement('form');
+  form.method = 'post';
+  form.action = '/auth/logout';
+  const token = document.createElement('input');
+  token.type = 'hidden';
+  token.name = 'csrf_token';
+  token.value = readCsrfToken();
+  form.append(token);
+  document.body.append(form);
+  form.submit();
+}
+
+export function AdminAccountMenu({ onShortcuts }: { onShortcuts(): void }) {
+  const { Email, Role } = useAdminSession();
+  return (
+    <Menu
+      trigger={<IconButton icon={CircleUser} label={texts.shell.account} />}
+      heading={
+        <>
+          <div className="font-medium break-all">{Email}</div>
+          <div className="text-small text-dim">{own.roles[Role] ?? Role}</div>
+        </>
+      }
+      items={[
+        { label: own.viewSite, icon: Globe, onSelect: () => location.assign('/') },
+        { label: texts.shell.shortcuts, icon: Keyboard, onSelect: onShortcuts },
+        { label: texts.shell.reference, icon: BookOpen, onSelect: () => location.assign('/docs') },
+        'line',
+        { label: texts.shell.signOut, icon: LogOut, onSelect: signOutOfSite },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,74 @@
+import { Link, useSearch } from '@tanstack/react-router';
+import { UsersRound } from 'lucide-react';
+import { StatusPill } from '../../kit/badge.tsx';
+import type { ResultOf } from '../../kit/calls.ts';
+import type { Column } from '../../kit/data-table.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation } from '../../kit/queries.ts';
+import { adminTexts } from '../../texts/admin-texts.ts';
+import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+
+const own = adminTexts.users;
+
+type PortalUserItem = ResultOf<'GET /portal-api/users'>[number];
+
+const columns: readonly Column<PortalUserItem>[] = [
+  {
+    id: 'email',
+    title: own.columns.email,
+    cell: user => (
+      <Link
+        to="/admin/users/$userId"
+        params={{ userId: String(user.ID) }}
+        className="font-medium break-all hover:underline"
+      >
+        {user.Email}
+      </Link>
+    ),
+  },
+  { id: 'name', title: own.columns.name, cell: ({ First, Last }) => `${First} ${Last}`.trim() || '–' },
+  { id: 'role', title: own.columns.role, cell: ({ Role }) => own.roles[Role] ?? Role },
+  {
+    id: 'organisation',
+    title: own.columns.organisation,
+    cell: ({ OrganisationID }) =>
+      OrganisationID === 0 ? (
+        '–'
+      ) : (
+        <Link
+          to="/admin/organisations/$organisationId"
+          params={{ organisationId: String(OrganisationID) }}
+          className="hover:underline"
+        >
+          {own.organisationOf(OrganisationID)}
+        </Link>
+      ),
+  },
+  { id: 'provider', title: own.columns.provider, cell: ({ Provider }) => Provider },
+  {
+    id: 'state',
+    title: own.columns.state,
+    cell: ({ Active }) => (
+      <StatusPill tone={Active ? 'success' : 'neutral'}>{Active ? own.active : own.inactive}</StatusPill>
+    ),
+  },
+];
+
+export function PortalUserListPage() {
+  const { p = 1 } = useSearch({ from: '/shell/admin/users' });
+  const query = { page: p, per_page: adminPageRows };
+  const list = useOperation('GET /portal-api/users', { query }, { keepPrevious: true });
+  return (
+    <PageFrame title={own.title} about={own.about} actions={<CreateLink to="/admin/users/new" label={own.create} />}>
+      <AdminList
+        label={own.title}
+        query={list}
+        page={p}
+        columns={columns}
+        idOf={({ ID }) => String(ID)}
+        nameOf={({ Email }) => Email}
+        empty={{ icon: UsersRound, title: own.emptyTitle, about: own.emptyAbout }}
+      />
+    </PageFrame>
+  );
+}

@@ -1,0 +1,164 @@
+import { useNavigate, useParams } from '@tanstack/react-router';
+import type { ArgumentsOf } from '../../kit/calls.ts';
+import { Card } from '../../kit/card.tsx';
+import { Checkbox } from '../../kit/field.tsx';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation, useWrite } from '../../kit/queries.ts';
+import { QueryState } from '../../kit/states.tsx';
+import { useToasts } from '../../kit/toast.tsx';
+import type { Draft } from '../../kit/use-draft.ts';
+import { adminTexts } from '../../texts/admin-texts.ts';
+import { type FormSection, RecordForm, type RecordValue } from '../forms/record-form.tsx';
+import { DeleteButton } from '../lists/detail-page.tsx';
+import { WebhookHeaders } from './webhook-headers.tsx';
+
+const own = adminTexts.webhooks;
+const refreshed = ['GET /portal-api/webhooks', 'GET /portal-api/webhooks/{webhook_id}'] as const;
+type WebhookWrite = ArgumentsOf<'POST /portal-api/webhooks'>['body'];
+type WebhookChange = ArgumentsOf<'PUT /portal-api/webhooks/{webhook_id}'>['body'];
+
+/** By name, so that the types of the server find a missing one. */
+const eventNames: Readonly<Record<NonNullable<WebhookWrite['Events']>[number], true>> = {
+  UserRegistered: true,
+  UserAccountActivated: true,
+  UserAccountDeactivated: true,
+  PasswordReset: true,
+  RegisterInvite: true,
+  ApplicationRegistered: true,
+  ApplicationDeleted: true,
+  CredentialRegistered: true,
+  CredentialRotated: true,
+  CredentialRevoked: true,
+  CredentialExpiring: true,
+  CredentialExpired: true,
+  AccessRequestCreated: true,
+  AccessRequestApproved: true,
+  AccessRequestRejected: true,
+  PlanChangeRequested: true,
+  PlanChangeApproved: true,
+  PlanChangeRejected: true,
+  OrganisationRegistered: true,
+  OrganisationRequestCreated: true,
+  OrganisationRequestApproved: true,
+  OrganisationRequestRejected: true,
+  ProviderDown: true,
+  ProviderUp: true,
+  SyncFinished: true,
+};
+const portalEvents = Object.keys(eventNames);
+
+const sections: readonly FormSection[] = [
+  {
+    title: own.details,
+    fields: [
+      { name: 'Name', label: own.columns.name, isRequired: true },
+      { name: 'URL', label: own.columns.url, isRequired: true },
+      {
+        name: 'Method',
+        label: own.method,
+        kind: 'select',
+        options: ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'].map(value => ({ value, label: value })),
+      },
+      { name: 'Timeout', label: own.timeout, help: own.timeoutHelp, kind: 'number', unit: 's' },
+    ],
+  },
+];
+
+function EventChoice({ draft: { value, change } }: { draft: Draft<RecordValue> }) {
+  const chosen = (value.Events ?? []) as readonly string[];
+  const toggle = (name: string, isOn: boolean) =>
+    change({ Events: isOn ? [...chosen, name] : chosen.filter(it => it !== name) });
+  return (
+    <Card title={own.events}>
+      <div className="grid gap-1 sm:grid-cols-2">
+        {portalEvents.map(name => (
+          <Checkbox
+            key={name}
+            label={name}
+            checked={chosen.includes(name)}
+            onChange={event => toggle(name, event.target.checked)}
+          />
+        ))}
+      </div>
+    </Card>
+  );
+}
+
+const newWebhook = { Name: '', URL: '', Method: 'POST', Timeout: 10, Events: [] };
+
+export function NewPortalWebhookPage() {
+  const navigate = useNavigate();
+  const create = useWrite('POST /portal-api/webhooks', refreshed);
+  return (
+    <PageFrame title={own.newTitle} width="form">
+      <RecordForm
+        isNew
+        stored={newWebhook}
+        sections={sections}
+        action={own.create}
+        isBusy={create.isPending}
+        error={create.error}
+        renderMore={draft => <EventChoice draft={draft} />}
+        onSave={async (draft, _changes, accept) => {
+          const { value } = await create.mutateAsync({ given: { body: draft as WebhookWrite } });
+          accept();
+          const params = { webhookId: String(value.ID) };
+          await navigate({ to: '/admin/webhooks/$webhookId', params, ignoreBlocker: true });
+        }}
+      />
+    </PageFrame>
+  );
+}
+
+export function PortalWebhookPage() {
+  const { webhookId } = useParams({ from: '/shell/admin/webhooks/$webhookId' });
+  const params = { webhook_id: webhookId };
+  const read = useOperation('GET /portal-api/webhooks/{webhook_id}', { params });
+  const save = useWrite('PUT /portal-api/webhooks/{webhook_id}', refreshed);
+  const remove = useWrite('DELETE /portal-api/webhooks/{webhook_id}', ['GET /portal-api/webhooks']);
+  const toasts = useToasts();
+  const hook = read.data?.value;
+  if (!hook)
+    return (
+      <PageFrame title={own.title}>
+        <QueryState query={read} />
+      </PageFrame>
+    );
+  const { Name, URL: address, Method, Timeout, Events, Headers: headers } = hook;
+  return (
+    <PageFrame
+      title={Name}
+      width="form"
+      actions={
+        <DeleteButton
+          label={adminTexts.forms.delete}
+          action={own.deleteAction(Name)}
+          name={Name}
+          tier={3}
+          consequence={own.deleteConsequence}
+          list="/admin/webhooks"
+          done={own.deleted}
+          remove={() => remove.mutateAsync({ given: { params } })}
+        />
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <WebhookHeaders webhookId={webhookId} headers={headers} />
+        <RecordForm
+          key={webhookId}
+          stored={{ Name, URL: address, Method, Timeout, Events }}
+          sections={sections}
+          action={own.save}
+          isBusy={save.isPending}
+          error={save.error}
+          renderMore={draft => <EventChoice draft={draft} />}
+          onSave={async (draft, changes, accept) => {
+            await save.mutateAsync({ given: { params, body: changes as WebhookChange } });
+            accept();
+            toasts.showSuccess(adminTexts.forms.saved(String(draft.Name)));
+          }}
+        />
+      </div>
+    </PageFrame>
+  );
+}

@@ -1,0 +1,48 @@
+import { appTexts } from './en/admin/apps.ts';
+import { catalogueTexts } from './en/admin/catalogues.ts';
+import { oauthProviderTexts, portalWebhookTexts, providerTexts } from './en/admin/connections.ts';
+import { mailTexts, pageTexts, postTexts, themeTexts } from './en/admin/content.ts';
+import { portalCredentialTexts } from './en/admin/credentials.ts';
+import { adminFormTexts } from './en/admin/forms.ts';
+import { invitationTexts, inviteCodeTexts, organisationRequestTexts } from './en/admin/invitations.ts';
+import { labelTexts, menuTexts } from './en/admin/menus.ts';
+import { organisationTexts, portalUserTexts } from './en/admin/people.ts';
+import { planTexts } from './en/admin/plans.ts';
+import { productTexts } from './en/admin/products.ts';
+import { requestTexts } from './en/admin/requests.ts';
+import { attributeTexts, configurationTexts, overviewTexts, portalAuditTexts } from './en/admin/settings.ts';
+import { adminShellTexts } from './en/admin/shell.ts';
+import { portalSignOnTexts } from './en/admin/sign-on.ts';
+import { termsTexts } from './en/admin/terms.ts';
+
+/** Texts of the admin app of the portal, apart from those of the dashboard, which does not load them. */
+export const adminTexts = {
+  shell: adminShellTexts,
+  forms: adminFormTexts,
+  products: productTexts,
+  plans: planTexts,
+  catalogues: catalogueTexts,
+  requests: requestTexts,
+  apps: appTexts,
+  credentials: portalCredentialTexts,
+  users: portalUserTexts,
+  organisations: organisationTexts,
+  organisationRequests: organisationRequestTexts,
+  invitations: invitationTexts,
+  inviteCodes: inviteCodeTexts,
+  providers: providerTexts,
+  oauthProviders: oauthProviderTexts,
+  webhooks: portalWebhookTexts,
+  signOn: portalSignOnTexts,
+  pages: pageTexts,
+  posts: postTexts,
+  menus: menuTexts,
+  labels: labelTexts,
+  themes: themeTexts,
+  mails: mailTexts,
+  terms: termsTexts,
+  attributes: attributeTexts,
+  configuration: configurationTexts,
+  audit: portalAuditTexts,
+  overview: overviewTexts,
+} as const;

@@ -1,0 +1,77 @@
+/** Texts of attributes, configuration and the overview. */
+export const attributeTexts = {
+  title: 'Attributes',
+  about: 'Fields of users beside name and address.',
+  columns: { name: 'Label', identifier: 'Identifier', type: 'Type', behaviour: 'On the profile', signUp: 'On sign-up' },
+  types: { 1: 'Text', 2: 'Choice', 3: 'Yes or no', 4: 'Number' } as Readonly<Record<number, string>>,
+  behaviours: { 1: 'Shown, can be changed', 2: 'Shown', 3: 'Hidden' } as Readonly<Record<number, string>>,
+  yes: 'Yes',
+  no: 'No',
+  emptyTitle: 'There are no custom attributes',
+  emptyAbout: 'Ask developers for more than their address.',
+  create: 'Create attribute',
+  newTitle: 'New attribute',
+  details: 'Attribute',
+  identifierHelp: 'Letters, digits, _ and -. It cannot change later, and is the name in the metadata of keys.',
+  description: 'Description',
+  choices: 'Choices',
+  choicesHelp: 'Separated by commas.',
+  pattern: 'Pattern',
+  patternHelp: 'RE2 expression that a text has to contain.',
+  required: 'Required',
+  signUp: 'Ask for it on sign-up',
+  writeOnce: 'A user can set it once only',
+  toMetadata: 'Copy into the metadata of keys',
+  save: 'Save attribute',
+  deleteAction: (name: string) => `Delete attribute ${name}`,
+  deleteConsequence: 'The values of all users are deleted too.',
+  deleted: 'The attribute was deleted',
+  defaults: 'Built-in attributes in the metadata of keys',
+} as const;
+
+export const configurationTexts = {
+  title: 'Configuration',
+  about: 'Settings of the installation that concern the portal. They are set where it starts.',
+  rows: {
+    port: 'Port',
+    logLevel: 'Log level',
+    logFormat: 'Log format',
+    secret: 'Token of the management API',
+    tls: 'TLS',
+    tlsVersion: 'Lowest TLS version',
+    database: 'Database',
+    blog: 'Blog',
+  },
+  on: 'On',
+  off: 'Off',
+  formats: { dev: 'Text', prod: 'JSON' },
+} as const;
+
+export const overviewTexts = {
+  title: 'Overview',
+  waiting: 'Waits for you',
+  requests: 'Access requests that wait',
+  inactive: 'Users who are not active',
+  providersDown: 'Providers that are not up',
+  failedMails: 'Mails that failed',
+  offer: 'Offer and demand',
+  products: 'Products',
+  plans: 'Plans',
+  apps: 'Apps',
+  users: 'Users',
+  organisations: 'Requests for organisations',
+  demand: 'Requests and sign-ups',
+  requestsMade: 'Access requests',
+  signUps: 'Sign-ups',
+  demandSummary: (requests: string, signUps: string) =>
+    `${requests} access requests and ${signUps} sign-ups in the last 30 days`,
+  calls: 'Calls of apps',
+  errors: 'Errors',
+  callsSummary: (calls: string) => `${calls} calls with keys of apps in the last 30 days`,
+  newest: 'Newest requests',
+  nothing: 'No request waits.',
+} as const;
+
+export const portalAuditTexts = {
+  about: 'Changes and attempts of administrators, and forms that visitors of the site sent.',
+} as const;

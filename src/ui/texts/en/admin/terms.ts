@@ -1,0 +1,27 @@
+/** Texts of the versions of the terms of use. */
+export const termsTexts = {
+  title: 'Terms',
+  about:
+    'Versions of the terms of use. Developers accept the one in force when they sign up, and again when it changes.',
+  columns: { version: 'Version', state: 'State', published: 'Published' },
+  draft: 'Draft',
+  inForce: 'In force',
+  former: 'Former',
+  emptyTitle: 'There are no terms of use yet',
+  emptyAbout: 'Developers are asked to accept terms once a version is published.',
+  create: 'Create version',
+  newTitle: 'New version of the terms',
+  details: 'Terms of use',
+  version: 'Version',
+  versionHelp: 'Part of its address, such as 2030-01.',
+  content: 'Text in Markdown',
+  publish: 'Publish',
+  publishHelp: 'Every developer is asked to accept it before anything else. A published version does not change.',
+  save: 'Save terms',
+  acceptances: 'Accepted by',
+  noAcceptances: 'No developer has accepted this version.',
+  acceptedAt: (email: string, time: string, address: string) => `${email}, ${time}, from ${address}`,
+  deleteAction: (version: string) => `Delete terms ${version}`,
+  deleteConsequence: 'The version published before is in force then.',
+  deleted: 'The terms were deleted',
+} as const;

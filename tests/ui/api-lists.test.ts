@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { Person } from '../support/browser.ts';
+import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+
+const admin = { user_permissions: { IsAdmin: 'admin' } };
+const classic = (name: string, more: object = {}) => {
+  const id = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const proxy = { listen_path: `/${id}/`, target_url: 'http://127.0.0.1:9', strip_listen_path: true };
+  return { api_definition: { api_id: id, name, use_keyless: true, proxy, ...more } };
+};
+const names = (page: Page) => page.getByRole('table').locator('tbody tr').getByRole('link').allTextContents();
+
+describe('List of APIs without APIs', () => {
+  const dashboard = testDashboard();
+
+  test('it shows cards to start with, the table with one API, and the cards again after its deletion', async () => {
+    const page = await dashboard.openAs(await dashboard.addPerson(admin), '/apis');
+    await page.getByRole('heading', { name: 'No APIs yet' }).waitFor();
+    for (const card of ['Design an API', 'Import a description', 'Begin with an example', 'Be guided'])
+      await page.getByRole('link', { name: card }).waitFor();
+    await assertAccessible(page, 'list without APIs');
+    await page.getByRole('link', { name: 'Design an API' }).click();
+    await page.getByLabel('Name').fill('Only one');
+    await page.getByLabel('Upstream URL').fill('http://127.0.0.1:9');
+    await page.getByRole('button', { name: 'Create API' }).click();
+    await page.getByText('API Only one created').waitFor();
+    await page.getByRole('link', { name: 'All APIs' }).click();
+    await page.getByRole('table').waitFor();
+    assert.deepEqual(await names(page), ['Only one']);
+    await page.getByRole('button', { name: 'Actions for Only one' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Delete Only one?' });
+    assert.equal(await dialog.getByRole('button', { name: 'Delete API Only one' }).isDisabled(), true);
+    await dialog.getByRole('checkbox').check();
+    await dialog.getByRole('button', { name: 'Delete API Only one' }).click();
+    await page.getByRole('heading', { name: 'No APIs yet' }).waitFor();
+  });
+});
+
+describe('Filters of the list of APIs', () => {
+  const dashboard = testDashboard({ settings: { 'management.page_size': '2' } });
+  let person: Person;
+  before(async () => {
+    person = await dashboard.addPerson(admin);
+    const jwt = { use_keyless: false, enable_jwt: true };
+    const all = [
+      ...['1', '2', '3'].map(it => classic(`Shop ${it} #eu`)),
+      ...[classic('Shop 4'), classic('Shop 5 #eu', jwt), classic('Mail #eu')],
+    ];
+    for (const body of all) assert.equal((await dashboard.app().ask('POST', '/api/apis', { body })).status, 200);
+  });
+
+  test('search, category and authentication combine and survive order, pages, reload, back and another browser', async () => {
+    const page = await dashboard.openAs(person, '/apis');
+    await page.getByRole('searchbox').fill('shop');
+    await page.waitForURL(/q=shop/);
+    await page.getByLabel('Any category').selectOption('eu');
+    await page.waitForURL(/category=eu/);
+    await page.getByLabel('Any authentication').selectOption('keyless');
+    await page.waitForURL(/auth_type=keyless/);
+    await page.getByRole('button', { name: 'Name' }).click();
+    await page.waitForURL(/sort=name/);
+    const first = ['Shop 1 #eu', 'Shop 2 #eu'];
+    const waitFor = async (at: Page, wanted: readonly string[]) => {
+      await at.getByRole('link', { name: wanted[0]!, exact: true }).waitFor();
+      await at.waitForFunction(`document.querySelectorAll('tbody tr').length === ${wanted.length}`);
+      assert.deepEqual(await names(at), wanted);
+    };
+    await waitFor(page, first);
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await waitFor(page, ['Shop 3 #eu']);
+    await page.reload();
+    await waitFor(page, ['Shop 3 #eu']);
+    await page.goBack();
+    await waitFor(page, first);
+    const { pathname, search } = new URL(page.url());
+    const other = await dashboard.openAs(person, pathname + search);
+    await waitFor(other, first);
+    assert.equal(await other.getByLabel('Any category').inputValue(), 'eu');
+  });
+});
+
+describe('Deletion of a base API', () => {
+  const dashboard = testDashboard();
+
+  const document = (id: string) => ({
+    openapi: '3.0.3',
+    info: { title: id, version: '1.0.0' },
+    paths: {},
+    'x-gw-api-gateway': {
+      info: { id, name: id, state: { active: true } },
+      server: { listenPath: { value: `/${id}/`, strip: true } },
+      upstream: { url: 'http://127.0.0.1:9' },
+    },
+  });
+  async function createBase(base: string): Promise<readonly string[]> {
+    const { ask } = dashboard.app();
+    assert.equal((await ask('POST', '/api/apis/oas', { body: document(base) })).status, 200);
+    const versions = [`${base}-v2`, `${base}-v3`];
+    for (const version of versions) {
+      const query = `base_api_id=${base}&base_api_version_name=v1&new_version_name=${version.slice(-2)}`;
+      const { status, text } = await ask('POST', `/api/apis/oas?${query}`, { body: document(version) });
+      assert.equal(status, 200, text);
+    }
+    return versions;
+  }
+  const exists = async (id: string) => (await dashboard.app().ask('GET', `/api/apis/${id}`)).status === 200;
+  const versionsOf = async (id: string) => {
+    const { body } = await dashboard.app().ask('GET', `/api/apis/oas/${id}/versions`);
+    return (body.apis as { id: string }[]).map(it => it.id).sort();
+  };
+
+  const choices = [
+    { base: 'leaving', choice: 'Leave them independent', outcome: 'leaves its versions as APIs of their own' },
+    { base: 'promoting', choice: 'Promote a version to base', outcome: 'makes a version the base of the others' },
+    { base: 'purging', choice: 'Delete all versions', outcome: 'deletes its versions' },
+  ];
+  for (const { base, choice, outcome } of choices)
+    test(`the dialog demands the name, and “${choice}” ${outcome}`, async () => {
+      const [v2, v3] = await createBase(base);
+      const page = await dashboard.openAs(await dashboard.addPerson(admin), `/apis/${base}`);
+      await page.getByRole('button', { name: `Actions for ${base}` }).click();
+      await page.getByRole('menuitem', { name: 'Delete' }).click();
+      const dialog = page.getByRole('alertdialog', { name: `Delete ${base}?` });
+      await dialog.getByRole('radio', { name: choice }).check();
+      if (base === 'promoting') await dialog.getByLabel('Next base').selectOption(v3!);
+      await assertAccessible(page, `dialog: ${choice}`);
+      const button = dialog.getByRole('button', { name: `Delete API ${base}` });
+      assert.equal(await button.isDisabled(), true);
+      await dialog.getByLabel(/to confirm/).fill(base);
+      await button.click();
+      await page.getByText(`API ${base} deleted`).waitFor();
+      assert.equal(await exists(base), false);
+      assert.deepEqual([await exists(v2!), await exists(v3!)], base === 'purging' ? [false, false] : [true, true]);
+      if (base === 'promoting') assert.deepEqual(await versionsOf(v3!), [v2, v3]);
+    });
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { dashboardPages, publicPages } from '../support/dashboard-pages.ts';
+
+const directory = join(import.meta.dirname, '../../src/ui/dashboard');
+
+/** Paths of all routes of the dashboard, as their files declare them. */
+const listRoutes = (): readonly string[] =>
+  readdirSync(directory)
+    .filter(file => /routes\.tsx$/.test(file))
+    .flatMap(file => [...readFileSync(join(directory, file), 'utf8').matchAll(/^ {2}path: '([^']+)',$/gm)])
+    .map(([, path]) => path!);
+
+/** A parameter is any name that is no route of its own: `/keys/new` is not `/keys/$keyHash`. */
+const matches = (route: string, path: string, routes: readonly string[]) =>
+  route === path ||
+  (!routes.includes(path) && new RegExp(`^${route.replaceAll(/\$\w+/g, '[^/]+')}$`).test(path) && route.includes('$'));
+
+describe('Walk through the pages of the dashboard', () => {
+  test('every route is opened, so that a new one is checked from its first day', () => {
+    const routes = listRoutes();
+    assert.ok(routes.length > 40, `only ${routes.length} routes found`);
+    const walked = [...Object.values(dashboardPages), publicPages]
+      .flatMap(pages => Object.keys(pages))
+      .map(path => path.split('?')[0]!);
+    assert.deepEqual(
+      routes.filter(route => !walked.some(path => matches(route, path, routes))),
+      [],
+    );
+  });
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { writeZip } from '#base/zip-writer.ts';
+import { aRequest, requestPortal } from '../support/portal.ts';
+import { testPortalAdmin } from '../support/portal-admin.ts';
+import type { Developer } from '../support/portal-site.ts';
+import { createSiteClient } from '../support/site-client.ts';
+
+describe('Portal admin: content, connections and settings', () => {
+  const portal = testPortalAdmin();
+  let admin: Developer;
+  before(async () => {
+    admin = await portal.anAdmin();
+  });
+  const read = (path: string) => requestPortal(portal.app(), 'GET', `/portal-api${path}`);
+  const visit = async (path: string) => (await createSiteClient(portal.app()).get(path)).text;
+
+  test('a page with a block and a post are on the site after publishing, and not before', async () => {
+    const page = await portal.openAs(admin, '/admin/pages/new');
+    await page.getByLabel('Title (required)').fill('Support');
+    await page.getByLabel('Path (required)').fill('/support');
+    await page.getByRole('button', { name: 'Create page' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Support' }).waitFor();
+    await page.getByRole('button', { name: 'Add block' }).click();
+    await page.getByLabel('Name of the block').fill('Help');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add block' }).click();
+    await page.getByLabel('Content of Help').fill('We answer **within a day**.');
+    await page.getByRole('button', { name: 'Save block Help' }).click();
+    await page.getByText('The block Help was saved').waitFor();
+    assert.doesNotMatch(await visit('/support'), /within a day/);
+    await page.getByLabel('State').selectOption('Published');
+    await page.getByRole('button', { name: 'Save page' }).click();
+    await page.getByText('Support was saved').waitFor();
+    assert.match(await visit('/support'), /<strong>within a day<\/strong>/);
+    await page.goto(`${portal.app().url.portal}/admin/posts/new`);
+    await page.getByLabel('Title (required)').fill('Faster');
+    await page.getByLabel('Path (required)').fill('faster');
+    await page.getByLabel('Text (required)').fill('Twice as *fast*.');
+    await page.getByRole('button', { name: 'Create post' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Faster' }).waitFor();
+    assert.doesNotMatch(await visit('/blog'), /Faster/);
+    await page.getByLabel('State').selectOption('Published');
+    await page.getByRole('button', { name: 'Save post' }).click();
+    await page.getByText('Faster was saved').waitFor();
+    assert.match(await visit('/blog'), /Faster/);
+  });
+
+  test('a theme is uploaded, activated and deleted; an archive that is none is refused with the reason', async () => {
+    const manifest = JSON.stringify({ name: 'ocean', version: '1.0.0', title: 'Ocean APIs' });
+    const archive = writeZip(new Map([['theme.json', Buffer.from(manifest)]]));
+    const page = await portal.openAs(admin, '/admin/themes');
+    await page.getByRole('button', { name: 'Upload theme' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('ZIP archive').setInputFiles({
+      name: 'x.zip',
+      mimeType: 'application/zip',
+      buffer: Buffer.from('no archive'),
+    });
+    await dialog.getByRole('button', { name: 'Upload theme' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByLabel('ZIP archive').setInputFiles({
+      name: 'ocean.zip',
+      mimeType: 'application/zip',
+      buffer: archive,
+    });
+    await dialog.getByRole('button', { name: 'Upload theme' }).click();
+    await page.getByText('The theme was uploaded').waitFor();
+    const act = async (name: string, action: string) => {
+      await page
+        .getByRole('row', { name: new RegExp(name) })
+        .getByRole('button')
+        .click();
+      await page.getByRole('menuitem', { name: action }).click();
+    };
+    await act('ocean', 'Activate');
+    await page.getByRole('button', { name: 'Activate theme ocean' }).click();
+    await page.getByText('The theme ocean is active').waitFor();
+    assert.match(await visit('/'), /Ocean APIs/);
+    await act('default', 'Activate');
+    await page.getByRole('button', { name: 'Activate theme default' }).click();
+    await page.getByText('The theme default is active').waitFor();
+    await act('ocean', 'Delete');
+    await page.getByRole('checkbox', { name: /I understand/ }).check();
+    await page.getByRole('button', { name: 'Delete theme ocean' }).click();
+    await page.getByText('The theme was deleted').waitFor();
+    assert.equal((await read('/themes')).length, 1);
+  });
+
+  test('a mail is previewed with its draft, saved, turned off and restored', async () => {
+    const page = await portal.openAs(admin, '/admin/emails/approve');
+    await page.getByLabel('Subject').fill('Yes, {{.user.First}}');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText(/^Yes, \w+/).waitFor();
+    await page.getByLabel('Subject').fill('{{if}}');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('alert').first().waitFor();
+    await page.getByLabel('Subject').fill('Access for {{.user.First}}');
+    await page.getByRole('switch', { name: 'Send this mail' }).uncheck();
+    await page.getByRole('button', { name: 'Save mail' }).click();
+    await page.getByText('approve was saved').waitFor();
+    const { Subject, Enabled } = await read('/mails/approve');
+    assert.deepEqual([Subject, Enabled], ['Access for {{.user.First}}', false]);
+    await page.getByRole('button', { name: 'Restore default' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Restore default' }).click();
+    await page.getByText('The default was restored').waitFor();
+    assert.equal((await read('/mails/approve')).Enabled, true);
+  });
+
+  test('a provider keeps its masked secret, and a failed synchronisation names the reason', async () => {
+    const page = await portal.openAs(admin, '/admin/providers/new');
+    await page.getByLabel('Name (required)').fill('Elsewhere');
+    await page.getByLabel('URL of the dashboard').fill('http://127.0.0.1:9');
+    await page.getByLabel('Access key of a dashboard user').fill('a-secret-of-the-other-side');
+    await page.getByRole('button', { name: 'Create provider' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Elsewhere' }).waitFor();
+    assert.ok(!(await page.content()).includes('a-secret-of-the-other-side'));
+    await page.getByLabel('URL of the gateway').fill('https://gateway.example.org');
+    await page.getByRole('button', { name: 'Save provider' }).click();
+    await page.getByText('Elsewhere was saved').waitFor();
+    await page.getByRole('button', { name: 'Synchronise' }).click();
+    await page
+      .getByText(/Elsewhere.*(unavailable|reached|failed)/i)
+      .first()
+      .waitFor();
+    await page.getByText('Down').waitFor();
+  });
+
+  test('an OAuth provider gets a client type, a webhook gets events and a header', async () => {
+    const page = await portal.openAs(admin, '/admin/oauth2-0-providers/new');
+    await page.getByLabel('Name (required)').fill('Login');
+    await page.getByLabel('Address of the discovery document').fill('https://id.example.org/oidc');
+    await page.getByLabel('Registration access token').fill('registration-token-text');
+    await page.getByRole('button', { name: 'Create OAuth provider' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Login' }).waitFor();
+    await page.getByRole('button', { name: 'Add client type' }).click();
+    await page.getByLabel('Name of the client type').fill('Server');
+    await page.getByLabel('Grant types').fill('client_credentials');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add client type' }).click();
+    await page.getByRole('button', { name: 'Delete client type Server' }).waitFor();
+    assert.ok(!(await page.content()).includes('registration-token-text'));
+    await page.goto(`${portal.app().url.portal}/admin/webhooks/new`);
+    await page.getByLabel('Name (required)').fill('CRM');
+    await page.getByLabel('URL (required)').fill('https://crm.example.org/in');
+    await page.getByRole('checkbox', { name: 'AccessRequestApproved' }).check();
+    await page.getByRole('button', { name: 'Create webhook' }).click();
+    await page.getByRole('heading', { level: 1, name: 'CRM' }).waitFor();
+    await page.getByRole('button', { name: 'Add header' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('X-Team');
+    await dialog.getByLabel('Value').fill('portal');
+    await dialog.getByRole('button', { name: 'Add header' }).click();
+    await page.getByText('X-Team: portal').waitFor();
+    const hook = (await read('/webhooks')).find((it: { Name: string }) => it.Name === 'CRM');
+    assert.deepEqual([hook.Events, hook.Headers.length], [['AccessRequestApproved'], 1]);
+  });
+
+  test('an attribute is created with choices, and changed without its identifier', async () => {
+    const page = await portal.openAs(admin, '/admin/custom_attributes/new');
+    await page.getByLabel('Label').fill('Size');
+    await page.getByLabel('Identifier').fill('company_size');
+    await page.getByLabel('Type').selectOption('Choice');
+    await page.getByLabel('Choices').fill('small,large');
+    await page.getByRole('button', { name: 'Create attribute' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Size' }).waitFor();
+    assert.ok(await page.getByLabel('Identifier').isDisabled());
+    await page.getByRole('switch', { name: 'Required' }).check();
+    await page.getByRole('button', { name: 'Save attribute' }).click();
+    await page.getByText('Size was saved').waitFor();
+    const { CustomAttributes } = await read('/extended_attributes/1');
+    const { Type, DropdownValues, Required } = CustomAttributes.at(-1);
+    assert.deepEqual([Type, DropdownValues, Required], [2, 'small,large', true]);
+  });
+
+  test('the overview counts what waits, and each number leads to its list', async () => {
+    await aRequest(portal.app(), { pending: true });
+    const page = await portal.openAs(admin, '/admin');
+    const waiting = page.getByRole('link', { name: /Access requests that wait/ });
+    await waiting.getByText('1', { exact: true }).waitFor();
+    await waiting.click();
+    await page.getByRole('heading', { level: 1, name: 'Access requests' }).waitFor();
+  });
+});

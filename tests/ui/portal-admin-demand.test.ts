@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { anApi, anApp, aPlan, aProduct, aRequest, requestPortal } from '../support/portal.ts';
+import { testPortalAdmin } from '../support/portal-admin.ts';
+import type { Developer } from '../support/portal-site.ts';
+
+describe('Portal admin: access requests, apps and people', () => {
+  const portal = testPortalAdmin();
+  let admin: Developer;
+  before(async () => {
+    admin = await portal.anAdmin();
+  });
+  const read = (path: string) => requestPortal(portal.app(), 'GET', `/portal-api${path}`);
+
+  test('an administrator approves a pending request, and the app has a masked key', async () => {
+    const { requestId, app } = await aRequest(portal.app(), { pending: true });
+    const page = await portal.openAs(admin, '/admin/access_requests');
+    await page.getByRole('link', { name: `${app.Name} (request ${requestId})` }).click();
+    await page.getByRole('button', { name: 'Approve request' }).click();
+    await page.getByText('1 request was approved').waitFor();
+    await page.getByRole('heading', { name: 'Credentials' }).waitFor();
+    const { Status, Credentials } = await read(`/access_requests/${requestId}`);
+    assert.deepEqual([Status, Credentials.length], ['approved', 1]);
+    assert.equal(await page.getByText(Credentials[0].Credential).count(), 0);
+  });
+
+  test('selected requests are rejected together, and the list shows other states by a filter', async () => {
+    const ids = [];
+    for (let place = 0; place < 2; place++) ids.push((await aRequest(portal.app(), { pending: true })).requestId);
+    const page = await portal.openAs(admin, '/admin/access_requests');
+    for (const id of ids) await page.getByRole('checkbox', { name: new RegExp(`request ${id}\\)`) }).check();
+    await page.getByRole('button', { name: 'Reject selected' }).click();
+    await page.getByLabel('Reason').fill('No budget');
+    await page.getByRole('button', { name: 'Reject 2 requests' }).click();
+    await page.getByText('2 requests were rejected').waitFor();
+    for (const id of ids) assert.equal((await read(`/access_requests/${id}`)).Status, 'rejected');
+    await page.getByLabel('State').selectOption('Rejected');
+    await page.waitForURL(/state=rejected/);
+    await page.getByRole('link', { name: new RegExp(`request ${ids[0]}\\)`) }).waitFor();
+    assert.equal(await page.getByRole('checkbox').count(), 0);
+  });
+
+  test('an approval that the server refuses names the reason, and the request stays selected', async () => {
+    const { requestId } = await aRequest(portal.app(), { pending: true });
+    const page = await portal.openAs(admin, '/admin/access_requests');
+    await page.getByRole('checkbox', { name: new RegExp(`request ${requestId}\\)`) }).check();
+    await requestPortal(portal.app(), 'PUT', `/portal-api/access_requests/${requestId}/reject`);
+    await page.getByRole('button', { name: 'Approve selected' }).click();
+    await page.getByText(new RegExp(`Request ${requestId}: `)).waitFor();
+    await page.getByText('1 selected').waitFor();
+  });
+
+  test('access is given on behalf of a developer, and its key is rotated and revoked', async () => {
+    const [product, plan, app] = [
+      await aProduct(portal.app(), { DisplayName: 'Weather' }),
+      await aPlan(portal.app(), { DisplayName: 'Gold' }),
+      await anApp(portal.app()),
+    ];
+    const page = await portal.openAs(admin, `/admin/apps/${app.ID}`);
+    await page.getByRole('button', { name: 'Give access' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Give access' });
+    await dialog.getByRole('checkbox', { name: 'Weather' }).check();
+    await dialog.getByLabel('Plan').selectOption('Gold');
+    await dialog.getByRole('button', { name: 'Give access' }).click();
+    await page.getByText('The access was requested').waitFor();
+    const credentialOf = async () => (await read(`/apps/${app.ID}`)).AccessRequests.flat()[0].Credentials[0];
+    const first = await credentialOf();
+    await page.getByRole('link', { name: `${product.Name} with plan ${plan.Name}` }).waitFor();
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('checkbox', { name: /I understand/ }).check();
+    await page.getByRole('button', { name: 'Rotate credential' }).click();
+    await page.getByText('The credential was rotated').waitFor();
+    assert.notEqual((await credentialOf()).Credential, first.Credential);
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('checkbox', { name: /I understand/ }).check();
+    await page.getByRole('button', { name: 'Revoke credential' }).click();
+    await page.getByText('The credential was revoked').waitFor();
+    assert.equal(await credentialOf(), undefined);
+  });
+
+  test('a user is created with a fault at its field first, changed, and deleted by its address', async () => {
+    const page = await portal.openAs(admin, '/admin/users/new');
+    await page.getByLabel('E-mail address').fill('new@example.org');
+    await page.getByLabel('First name').fill('New');
+    await page.getByLabel('Password', { exact: true }).fill('short');
+    await page.getByRole('button', { name: 'Create user' }).click();
+    await page.getByText(/at least \d+ characters/).waitFor();
+    await page.getByLabel('Password', { exact: true }).fill('correct horse battery staple');
+    await page.getByRole('button', { name: 'Create user' }).click();
+    await page.getByRole('heading', { level: 1, name: 'new@example.org' }).waitFor();
+    await page.getByLabel('Last name').fill('Comer');
+    await page.getByRole('button', { name: 'Save user' }).click();
+    await page.getByText('new@example.org was saved').waitFor();
+    const id = Number(/(\d+)$/.exec(page.url())![1]);
+    assert.deepEqual([(await read(`/users/${id}`)).First, (await read(`/users/${id}`)).Last], ['New', 'Comer']);
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByLabel(/^Type new@example.org/).fill('new@example.org');
+    await page.getByRole('button', { name: 'Delete user new@example.org' }).click();
+    await page.waitForURL(/\/admin\/users$/);
+    await requestPortal(portal.app(), 'GET', `/portal-api/users/${id}`, undefined, 404);
+  });
+
+  test('an organisation gets a team, which becomes the audience of a private catalogue', async () => {
+    const page = await portal.openAs(admin, '/admin/organisations');
+    await page.getByRole('button', { name: 'Create organisation' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Create organisation' });
+    await dialog.getByLabel('Name').fill('Partner Ltd');
+    await dialog.getByRole('button', { name: 'Create organisation' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Partner Ltd' }).waitFor();
+    await page.getByRole('button', { name: 'Add team' }).click();
+    await page.getByLabel('Name of the team').fill('Mobile');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add team' }).click();
+    await page.getByRole('button', { name: 'Delete team Mobile' }).waitFor();
+    await page.goto(`${portal.app().url.portal}/admin/catalogues/2`);
+    await page.getByLabel('Organisation').selectOption('Partner Ltd');
+    await page.getByLabel('Team', { exact: true }).selectOption('Mobile');
+    await page.getByRole('button', { name: 'Add to the audience' }).click();
+    await page.getByText('Partner Ltd: Mobile').waitFor();
+    const { OrgCatalogues } = await read('/catalogues/2');
+    assert.equal(OrgCatalogues.length, 1);
+  });
+
+  test('a product is created from an API, named, and put into a catalogue', async () => {
+    const page = await portal.openAs(admin, '/admin/api_products/new');
+    await page.getByLabel('Name (required)').fill('payments');
+    await page.getByLabel('Provider').selectOption('Gatewright');
+    await page.getByLabel('Ids of APIs').fill(await anApi(portal.app(), 'pay'));
+    await page.getByRole('button', { name: 'Create product' }).click();
+    await page.getByRole('heading', { level: 1, name: 'payments' }).waitFor();
+    await page.getByLabel('Display name').fill('Payments');
+    await page.getByRole('link', { name: 'APIs', exact: true }).click();
+    await page.getByText('/pay/').waitFor();
+    await page.getByRole('link', { name: 'Details' }).click();
+    await page.getByRole('button', { name: 'Add Public Catalogue' }).click();
+    await page.getByRole('button', { name: 'Save product' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor();
+    const { DisplayName, Catalogues, APIDetails } = await read(
+      `/products/${/(\d+)/.exec(new URL(page.url()).pathname)![1]}`,
+    );
+    assert.deepEqual([DisplayName, Catalogues, APIDetails.length], ['Payments', ['Public Catalogue'], 1]);
+  });
+
+  test('a catalogue gets products and plans by its lists, and a plan its limits', async () => {
+    const listed = await aProduct(portal.app(), { DisplayName: 'Listed product' });
+    const page = await portal.openAs(admin, '/admin/plans/new');
+    await page.getByLabel('Name (required)').fill('silver');
+    await page.getByLabel('Provider').selectOption('Gatewright');
+    await page.getByRole('switch', { name: 'No rate limit' }).uncheck();
+    await page.getByLabel('Requests', { exact: true }).fill('100');
+    await page.getByRole('button', { name: 'Create plan' }).click();
+    await page.getByRole('heading', { level: 1, name: 'silver' }).waitFor();
+    const plan = (await read('/plans')).find((it: { Name: string }) => it.Name === 'silver');
+    assert.equal(plan.RateLimit, 100);
+    await page.goto(`${portal.app().url.portal}/admin/catalogues/1`);
+    await page.getByRole('button', { name: 'Add Listed product' }).click();
+    await page.getByText('There are products but no plans').waitFor();
+    await page.getByRole('button', { name: 'Add silver' }).click();
+    await page.getByRole('button', { name: 'Save catalogue' }).click();
+    await page.getByText('Public Catalogue was saved').waitFor();
+    const { Products, Plans } = await read('/catalogues/1');
+    assert.deepEqual([Products.includes(listed.Name), Plans], [true, ['silver']]);
+    await page.getByRole('button', { name: 'Remove silver' }).click();
+    await page.getByRole('button', { name: 'Save catalogue' }).click();
+    await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
+    assert.deepEqual((await read('/catalogues/1')).Plans, []);
+  });
+
+  test('credentials of all apps are searched on the server, and one is revoked after a confirmation', async () => {
+    const one = await aRequest(portal.app());
+    const other = await aRequest(portal.app());
+    const page = await portal.openAs(admin, '/admin/credentials');
+    await page.getByRole('link', { name: one.app.Name }).waitFor();
+    await page.getByRole('searchbox', { name: /Search by app/ }).fill(other.app.Name);
+    await page.getByRole('link', { name: one.app.Name }).waitFor({ state: 'detached' });
+    await page
+      .getByRole('row', { name: new RegExp(other.app.Name) })
+      .getByRole('button', { name: /Actions|More|Menu/i })
+      .click();
+    await page.getByRole('menuitem', { name: 'Revoke' }).click();
+    await page.getByRole('checkbox', { name: /I understand/ }).check();
+    await page.getByRole('button', { name: `Revoke credential of ${other.app.Name}` }).click();
+    await page.getByText(`The credential of ${other.app.Name} was revoked`).waitFor();
+    const path = `/portal-api/apps/${other.app.ID}/access-requests/${other.requestId}/credentials`;
+    assert.deepEqual(await requestPortal(portal.app(), 'GET', path), []);
+  });
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { assertAccessible } from '../support/dashboard-app.ts';
+import { anApi, aPlan, aProduct, requestPortal, toFileForm } from '../support/portal.ts';
+import { aSiteDeveloper, type Developer, testPortalSite } from '../support/portal-site.ts';
+import { waitUntilApplied } from '../support/traffic.ts';
+
+const document = {
+  openapi: '3.0.3',
+  info: { title: 'Orders', version: '1' },
+  paths: {
+    '/orders': {
+      get: { operationId: 'listOrders', summary: 'Lists orders', responses: { 200: { description: 'all' } } },
+    },
+  },
+};
+
+describe('Apps of the portal', () => {
+  const site = testPortalSite();
+  let product: { ID: number; Path: string };
+  let apiId: string;
+  let developer: Developer;
+  let organisationAdmin: Developer;
+  let administrator: Developer;
+  before(async () => {
+    const app = site.app();
+    apiId = await anApi(app, 'orders');
+    product = await aProduct(app, { DisplayName: 'Orders', APIDetails: [{ APIID: apiId }], Catalogues: [1] });
+    await app.ask('POST', `/portal-api/products/${product.ID}/api-details/${apiId}/oas`, {
+      body: toFileForm(JSON.stringify(document)),
+    });
+    await aPlan(app, { DisplayName: 'Instant', AutoApproveAccessRequests: true, Catalogues: [1] });
+    await aPlan(app, { DisplayName: 'Manual', Catalogues: [1] });
+    developer = await aSiteDeveloper(app);
+    const { ID } = await requestPortal(app, 'POST', '/portal-api/organisations', { Name: 'Acme' });
+    organisationAdmin = await aSiteDeveloper(app, { OrganisationID: ID, Role: 'consumer-admin' });
+    administrator = await aSiteDeveloper(app, { Role: 'provider-admin' });
+  });
+
+  test('a visitor chooses a plan, signs in, and is back at this choice; the key is shown once and works', async () => {
+    const page = await site.open(`/portal/catalogue-products/${product.Path}`, { withoutScript: true });
+    const plan = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Instant' }) });
+    await plan.getByRole('link', { name: 'Access with this plan' }).click();
+    await page.getByLabel('E-mail address').fill(developer.Email);
+    await page.getByLabel('Password', { exact: true }).fill(developer.Password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Request access' }).waitFor();
+    await page.getByLabel('Name of the app').fill('Shop');
+    await page.getByRole('button', { name: 'Get access' }).click();
+    const key = await page.locator('.secret > code').innerText();
+    await waitUntilApplied(site.app());
+    const send = (authorization: string) => fetch(`${site.app().url.gateway}/orders/`, { headers: { authorization } });
+    assert.notEqual((await send(key)).status, 403);
+    assert.equal((await send('wrong')).status, 403);
+    await page.getByRole('link', { name: 'My apps' }).first().click();
+    await page.getByRole('link', { name: 'Shop' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Shop' }).waitFor();
+    assert.ok(!(await page.content()).includes(key));
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('The credential was revoked').waitFor();
+    await waitUntilApplied(site.app());
+    assert.equal((await send(key)).status, 403);
+  });
+
+  const privatePaths = [
+    '/portal/private/apps',
+    '/portal/private/apps/new',
+    '/portal/private/analytics',
+    ':checkout',
+    ':reference',
+    ':operation',
+  ];
+  const visitors = {
+    anonymous: () => undefined,
+    developer: () => developer,
+    'organisation admin': () => organisationAdmin,
+    'portal admin': () => administrator,
+  };
+
+  for (const [name, toVisitor] of Object.entries(visitors))
+    test(`pages are accessible and fit the screen, as ${name}`, async () => {
+      const app = site.app();
+      const plans = await requestPortal(app, 'GET', '/portal-api/plans');
+      const url = `/portal/catalogue-products/${product.Path}/${apiId}/docs`;
+      const query = `product=${product.Path}&plan=${plans[0].ID}&catalogue=1`;
+      const addresses: Record<string, string> = {
+        ':checkout': `/portal/private/cart/provision?${query}`,
+        ':reference': url,
+        ':operation': `${url}/listorders`,
+      };
+      const visitor = toVisitor();
+      const page = visitor ? await site.openAs(visitor, '/') : await site.open('/');
+      const accountPaths = ['/auth/password/login', '/auth/password/new', '/auth/password/edit?token=x'];
+      for (const path of [...privatePaths, ...(visitor ? [] : accountPaths)])
+        for (const width of [1280, 360]) {
+          await page.setViewportSize({ width, height: 900 });
+          await page.goto(app.url.portal + (addresses[path] ?? path));
+          assert.equal(await page.locator('h1').count(), 1, path);
+          await assertAccessible(page, `${path} as ${name}`);
+          const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+          assert.ok(Number(overflow) <= 0, `${path} is ${overflow} px wider than ${width} px`);
+        }
+    });
+});
