@@ -60,7 +60,7 @@ async function main(): Promise<number> {
   const leaks = countLeaks(logs);
   const { countUndeclaredProblems, countUnreachedProblems } = await import('./problem-coverage.ts');
   const undeclared = countUndeclaredProblems(logs);
-  const unreached = code === 0 && isWhole ? countUnreachedProblems(logs) : 0;
+  const unreached = isWhole && !interrupted.signal.aborted ? countUnreachedProblems(logs) : 0;
   const failures = leaks + (isStrict && isWhole ? undeclared + unreached : 0);
   if (code === 0 && failures === 0) rmSync(logs, { recursive: true, force: true });
   else console.log(`The logs of this run are in ${logs}.`);

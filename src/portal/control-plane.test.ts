@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { expectProblem } from '../../tests/contract/expect-problem.ts';
 import { startApp, type TestApp } from '../../tests/support/app.ts';
 import { makeAuthority, makeServerCertificate } from '../../tests/support/certificates.ts';
+import { startDashboardRelay } from '../../tests/support/dashboard-relay.ts';
 import { anApi, anApp, requestPortal } from '../../tests/support/portal.ts';
 import { problem } from './problems.ts';
 
@@ -218,81 +219,64 @@ describe('remote control plane', () => {
   });
 
   test('every operation reports a provider that refuses, or that is unavailable, and changes nothing', async () => {
-    let failure: 'refused' | 'unavailable' | undefined;
-    const relay = createPlainServer(async (request, response) => {
-      const body = Buffer.concat(await request.toArray());
-      if (failure === 'unavailable') return void request.socket.destroy();
-      if (failure === 'refused') return void response.writeHead(400).end('{"Status":"Error","Message":"no"}');
-      const headers = { authorization: request.headers.authorization ?? '' };
-      const sent = body.length > 0 ? { body } : {};
-      const answer = await fetch(other.url.dashboard + request.url, { method: request.method!, headers, ...sent });
-      response.writeHead(answer.status).end(await answer.text());
-    });
-    relay.listen(0, '127.0.0.1');
-    await once(relay, 'listening');
-    try {
-      const URL = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
-      const Configuration = metaData(other.credentials.admin_access_key, URL);
-      const provider = { Name: 'Relay', Type: 'gw-pro', Configuration };
-      const { ID: ProviderID } = await requestPortal(portal, 'POST', '/portal-api/providers', provider);
-      const newProduct = (Name: string) => ({ Name, ProviderID, APIDetails: [{ APIID: apiId }] });
-      const newPlan = (Name: string) => ({ Name, ProviderID, RateLimit: 5, Per: 1 });
-      const product = await requestPortal(portal, 'POST', '/portal-api/products', newProduct('relayed'), 201);
-      const plan = await requestPortal(portal, 'POST', '/portal-api/plans', newPlan('relayed plan'));
-      const unused = await requestPortal(portal, 'POST', '/portal-api/plans', newPlan('unused plan'));
-      const owned = await anApp(portal);
-      const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
-      const app = `/portal-api/apps/${owned.ID}`;
-      const immediate = { ...provision, ProvisionImmediately: true };
-      const { AccessRequestID: granted } = await requestPortal(portal, 'PUT', `${app}/provision`, immediate);
-      const { AccessRequestID: another } = await requestPortal(portal, 'PUT', `${app}/provision`, immediate);
-      const { AccessRequestID: pending } = await requestPortal(portal, 'PUT', `${app}/provision`, provision);
-      const managed = { Alias: 'a', Type: 'CREDENTIAL_TYPE_GW_MANAGED', PlanID: plan.ID, ProductIDs: [product.ID] };
-      const custom = await requestPortal(portal, 'POST', `${app}/custom_credentials`, managed, 201);
-      const [credential] = (await ask('GET', `/access_requests/${granted}`)).body.Credentials;
-      const request = `${app}/access-requests/${granted}`;
-      const rotate = `${request}/credentials/${credential.ID}/rotate?overlap_seconds=60`;
-      await requestPortal(portal, 'PUT', rotate);
-      const requests: readonly (readonly [name: string, path: string, body?: unknown])[] = [
-        ['createProduct', '/portal-api/products', newProduct('another')],
-        ['updateProduct', `/portal-api/products/${product.ID}`, { Name: 'renamed' }],
-        ['deleteProduct', `/portal-api/products/${product.ID}`],
-        ['createPlan', '/portal-api/plans', newPlan('another plan')],
-        ['updatePlan', `/portal-api/plans/${plan.ID}`, { RateLimit: 7 }],
-        ['deletePlan', `/portal-api/plans/${unused.ID}`],
-        ['provisionApp', `${app}/provision`, immediate],
-        ['approveAccessRequest', `/portal-api/access_requests/${pending}/approve`],
-        ['rotateCredential', `${request}/credentials/${credential.ID}/rotate`],
-        [
-          'changeAppAccessRequest',
-          `${app}/access-requests/${another}/change`,
-          { PlanID: unused.ID, ProvisionImmediately: true },
-        ],
-        ['endCredentialOverlap', `${request}/credentials/${credential.ID}/end-overlap`],
-        ['deleteCredential', `${request}/credentials/${credential.ID}`],
-        ['deleteAppAccessRequest', request],
-        ['deleteAccessRequest', `/portal-api/access_requests/${granted}`],
-        ['createCustomCredential', `${app}/custom_credentials`, managed],
-        ['deleteCustomCredential', `${app}/custom_credentials/${custom.ID}`],
-        ['deleteApp', app],
-        ['deletePortalUser', `/portal-api/users/${owned.UserID}`],
-        ['deleteProvider', `/portal-api/providers/${ProviderID}`],
-      ];
-      for (const [mode, expected] of [
-        ['refused', problem.provider_refused],
-        ['unavailable', problem.provider_unavailable],
-      ] as const) {
-        failure = mode;
-        for (const [name, path, body] of requests)
-          await expectProblem(portal, name, expected, path, body === undefined ? {} : { body });
-      }
-      failure = undefined;
-      assert.equal((await ask('DELETE', `/apps/${owned.ID}`)).status, 200);
-      assert.equal(await keyStatus(credential.Credential), 404);
-    } finally {
-      relay.closeAllConnections();
-      relay.close();
+    await using relay = await startDashboardRelay(() => other.url.dashboard);
+    const Configuration = metaData(other.credentials.admin_access_key, relay.url);
+    const provider = { Name: 'Relay', Type: 'gw-pro', Configuration };
+    const { ID: ProviderID } = await requestPortal(portal, 'POST', '/portal-api/providers', provider);
+    const newProduct = (Name: string) => ({ Name, ProviderID, APIDetails: [{ APIID: apiId }] });
+    const newPlan = (Name: string) => ({ Name, ProviderID, RateLimit: 5, Per: 1 });
+    const product = await requestPortal(portal, 'POST', '/portal-api/products', newProduct('relayed'), 201);
+    const plan = await requestPortal(portal, 'POST', '/portal-api/plans', newPlan('relayed plan'));
+    const unused = await requestPortal(portal, 'POST', '/portal-api/plans', newPlan('unused plan'));
+    const owned = await anApp(portal);
+    const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
+    const app = `/portal-api/apps/${owned.ID}`;
+    const immediate = { ...provision, ProvisionImmediately: true };
+    const { AccessRequestID: granted } = await requestPortal(portal, 'PUT', `${app}/provision`, immediate);
+    const { AccessRequestID: another } = await requestPortal(portal, 'PUT', `${app}/provision`, immediate);
+    const { AccessRequestID: pending } = await requestPortal(portal, 'PUT', `${app}/provision`, provision);
+    const managed = { Alias: 'a', Type: 'CREDENTIAL_TYPE_GW_MANAGED', PlanID: plan.ID, ProductIDs: [product.ID] };
+    const custom = await requestPortal(portal, 'POST', `${app}/custom_credentials`, managed, 201);
+    const [credential] = (await ask('GET', `/access_requests/${granted}`)).body.Credentials;
+    const request = `${app}/access-requests/${granted}`;
+    const rotate = `${request}/credentials/${credential.ID}/rotate?overlap_seconds=60`;
+    await requestPortal(portal, 'PUT', rotate);
+    const requests: readonly (readonly [name: string, path: string, body?: unknown])[] = [
+      ['createProduct', '/portal-api/products', newProduct('another')],
+      ['updateProduct', `/portal-api/products/${product.ID}`, { Name: 'renamed' }],
+      ['deleteProduct', `/portal-api/products/${product.ID}`],
+      ['createPlan', '/portal-api/plans', newPlan('another plan')],
+      ['updatePlan', `/portal-api/plans/${plan.ID}`, { RateLimit: 7 }],
+      ['deletePlan', `/portal-api/plans/${unused.ID}`],
+      ['provisionApp', `${app}/provision`, immediate],
+      ['approveAccessRequest', `/portal-api/access_requests/${pending}/approve`],
+      ['rotateCredential', `${request}/credentials/${credential.ID}/rotate`],
+      [
+        'changeAppAccessRequest',
+        `${app}/access-requests/${another}/change`,
+        { PlanID: unused.ID, ProvisionImmediately: true },
+      ],
+      ['endCredentialOverlap', `${request}/credentials/${credential.ID}/end-overlap`],
+      ['deleteCredential', `${request}/credentials/${credential.ID}`],
+      ['deleteAppAccessRequest', request],
+      ['deleteAccessRequest', `/portal-api/access_requests/${granted}`],
+      ['createCustomCredential', `${app}/custom_credentials`, managed],
+      ['deleteCustomCredential', `${app}/custom_credentials/${custom.ID}`],
+      ['deleteApp', app],
+      ['deletePortalUser', `/portal-api/users/${owned.UserID}`],
+      ['deleteProvider', `/portal-api/providers/${ProviderID}`],
+    ];
+    for (const [mode, expected] of [
+      ['refused', problem.provider_refused],
+      ['unavailable', problem.provider_unavailable],
+    ] as const) {
+      relay.failure = mode;
+      for (const [name, path, body] of requests)
+        await expectProblem(portal, name, expected, path, body === undefined ? {} : { body });
     }
+    relay.failure = undefined;
+    assert.equal((await ask('DELETE', `/apps/${owned.ID}`)).status, 200);
+    assert.equal(await keyStatus(credential.Credential), 404);
   });
 
   test('a server that is not a dashboard is reported as unavailable', async () => {

@@ -27,7 +27,8 @@ onEverySharedEngine('schemas', app => {
   });
 
   test('a schema of an unknown OpenAPI version is not found', async () => {
-    for (const path of ['schema', 'schemas/apidefs', 'schemas/apidefs/oas', 'schemas/apidefs/streams-oas']) {
+    const documents = ['oas', 'classic', 'streams-oas'].map(name => `schemas/apidefs/${name}`);
+    for (const path of ['schema', 'schemas/apidefs', ...documents]) {
       const { status, body } = await read(`/api/${path}?oasVersion=2.0`);
       assert.deepEqual([status, body.Message], [404, 'Schema not found for version "2.0"']);
     }

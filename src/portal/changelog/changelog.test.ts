@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
 import { aDeveloper, aProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, signedInClient } from '../../../tests/support/site-client.ts';
+import { problem } from '../problems.ts';
 
 for (const engine of engines)
   describe(`changelogs of products on ${engine}`, () => {
@@ -60,6 +62,22 @@ for (const engine of engines)
       assert.equal((await ask('GET', '/products/999999/changelog')).status, 404);
       assert.equal((await ask('POST', '/products/999999/changelog', entry)).status, 422);
       await ok('DELETE', `${path}/${old.ID}`);
+      await ok('DELETE', `/products/${product.ID}`);
+    });
+
+    test('a product has a bounded number of entries', async () => {
+      const product = await aProduct(app);
+      const { ID } = await anEntry(product.ID);
+      const { services, records } = app.application.installation;
+      const { changelog } = services.portal;
+      const { ID: _id, ...stored } = (await changelog.get(product.ID, ID))!;
+      await records.write(async () => {
+        for (let count = 1; count < 2000; count++) await changelog.insert(stored);
+      });
+      const path = `/portal-api/products/${product.ID}/changelog`;
+      await expectProblem(app, 'createChangelogEntry', problem.too_many_changes, path, { body: entry });
+      await ok('DELETE', `/products/${product.ID}/changelog/${ID}`);
+      await anEntry(product.ID);
       await ok('DELETE', `/products/${product.ID}`);
     });
 

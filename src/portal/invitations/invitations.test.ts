@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
+import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { readLastAudit } from '../../../tests/support/last-audit.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
 import { aDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
+import { problem } from '../problems.ts';
 
 const anAddress = () => `new-${createPublicId().toLowerCase()}@example.org`;
 const passwords = { password1: sitePassword, password2: sitePassword };
@@ -113,6 +115,35 @@ for (const engine of engines)
       await invitations.change(third.ID, it => ({ ...it, ExpiresAt: 1 + it.CreatedAt - 60_000 }));
       assert.equal((await ok('GET', `/invitations/${third.ID}`)).Status, 'expired');
       assert.equal((await accept(createSiteClient(app), third.InviteURL)).status, 410);
+    });
+
+    test('an organisation has a bounded number of open invitations', async () => {
+      const { ID: OrganisationID } = await anOrganisation();
+      const user = await aDeveloper(app, { OrganisationID });
+      const { services, records } = app.application.installation;
+      const { invitations } = services.portal;
+      const first = await invite({ OrganisationID });
+      const { ID: _id, ...stored } = (await invitations.get(first.ID))!;
+      await records.write(async () => {
+        for (let count = 1; count < 500; count++)
+          await invitations.insert({ ...stored, Email: anAddress(), Digest: createPublicId() });
+      });
+      const body = { Email: anAddress(), OrganisationID };
+      const { too_many_invitations } = problem;
+      await expectProblem(app, 'createInvitation', too_many_invitations, '/portal-api/invitations', { body });
+      await expectProblem(app, 'sendUserInvite', too_many_invitations, `/portal-api/users/${user.ID}/send_invite`);
+      await ok('DELETE', `/invitations/${first.ID}`);
+      await ok('PUT', `/users/${user.ID}/send_invite`);
+    });
+
+    test('a user whose address is invited to the same organisation gets no second link', async () => {
+      const { ID: OrganisationID } = await anOrganisation();
+      const { ID, Email } = await invite({ OrganisationID });
+      const user = await aDeveloper(app, { OrganisationID, Email });
+      const path = `/portal-api/users/${user.ID}/send_invite`;
+      await expectProblem(app, 'sendUserInvite', problem.invitation_exists, path);
+      await ok('DELETE', `/invitations/${ID}`);
+      await ok('PUT', `/users/${user.ID}/send_invite`);
     });
 
     test('tokens are stored as keyed hashes, and no answer but the first has one', async () => {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId, createUuid } from '#base/ids.ts';
+import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
 import { requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient } from '../../../tests/support/site-client.ts';
+import { problem } from '../problems.ts';
 
 const anAddress = () => `new-${createPublicId().toLowerCase()}@example.org`;
 const guesses = 40;
@@ -60,6 +62,20 @@ for (const engine of engines)
       createSiteClient(app).post('/auth/verify', { token: await takeToken(address), password: sitePassword });
     const findUser = async (email: string) =>
       (await ok('GET', '/users?per_page=1000')).find((it: { Email: string }) => it.Email === email);
+
+    test('a team has a bounded number of codes', async () => {
+      const { ID, TeamID } = await aCode();
+      const { services, records } = app.application.installation;
+      const { inviteCodes } = services.portal;
+      const { ID: _id, ...stored } = (await inviteCodes.get(ID))!;
+      await records.write(async () => {
+        for (let count = 1; count < 1000; count++) await inviteCodes.insert(stored);
+      });
+      const body = { TeamID };
+      await expectProblem(app, 'createInviteCode', problem.too_many_codes, '/portal-api/invite-codes', { body });
+      await ok('DELETE', `/invite-codes/${ID}`);
+      await ok('POST', '/invite-codes', body, 201);
+    });
 
     test('a code is created, listed, changed and deleted, and its text stays', async () => {
       const { team, organisation } = await aTeam();

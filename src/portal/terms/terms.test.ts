@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
+import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
 import { aDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, signedInClient } from '../../../tests/support/site-client.ts';
+import { problem } from '../problems.ts';
 
 const apps = '/portal/private/apps';
 const asked = '/portal/private/terms';
@@ -43,6 +45,10 @@ for (const engine of engines)
       assert.deepEqual([draft.Published, draft.InForce, draft.PublishedAt], [false, false, '']);
       assert.equal((await createSiteClient(app).get(`/portal/terms/${draft.Version}`)).status, 404);
       assert.equal((await ask('POST', '/terms', { Version: draft.Version, Content: 'x' })).status, 409);
+      const other = await aVersion();
+      const body = { Version: draft.Version };
+      await expectProblem(app, 'updateTerms', problem.terms_exist, `/portal-api/terms/${other.ID}`, { body });
+      await ok('DELETE', `/terms/${other.ID}`);
       await ok('PUT', `/terms/${draft.ID}`, { Content: '## Be *very* kind' });
       const published = await ok('PUT', `/terms/${draft.ID}`, { Published: true });
       assert.deepEqual([published.Published, published.InForce], [true, true]);

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+interface HeldRequest {
+  readonly method: string;
+  readonly reached: () => void;
+  readonly released: Promise<void>;
+}
+
+interface Pause {
+  /** Resolves as the request arrives at the relay. */
+  readonly reached: Promise<void>;
+  /** Forwards the request. */
+  release(): void;
+}
+
+export interface DashboardRelay extends AsyncDisposable {
+  readonly url: string;
+  /** How requests fail from now on: refused by a response, or without one. */
+  failure: 'refused' | 'unavailable' | undefined;
+  /** Holds the next request of this method until it is released; later ones pass. */
+  pauseNext(method: string): Pause;
+}
+
+/** Dashboard of a provider as the portal sees it: forwards requests to a real one, and can hold or fail them. */
+export async function startDashboardRelay(target: () => string): Promise<DashboardRelay> {
+  let pause: HeldRequest | undefined;
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    if (relay.failure === 'unavailable') return void request.socket.destroy();
+    if (relay.failure === 'refused') return void response.writeHead(400).end('{"Status":"Error","Message":"no"}');
+    const held = pause;
+    if (held && held.method === request.method) {
+      pause = undefined;
+      held.reached();
+      await held.released;
+    }
+    const headers = { authorization: request.headers.authorization ?? '' };
+    const sent = body.length > 0 ? { body } : {};
+    const answer = await fetch(target() + request.url, { method: request.method!, headers, ...sent });
+    response.writeHead(answer.status).end(await answer.text());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const relay: DashboardRelay = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    failure: undefined,
+    pauseNext(method) {
+      const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      pause = { method, reached: reached.resolve, released: released.promise };
+      return { reached: reached.promise, release: released.resolve };
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return relay;
+}
