@@ -190,7 +190,11 @@ describe('a running demo', () => {
 
   test('the portal has products, and an approved and a pending access request', async () => {
     const products = await child.ask('GET', '/portal-api/products');
-    assert.deepEqual(products.body.map(({ Name }: { Name: string }) => Name).sort(), ['Order API', 'Payment API']);
+    assert.deepEqual(products.body.map(({ Name }: { Name: string }) => Name).sort(), [
+      'Bookshop API',
+      'Order API',
+      'Payment API',
+    ]);
     const requests = await child.ask('GET', '/portal-api/access_requests');
     assert.deepEqual(requests.body.map(({ Status }: { Status: string }) => Status).sort(), ['approved', 'pending']);
   });
@@ -206,6 +210,7 @@ describe('a running demo', () => {
     assert.match(home, /<nav aria-label="Site">.*<summary>Learn<\/summary>.*href="\/help"/s);
     assert.match(await read('/help'), /Where to begin/);
     assert.match(await read('/blog/category/Engineering'), /Rotate keys without a break/);
+    assert.match(await read('/portal/catalogue-products/bookshop-api/docs'), /type Author/);
     const product = await read('/portal/catalogue-products/order-api');
     assert.match(product, /What you can build/);
     const [, reference] = /href="([^"]+\/docs)"/.exec(product) ?? [];

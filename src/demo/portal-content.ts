@@ -8,6 +8,7 @@ import type { PortalServices } from '#portal/portal-stores.ts';
 import { createPost, deletePost } from '#portal/posts/operations.ts';
 import type { PostStore } from '#portal/posts/store.ts';
 import { toApiOwner } from '#portal/products/removal.ts';
+import { bookshopSchema } from './apis/bookshop-schema.ts';
 import { apiIds } from './apis/demo-apis.ts';
 import { ordersDocument } from './apis/orders.ts';
 import { callHandler } from './handlers.ts';
@@ -21,14 +22,17 @@ type Services = PortalServices & { posts: PostStore };
 const published = 'published';
 const cataloguePath = '/portal/catalogue-products';
 
-async function addDocuments(products: { readonly orders: number; readonly payments: number }, services: Services) {
+type DemoProducts = Readonly<Record<'orders' | 'payments' | 'bookshop', number>>;
+
+async function addDocuments(products: DemoProducts, services: Services) {
   const { portal, clock } = services;
-  const add = (product: number, apiId: string, document: object) => {
-    const bytes = Buffer.from(JSON.stringify(document, undefined, 2));
-    return portal.files.put(toApiOwner(product, apiId), 'oas', { mediaType: 'application/json', bytes }, clock.now());
-  };
+  const put = (product: number, apiId: string, slot: 'oas' | 'graphql', mediaType: string, text: string) =>
+    portal.files.put(toApiOwner(product, apiId), slot, { mediaType, bytes: Buffer.from(text) }, clock.now());
+  const add = (product: number, apiId: string, document: object) =>
+    put(product, apiId, 'oas', 'application/json', JSON.stringify(document, undefined, 2));
   await add(products.orders, apiIds.orders, ordersDocument);
   await add(products.payments, apiIds.payments, paymentsDocument);
+  await put(products.bookshop, apiIds.bookshop, 'graphql', 'application/graphql', bookshopSchema);
   for (const name of ['orders', 'payments'] as const) {
     const { MarkdownContent, ...guide } = guideTexts[name];
     const body = { ...guide, Content: MarkdownContent, MarkdownContent, MarkdownEnabled: true, Status: published };
@@ -63,10 +67,7 @@ const menus = [
   },
 ];
 
-export async function createPortalContent(
-  products: { readonly orders: number; readonly payments: number },
-  services: Services,
-): Promise<DemoContent> {
+export async function createPortalContent(products: DemoProducts, services: Services): Promise<DemoContent> {
   await addDocuments(products, services);
   const posts: number[] = [];
   // The first one is the newest on the site.

@@ -33,6 +33,12 @@ const productTable = [
     about: 'Charge customers and refund them.',
     content: demoProductTexts.payments,
   },
+  {
+    name: 'Bookshop API',
+    apis: [apiIds.bookshop],
+    about: 'Ask for books and authors in one GraphQL query.',
+    content: demoProductTexts.bookshop,
+  },
 ];
 const planTable = [
   {
@@ -76,10 +82,11 @@ async function createOffer(services: Services, providerId: number) {
 export async function createPortalObjects(services: Services): Promise<DemoPortal> {
   const [provider] = await services.portal.providers.all();
   const { products, plans } = await createOffer(services, provider!.ID);
-  const [orders, payments] = products.map(({ ID }) => ID) as [number, number];
+  const productIds = products.map(({ ID }) => ID);
+  const [orders, payments, bookshop] = productIds as [number, number, number];
   const [free, business] = plans.map(({ ID }) => ID) as [number, number];
   const catalogue = await callHandler(createCatalogue, services, {
-    body: { Name: 'Demo Catalogue', VisibilityStatus: 'Public', Products: [orders, payments], Plans: [free, business] },
+    body: { Name: 'Demo Catalogue', VisibilityStatus: 'Public', Products: productIds, Plans: [free, business] },
   });
   const developer = await callHandler(createPortalUser, services, {
     body: { Email: developerEmail, First: 'Dana', Last: 'Developer' },
@@ -96,12 +103,12 @@ export async function createPortalObjects(services: Services): Promise<DemoPorta
   }
   return {
     catalogue: catalogue.ID,
-    products: [orders, payments],
+    products: productIds,
     plans: [free, business],
     developer: developer.ID,
     apps,
     policyIds: [...products, ...plans].map(({ ReferenceID }) => ReferenceID),
-    content: await createPortalContent({ orders, payments }, services),
+    content: await createPortalContent({ orders, payments, bookshop }, services),
   };
 }
 

@@ -20,6 +20,19 @@ same reference does not charge twice.
 
 > The sandbox behind this product fails now and then on purpose, so that you can see how your app behaves.
 `,
+  bookshop: `Books, their authors and reservations in one graph. Queries are at most six levels deep.
+
+\`\`\`graphql
+{
+  books(year: 1813) {
+    title
+    author { name }
+  }
+}
+\`\`\`
+
+The *Reference* tab has the schema, and a form that sends queries with the key of your app.
+`,
 } as const;
 
 export const guideTexts = {

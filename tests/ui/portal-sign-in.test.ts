@@ -25,6 +25,7 @@ describe('Sign-in of the portal', () => {
     const cookies = await page.context().cookies();
     const session = cookies.find(it => it.name === 'portal-session')!;
     assert.deepEqual([session.httpOnly, session.sameSite], [true, 'Strict']);
+    await page.locator('.account summary').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('link', { name: 'Sign in' }).waitFor();
     const replay = { headers: { cookie: `portal-session=${session.value}` } };

@@ -61,6 +61,7 @@ describe('Single sign-on to the portal in the browser', () => {
     await page.getByRole('heading', { level: 1, name: /apps/i }).waitFor();
     const user = await findPortalUser(portal.app(), email);
     assert.deepEqual(user.Teams.map((it: { ID: number }) => it.ID).sort(), teams.map(it => it.ID).sort());
+    await page.locator('.account summary').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.goto(`${siteUrl()}/auth/password/login?next=/portal/private/profile`);
     await page.getByRole('link', { name: 'Sign in with Company' }).click();

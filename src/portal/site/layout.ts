@@ -90,14 +90,21 @@ function renderSignInLink(path: string, hasSignUp: boolean): Markup {
 ${hasSignUp ? html`<a href="${next ? toRegisterUrl(next) : registerPath}">Sign up</a>` : ''}`;
 }
 
+/** Links of everyday use, and the menu of the account, which needs no script. */
 const renderAccount = ({ user, rights, unread = 0, csrfToken }: SiteVisitor) =>
-  html`${rights.kind === 'administrator' ? html`<a href="/admin">Admin</a>` : ''}
-<a href="${appsPath}">My apps</a> <a href="${usagePath}">Usage</a>
-${rights.kind === 'developer' ? html`<a href="${teamPath}">Team</a>` : ''}
-<a href="${notificationsPath}" class="bell" aria-label="Notifications${unread > 0 ? `, ${unread} unread` : ''}"><span
- aria-hidden="true">🔔</span>${unread > 0 ? html`<span class="count" aria-hidden="true">${unread}</span>` : ''}</a>
-<a href="${profilePath}">${[user!.First, user!.Last].join(' ').trim() || user!.Email}</a>
-<form method="post" action="/auth/logout">${renderCsrfField(csrfToken)}<button class="quiet">Sign out</button></form>`;
+  html`<a href="${appsPath}">My apps</a> <a href="${usagePath}">Usage</a>
+<a href="${notificationsPath}" class="bell" aria-label="Notifications${unread > 0 ? `, ${unread} unread` : ''}">${bellIcon}${
+    unread > 0 ? html`<span class="count" aria-hidden="true">${unread}</span>` : ''
+  }</a>
+<details class="menu"><summary>${[user!.First, user!.Last].join(' ').trim() || user!.Email}</summary><ul>
+<li><a href="${profilePath}">Profile</a></li>
+${rights.kind === 'developer' ? html`<li><a href="${teamPath}">Team</a></li>` : ''}
+${rights.kind === 'administrator' ? html`<li><a href="/admin">Admin</a></li>` : ''}
+<li><form method="post" action="/auth/logout">${renderCsrfField(csrfToken)}<button class="quiet">Sign out</button></form>
+</li></ul></details>`;
+
+const bellIcon = html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true">
+<path d="M10 2.5a5 5 0 0 0-5 5c0 4-1.5 5.5-1.5 5.5h13S15 11.5 15 7.5a5 5 0 0 0-5-5ZM8.2 16a2 2 0 0 0 3.6 0"/></svg>`;
 
 export const renderCsrfField = (token: string): Markup =>
   html`<input type="hidden" name="csrf_token" value="${token}">`;

@@ -37,7 +37,8 @@ async function respondList(request: SiteRequest, services: SiteServices): Promis
     section: 'apps',
     main: html`<div class="head"><h1>My apps</h1><a class="button" href="${newAppPath}">New app</a></div>
 <form class="inline" role="search" action="${appsPath}" method="get">
-<input type="search" name="q" value="${text}" aria-label="Search apps" maxlength="100"><button>Search</button></form>
+<input type="search" name="q" value="${text}" aria-label="Search apps" maxlength="100">
+<button class="secondary">Search</button></form>
 ${shown.length > 0 ? html`<ul class="rows">${shown.map(app => renderApp(app, requests))}</ul>` : renderNone(text)}
 ${renderPaging(page, Math.ceil(apps.length / pageSize), toUrl)}`,
   };

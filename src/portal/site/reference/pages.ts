@@ -67,7 +67,8 @@ function renderOverview(found: FoundDocument, reference: DocumentReference, { qu
 ${reference.version ? html`<span class="badge">${reference.version}</span>` : ''}</h2>
 <div class="prose">${renderMarkdown(reference.description)}</div>
 <form class="inline" role="search" action="${found.url}" method="get">
-<input type="search" name="q" value="${text}" aria-label="Search operations" maxlength="100"><button>Search</button></form>
+<input type="search" name="q" value="${text}" aria-label="Search operations" maxlength="100">
+<button class="secondary">Search</button></form>
 <p class="dim" role="status">${matching.length} of ${reference.operations.length} operations</p>
 ${groupByTag(matching).map(
   ([tag, operations]) => html`<section><h3>${tag}</h3><ul class="rows operations">

@@ -55,7 +55,7 @@ ${chosen.isLive ? renderLiveNotice() : renderText(text)}`;
 }
 
 const renderLiveNotice = () =>
-  html`<p class="message">No schema is uploaded: the query above reads it at the API, with your credential.</p>`;
+  html`<p class="dim">No schema is uploaded: the query above reads it at the API, with your credential.</p>`;
 
 const renderText = (text: string) =>
   text.length > maxShownChars

@@ -65,7 +65,7 @@ export function SideNavigation({
 }
 
 const Product = ({ name }: { name: string }) => (
-  <div className="flex h-12 items-center gap-2 border-b border-line px-4">
+  <div className="flex h-12 shrink-0 items-center gap-2 border-b border-line px-4">
     <ProductSign />
     {name && <span className="font-semibold">{name}</span>}
   </div>

@@ -21,7 +21,7 @@ interface Figure {
 const toText = (count: number | undefined) => (count === undefined ? '…' : formatNumber(count));
 
 const Figures = ({ figures }: { figures: readonly Figure[] }) => (
-  <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
+  <ul className="grid grid-cols-[repeat(auto-fit,minmax(11rem,1fr))] gap-3">
     {figures.map(({ to, label, count }) => (
       <li key={label}>
         <Link to={to} className="flex flex-col rounded-card border border-line bg-surface p-4 hover:bg-hover">
