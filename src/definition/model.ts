@@ -102,9 +102,9 @@ function readAll(
   root: unknown,
   anchors: Anchors,
 ): JsonObject {
-  return Object.fromEntries(
-    Object.entries(from).map(([name, facet]) => [name, readFacet(facet, format, root, anchors)]),
-  );
+  const values: JsonObject = {};
+  for (const [name, facet] of Object.entries(from)) values[name] = readFacet(facet, format, root, anchors);
+  return values;
 }
 
 /**

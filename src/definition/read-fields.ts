@@ -8,17 +8,23 @@ export type Anchors = Readonly<Record<string, JsonPath | null>>;
 /** Absolute path in the document, or null where its anchor has no target. */
 export function resolvePath(path: JsonPath, anchors: Anchors): JsonPath | null {
   const first = path[0];
-  if (!first?.startsWith('@')) return path;
+  if (first?.[0] !== '@') return path;
   const above = anchors[first];
   return above ? [...above, ...path.slice(1)] : null;
 }
 
 /** Path that a codec reads: the first with a non-zero value, else the first that is present. */
 export function firstSetPath(codec: ResolvedCodec, root: unknown, anchors: Anchors): JsonPath | undefined {
-  const present = codec.paths
-    .map(path => resolvePath(path, anchors))
-    .filter((path): path is JsonPath => path !== null && (getAt(root, path) ?? null) !== null);
-  return present.find(path => !isZeroValue(getAt(root, path))) ?? present[0];
+  let firstPresent: JsonPath | undefined;
+  // Plain loops: a model looks for a thousand paths, most of which are absent.
+  for (const path of codec.paths) {
+    const resolved = resolvePath(path, anchors);
+    const value = resolved ? getAt(root, resolved) : undefined;
+    if (!resolved || value === undefined || value === null) continue;
+    if (!isZeroValue(value)) return resolved;
+    firstPresent ??= resolved;
+  }
+  return firstPresent;
 }
 
 /** Decodes a row from one format. */
@@ -50,12 +56,17 @@ export function readFacet(facet: Facet<Fields>, format: DefinitionFormat, root: 
     : defaultsOf(facet, format);
 }
 
+/** True for the values that all definitions without the facet share. */
+export const areSharedDefaults = (values: Values): boolean => sharedDefaults.has(values);
+
+const sharedDefaults = new WeakSet<Values>();
 const defaultsCache = { classic: new WeakMap<Facet<Fields>, Values>(), oas: new WeakMap<Facet<Fields>, Values>() };
 
 function defaultsOf(facet: Facet<Fields>, format: DefinitionFormat): Values {
   const cached = defaultsCache[format].get(facet);
   if (cached) return cached;
   const defaults = Object.freeze(withDerivedValues(facet, format, readRows(facet.rows, format, {}, {})));
+  sharedDefaults.add(defaults);
   defaultsCache[format].set(facet, defaults);
   return defaults;
 }

@@ -34,6 +34,7 @@ import { Exchange, type Peer } from '#gateway/pipeline/exchange.ts';
 import { createTenantGrants } from '#gateway/pipeline/tenant-grants.ts';
 import { createRpcClient, createRpcServer } from '#gateway/pipeline/thread-rpc.ts';
 import { type Api, compileApi } from '#gateway/routing/api.ts';
+import { buildNextSnapshot, createEmptySnapshot } from '#gateway/routing/snapshot.ts';
 import type { MainThreadRpc, StepServices } from '#gateway/steps/step-services.ts';
 import { createDefinitionSecrets } from '#gateway/variables/definition-secrets.ts';
 import { createInstallationSecretStore } from '#people/installation/secrets.ts';
@@ -98,8 +99,8 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     },
   };
   const store = createAccessStore(counted);
-  let compiled: ReadonlyMap<string, Api> = new Map();
-  const sessions = createKeyCache({ store, vault, settings, clock, log, apis: () => compiled });
+  let snapshot = createEmptySnapshot({ prefix: false });
+  const sessions = createKeyCache({ store, vault, settings, clock, log, served: () => snapshot });
   const oauth = {
     oauthClients: createOauthClientStore(records, vault),
     oauthTokens: createOauthTokenStore(records, vault, settings),
@@ -146,16 +147,18 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     const model = classicToModel(definitionOf(definition));
     await services.certificates.prefetch([model]);
     const api = compileApi(model, services);
-    compiled = new Map([...compiled, [api.id, api]]);
+    snapshot = buildNextSnapshot(snapshot, 0, [api], []);
     return api;
   };
 
   return {
     services,
     store,
+    reader,
     vault,
     keys,
     policies,
+    certificates,
     records,
     ...oauth,
     time,

@@ -16,7 +16,7 @@ import { andThen } from '#base/maybe-promise.ts';
 import { createReadGuard, type ReadGuard } from '#base/read-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import { type ApisById, createLifetimeCheck } from './key-lifetime.ts';
+import { createLifetimeCheck, type ServedLifetimes } from './key-lifetime.ts';
 
 /** A key with its policies applied. Immutable: a changed key is another object. */
 export interface CachedKey {
@@ -64,11 +64,11 @@ export interface KeyCacheOptions {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
-  /** The current APIs, which may limit the lifetime of keys. */
-  readonly apis?: () => ApisById;
+  /** The snapshot in service: its APIs may limit the lifetime of keys. */
+  readonly served?: () => ServedLifetimes;
 }
 
-const noApis: ApisById = new Map();
+const noLifetimes: ServedLifetimes = { apis: new Map(), subsets: { lifetimeLimited: [] } };
 
 /** Negative entries. */
 const maxUnknownKeys = 10_000;
@@ -78,8 +78,9 @@ const negativeTtlMs = 2000;
 /** No key is longer: bounds the memory of negative entries. */
 const maxKeyChars = 1024;
 
-export function createKeyCache({ store, vault, settings, clock, log, apis = () => noApis }: KeyCacheOptions): KeyCache {
-  const { isPastLifetime: isGone } = createLifetimeCheck({ settings, clock, apis });
+export function createKeyCache(options: KeyCacheOptions): KeyCache {
+  const { store, vault, settings, clock, log, served = () => noLifetimes } = options;
+  const { isPastLifetime: isGone } = createLifetimeCheck({ settings, clock, served });
   const maxCachedKeys = settings['keys.cache_size'];
   /** By credential as sent: one lookup for a key that was checked since the last change. */
   const byCredential = new Lru<string, KeyCacheEntry>(maxCachedKeys);
@@ -88,6 +89,8 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
   /** Expiry of negative entries. */
   const unknown = new Lru<string, number>(maxUnknownKeys);
   const policies = new Lru<string, Policy | null>(maxCachedPolicies);
+  /** Policies of cached keys, and of some that were evicted: a change of any other looks at no key. */
+  const policiesOfKeys = new Set<string>();
   const loading = new Map<string, Promise<CachedKey | undefined>>();
   const reads = createReadGuard();
 
@@ -132,6 +135,7 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
       found.checkedVersion = reads.generation();
       byCredential.set(name, found);
       byDigest.set(found.digest, found);
+      for (const name of found.policyTopics) policiesOfKeys.add(name);
     });
     return found && !isGone(found) ? found : undefined;
   }
@@ -220,7 +224,13 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
   }
 
   function clearAll(): void {
-    for (const cache of [byCredential, byDigest, unknown, policies]) cache.clear();
+    for (const cache of [byCredential, byDigest, unknown, policies, policiesOfKeys]) cache.clear();
+  }
+
+  function invalidatePolicies(changed: readonly string[]): void {
+    for (const name of changed) policies.delete(name);
+    const ofKeys = new Set(changed.filter(name => policiesOfKeys.delete(name)));
+    if (ofKeys.size > 0) byDigest.deleteWhere(({ policyTopics }) => policyTopics.some(name => ofKeys.has(name)));
   }
 
   return {
@@ -237,11 +247,10 @@ export function createKeyCache({ store, vault, settings, clock, log, apis = () =
       loading.clear();
       unknown.clear();
       if (!relevant || relevant.some(({ topic, id }) => id === '' || topic === 'organisations')) return clearAll();
+      // Names of evicted keys: bounds the set.
+      if (policiesOfKeys.size > maxCachedKeys) return clearAll();
       for (const { topic, id } of relevant) if (topic === 'keys') byDigest.delete(id);
-      const changedPolicies = new Set(relevant.filter(({ topic }) => topic === 'policies').map(({ id }) => id));
-      if (changedPolicies.size === 0) return;
-      for (const id of changedPolicies) policies.delete(id);
-      byDigest.deleteWhere(({ policyTopics: named }) => named.some(id => changedPolicies.has(id)));
+      invalidatePolicies(relevant.filter(({ topic }) => topic === 'policies').map(({ id }) => id));
     },
   };
 }

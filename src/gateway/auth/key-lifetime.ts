@@ -5,12 +5,18 @@ import type { Settings } from '#base/settings.ts';
 import type { Model } from '#definition/model.ts';
 
 /** APIs of a snapshot by id; a new map for every change. */
-export type ApisById = ReadonlyMap<string, { readonly model: Model }>;
+type ApisById = ReadonlyMap<string, { readonly model: Model }>;
+
+/** The snapshot in service, as far as the lifetime of keys depends on it. */
+export interface ServedLifetimes {
+  readonly apis: ApisById;
+  readonly subsets: { readonly lifetimeLimited: readonly unknown[] };
+}
 
 export interface LifetimeOptions {
   readonly settings: Settings;
   readonly clock: Clock;
-  readonly apis: () => ApisById;
+  readonly served: () => ServedLifetimes;
 }
 
 /** The age of a key. */
@@ -26,7 +32,7 @@ interface CachedDeadline {
 }
 
 /** Key lifetime: from the key, its APIs and the settings. */
-export function createLifetimeCheck({ settings, clock, apis }: LifetimeOptions): {
+export function createLifetimeCheck({ settings, clock, served }: LifetimeOptions): {
   isPastLifetime(key: KeyAge): boolean;
 } {
   const defaultSeconds = settings['keys.lifetime_seconds'];
@@ -35,8 +41,6 @@ export function createLifetimeCheck({ settings, clock, apis }: LifetimeOptions):
     respectsExpiry: settings['keys.lifetime_respects_expiry'],
   };
   const deadlines = new WeakMap<KeyAge, CachedDeadline>();
-  let scannedApis: ApisById | undefined;
-  let anyLimits = false;
 
   const toApiLifetime = ({ authentication }: Model): ApiLifetime => ({
     lifetimeSeconds: authentication.sessionLifetimeSeconds || defaultSeconds,
@@ -45,14 +49,11 @@ export function createLifetimeCheck({ settings, clock, apis }: LifetimeOptions):
   const defaultLifetime: ApiLifetime = { lifetimeSeconds: defaultSeconds, respectsExpiry: false };
 
   /** Fast path: usually no lifetime is limited. */
-  function isLimited({ lifetimeSeconds, afterExpiry }: Session, current: ApisById): boolean {
-    if (defaultSeconds > 0 || lifetimeSeconds !== undefined || afterExpiry !== undefined) return true;
-    if (scannedApis !== current) {
-      scannedApis = current;
-      anyLimits = [...current.values()].some(({ model }) => model.authentication.sessionLifetimeSeconds > 0);
-    }
-    return anyLimits;
-  }
+  const isLimited = ({ lifetimeSeconds, afterExpiry }: Session, { subsets }: ServedLifetimes): boolean =>
+    defaultSeconds > 0 ||
+    lifetimeSeconds !== undefined ||
+    afterExpiry !== undefined ||
+    subsets.lifetimeLimited.length > 0;
 
   function computeDeadline({ session, createdAt: madeAt }: KeyAge, current: ApisById): number | undefined {
     const apisOfKey = [...session.rights.keys()].flatMap(apiId => current.get(apiId) ?? []);
@@ -62,11 +63,12 @@ export function createLifetimeCheck({ settings, clock, apis }: LifetimeOptions):
 
   return {
     isPastLifetime(key) {
-      const current = apis();
+      const current = served();
       if (!isLimited(key.session, current)) return false;
+      const { apis } = current;
       let cached = deadlines.get(key);
-      if (cached?.apis !== current) {
-        cached = { apis: current, deadline: computeDeadline(key, current) };
+      if (cached?.apis !== apis) {
+        cached = { apis, deadline: computeDeadline(key, apis) };
         deadlines.set(key, cached);
       }
       return cached.deadline !== undefined && clock.now() > cached.deadline * 1000;

@@ -7,14 +7,16 @@ import { isOlder, routesOverlap } from './route-index.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export function describeApiStatus(
-  { apis, reservedHosts, router }: Pick<Snapshot, 'apis' | 'reservedHosts' | 'router'>,
+  { apis, reservedHosts, router, hasTenants }: Pick<Snapshot, 'apis' | 'reservedHosts' | 'router' | 'hasTenants'>,
   apiId: string,
 ): ApiStatus {
   const api = apis.get(apiId);
   const reason = findUnavailableReason(api);
   const warnings = [
     ...(api?.model.events.handlers.flatMap(listHandlerWarnings) ?? []),
-    ...(api?.isRouted ? listOverlapWarnings(api, [...apis.values()], reservedHosts, router.isPrefix) : []),
+    ...(hasTenants && api?.isRouted
+      ? listOverlapWarnings(api, [...apis.values()], reservedHosts, router.isPrefix)
+      : []),
   ];
   return { served: reason === '', reason, ...(warnings.length > 0 && { warnings }) };
 }

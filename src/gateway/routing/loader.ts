@@ -1,15 +1,14 @@
-import { policyChangeName } from '#access/policies/topic.ts';
 import type { ApiToCompile, ConfigChange, ConfigReader } from '#apis/config-reader.ts';
 import { createTimeSlices } from '#base/time-slices.ts';
 import type { Model } from '#definition/model.ts';
 import type { StoredGrants } from '#people/organisations/grants.ts';
-import { listReferencedCertificates } from '../auth/certificate-cache.ts';
-import { listReferencedPolicies, prefetchPolicies } from '../auth/required-policies.ts';
+import { prefetchPolicies } from '../auth/required-policies.ts';
 import { listTrustedPaths } from '../plugins/plugin-set.ts';
 import type { StepServices } from '../steps/step-services.ts';
 import { type Api, compileApi } from './api.ts';
+import { listSources, toChangeKey } from './api-index.ts';
 import { createPluginFileReload } from './changed-plugin-files.ts';
-import { buildNextSnapshot, createEmptySnapshot, type Snapshot } from './snapshot.ts';
+import { buildNextSnapshot, createEmptySnapshot, findApisFrom, type Snapshot } from './snapshot.ts';
 import { toModelOfStored } from './stored-model.ts';
 
 export interface LoaderOptions {
@@ -145,7 +144,7 @@ interface CompileParts extends Pick<LoaderOptions, 'configReader' | 'services'> 
 }
 
 /** Longest time for which compiling holds up the requests of the thread, apart from the compilation of a single API. */
-const maxCompileSliceMs = 2;
+const maxCompileSliceMs = 1;
 
 /** Compiles in time slices, so that requests of the running snapshot are served between them. */
 async function compileAll({ services, pluginFiles }: CompileParts, rows: readonly ApiToCompile[]): Promise<Api[]> {
@@ -206,7 +205,9 @@ async function compileChanged(
   const ids = [...new Set([...changed, ...outdated])];
   const found = await configReader.apis(ids);
   const presentIds = new Set(found.map(({ stored }) => stored.id));
-  const deleted = findApiIds(current, new Set(ids.filter(id => !presentIds.has(id))));
+  const deleted = ids
+    .filter(id => !presentIds.has(id))
+    .flatMap(id => findApisFrom(current, { topic: 'apis', id }).map(api => api.id));
   // A changed definition replaces what is served, whatever its plugins.
   const isOfFiles = ({ stored: { id } }: ApiToCompile) => changedFiles.includes(id) && !changed.includes(id);
   const apis = await compileAll(
@@ -220,39 +221,26 @@ async function compileChanged(
   return buildNextSnapshot(current, revision, apis, deleted, services.grants.heldHosts());
 }
 
-interface References {
-  readonly certificates: readonly string[];
-  readonly policies: readonly string[];
-}
+/** Topics of objects that APIs are compiled from, beside themselves. */
+const referencedTopics: ReadonlySet<string> = new Set(['certificates', 'policies', 'organisations']);
 
-/** References of models, listed once: every change of a policy or certificate looks at those of all served APIs. */
-const referencesByModel = new WeakMap<Model, References>();
-
-function findReferences(model: Model): References {
-  let found = referencesByModel.get(model);
-  if (!found) {
-    found = { certificates: listReferencedCertificates(model), policies: listReferencedPolicies(model) };
-    referencesByModel.set(model, found);
-  }
-  return found;
-}
-
-/** Database ids of APIs to recompile because something they reference changed. */
+/**
+ * Database ids of APIs to recompile because something they reference changed. Only a change of an organisation, or of
+ * all objects of a topic, looks at all APIs.
+ */
 function findDependents(current: Snapshot, changes: readonly ConfigChange[]): string[] {
-  const collectChangedIds = (topic: string) => new Set(changes.filter(it => it.topic === topic).map(({ id }) => id));
-  const [certificates, policies] = [collectChangedIds('certificates'), collectChangedIds('policies')];
-  const organisations = collectChangedIds('organisations');
-  if (certificates.size + policies.size + organisations.size === 0) return [];
-  const isAmong = (ids: ReadonlySet<string>) => (id: string) => ids.has('') || ids.has(id);
-  const dependsOnChange = ({ model, orgId }: Api) =>
-    (organisations.size > 0 && isAmong(organisations)(orgId)) ||
-    (certificates.size > 0 && findReferences(model).certificates.some(isAmong(certificates))) ||
-    (policies.size > 0 && findReferences(model).policies.some(id => isAmong(policies)(policyChangeName(orgId, id))));
-  return [...current.apis.values()].filter(dependsOnChange).map(api => api.databaseId);
+  const referenced = changes.filter(({ topic }) => referencedTopics.has(topic));
+  const isOfMany = ({ topic, id }: ConfigChange) => topic === 'organisations' || id === '';
+  const ofMany = referenced.filter(isOfMany);
+  const dependents = [
+    ...referenced.filter(change => !isOfMany(change)).flatMap(change => findApisFrom(current, change)),
+    ...(ofMany.length > 0 ? [...current.apis.values()].filter(api => ofMany.some(it => dependsOn(api, it))) : []),
+  ];
+  return dependents.map(({ databaseId }) => databaseId);
 }
 
-/** Ids of the served APIs with these database ids. */
-function findApiIds({ apis }: Snapshot, databaseIds: ReadonlySet<string>): string[] {
-  if (databaseIds.size === 0) return [];
-  return [...apis.values()].filter(api => databaseIds.has(api.databaseId)).map(api => api.id);
+function dependsOn(api: Api, { topic, id }: ConfigChange): boolean {
+  if (topic === 'organisations') return id === '' || id === api.orgId;
+  const prefix = toChangeKey({ topic, id: '' });
+  return [...listSources(api)].some(key => key.startsWith(prefix));
 }

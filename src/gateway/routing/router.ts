@@ -1,4 +1,4 @@
-import { LayeredMap } from '#base/layered-map.ts';
+import { ShardedMap } from '#base/sharded-map.ts';
 import { compilePathTemplate, hostLabelPattern, type PathTemplate } from '#definition/path-template.ts';
 import { literalHostSuffix } from '#definition/route-overlap.ts';
 
@@ -65,13 +65,13 @@ interface HostTemplate {
 
 export class Router<T> {
   readonly #rules: RouterRules;
-  readonly #hosts: LayeredMap<string, Node<T>>;
+  readonly #hosts: ShardedMap<Node<T>>;
   /** Host templates by their literal suffix: a request tries only those whose suffix matches. */
   readonly #hostTemplates: ReadonlyMap<string, readonly HostTemplate[]>;
 
   constructor(
     rules: RouterRules,
-    hosts = new LayeredMap<string, Node<T>>(),
+    hosts = new ShardedMap<Node<T>>(),
     hostTemplates: ReadonlyMap<string, readonly HostTemplate[]> = new Map(),
   ) {
     this.#rules = rules;
@@ -223,16 +223,18 @@ function toMutable<T>(node: Node<T>, fresh: MutableNodes): MutableNode<T> {
   return copy;
 }
 
-type StaticChildren<T> = Map<string, Node<T>> | LayeredMap<string, Node<T>>;
+type StaticChildren<T> = Map<string, Node<T>> | ShardedMap<Node<T>>;
 
-/** Most nodes have few children and a plain map; thousands below one node are layered. */
 function copyChildren<T>(children: ReadonlyMap<string, Node<T>>): ReadonlyMap<string, Node<T>> {
   if (children.size === 0) return noStaticChildren;
-  if (children instanceof LayeredMap) return children.copy();
-  return children.size < minLayeredChildren ? new Map(children) : new LayeredMap(children).copy();
+  return children instanceof ShardedMap ? children.copy() : new Map(children);
 }
 
-const minLayeredChildren = 100;
+/** Most nodes have few children and a plain map; thousands below one node are sharded. */
+const shardIfLarge = <T>(children: StaticChildren<T>): StaticChildren<T> =>
+  children instanceof Map && children.size >= minShardedChildren ? new ShardedMap(children) : children;
+
+const minShardedChildren = 100;
 
 function setRoute<T>(
   node: MutableNode<T>,
@@ -260,7 +262,7 @@ function setRoute<T>(
         : (node.staticChildren as StaticChildren<T>);
     if (isEmpty(child)) fixed.delete(segment);
     else fixed.set(segment, child);
-    node.staticChildren = fixed.size === 0 ? noStaticChildren : fixed;
+    node.staticChildren = fixed.size === 0 ? noStaticChildren : shardIfLarge(fixed);
     return;
   }
   const others = node.parameterChildren.filter(it => it.segment !== segment);

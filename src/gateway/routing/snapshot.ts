@@ -1,8 +1,11 @@
-import { LayeredMap } from '#base/layered-map.ts';
+import type { ConfigChange } from '#apis/config-reader.ts';
+import { ShardedMap } from '#base/sharded-map.ts';
 import { loopName, shortLoopName } from '#definition/loop-name.ts';
 import { noReservedHosts, type ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Api } from './api.ts';
+import { type ApiIndex, listSources, toChangeKey, updateIndex } from './api-index.ts';
+import { type ApiSubsets, noSubsets, updateSubsets } from './api-subsets.ts';
 import { canUseHost, createRouteGuard } from './route-guard.ts';
 import { compareAge, RouteOverlapIndex } from './route-index.ts';
 import { type RouteChange, type RouteGuard, type RouteMatch, Router, type RouterRules } from './router.ts';
@@ -14,8 +17,7 @@ export interface Snapshot {
   /** Routers of APIs with their own listen port. */
   readonly ports: ReadonlyMap<number, Router<Api>>;
   readonly apis: ReadonlyMap<string, Api>;
-  /** TCP and TLS services among them, oldest first; the same list until one of them changes. */
-  readonly tcpServices: readonly Api[];
+  readonly subsets: ApiSubsets;
   /** Tenant isolation in the routers; undefined where no routes overlap and no host is reserved. */
   readonly guard: RouteGuard<Api> | undefined;
   readonly reservedHosts: ReservedHosts;
@@ -48,12 +50,14 @@ export function findApiById(
 
 /** Indexes of a snapshot that only building the next one needs. */
 interface SnapshotIndexes {
-  readonly apis: LayeredMap<string, Api>;
-  readonly tcpServices: readonly Api[];
-  /** Sorted API ids by lookup name: of several the first is used, so that all threads agree. */
-  readonly names: LayeredMap<string, readonly string[]>;
+  readonly apis: ShardedMap<Api>;
+  readonly subsets: ApiSubsets;
+  /** By lookup name. */
+  readonly names: ApiIndex;
+  /** By the objects in the database that they are compiled from. */
+  readonly sources: ApiIndex;
   /** Routed APIs by route key; a router holds one value for each key. */
-  readonly apisByRoute: LayeredMap<string, readonly Api[]>;
+  readonly apisByRoute: ShardedMap<readonly Api[]>;
   /** Organisation of all routes; undefined without routes, and where several organisations have some. */
   readonly onlyOrgId: string | undefined;
   /** Absent while all routes are of one organisation. */
@@ -61,10 +65,11 @@ interface SnapshotIndexes {
   readonly reservedHosts: ReservedHosts;
 }
 const emptyIndexes: SnapshotIndexes = {
-  apis: new LayeredMap(),
-  tcpServices: [],
-  names: new LayeredMap(),
-  apisByRoute: new LayeredMap(),
+  apis: new ShardedMap(),
+  subsets: noSubsets,
+  names: new ShardedMap(),
+  sources: new ShardedMap(),
+  apisByRoute: new ShardedMap(),
   onlyOrgId: undefined,
   overlapIndex: undefined,
   reservedHosts: noReservedHosts,
@@ -74,12 +79,12 @@ const indexesBySnapshot = new WeakMap<Snapshot, SnapshotIndexes>();
 type Routers = Pick<Snapshot, 'router' | 'ports'>;
 
 function createSnapshot(revision: number, routers: Routers, indexes: SnapshotIndexes): Snapshot {
-  const { apis, tcpServices, names, overlapIndex, reservedHosts } = indexes;
+  const { apis, subsets, names, overlapIndex, reservedHosts } = indexes;
   const snapshot: Snapshot = {
     revision,
     ...routers,
     apis,
-    tcpServices,
+    subsets,
     reservedHosts,
     hasTenants: overlapIndex !== undefined,
     guard: createRouteGuard(overlapIndex?.contested ?? noneContested, reservedHosts),
@@ -97,6 +102,10 @@ function createSnapshot(revision: number, routers: Routers, indexes: SnapshotInd
   indexesBySnapshot.set(snapshot, indexes);
   return snapshot;
 }
+
+/** Served APIs that are compiled from this object in the database. */
+export const findApisFrom = (snapshot: Snapshot, object: ConfigChange): Api[] =>
+  (indexesBySnapshot.get(snapshot)!.sources.get(toChangeKey(object)) ?? []).map(id => snapshot.apis.get(id)!);
 
 const noneContested: ReadonlySet<string> = new Set();
 
@@ -122,7 +131,7 @@ export function buildNextSnapshot(
     for (const api of next.replaced.filter(isRouted)) currentIndex.remove(api);
     currentIndex.add(changed.filter(isRouted));
   }
-  const { apis, tcpServices, names } = next ?? indexes;
+  const { apis, subsets, names, sources } = next ?? indexes;
   const { apisByRoute, routes } = next
     ? updateRoutes(indexes.apisByRoute, next.replaced, changed)
     : { apisByRoute: indexes.apisByRoute, routes: [] };
@@ -132,8 +141,9 @@ export function buildNextSnapshot(
   const routers = routes.length > 0 ? updateRouters(previous, routes) : pickRouters(previous);
   return createSnapshot(revision, routers, {
     apis,
-    tcpServices,
+    subsets,
     names,
+    sources,
     apisByRoute,
     onlyOrgId,
     overlapIndex,
@@ -143,28 +153,16 @@ export function buildNextSnapshot(
 
 function updateApis(indexes: SnapshotIndexes, changed: readonly Api[], removed: readonly string[]) {
   const apis = indexes.apis.copy();
-  const names = indexes.names.copy();
-  const replaced = [...removed, ...changed.map(({ id }) => id)].flatMap(id => apis.get(id) ?? []);
-  for (const old of replaced) {
-    for (const name of listLookupNames(old)) {
-      const others = (names.get(name) ?? []).filter(other => other !== old.id);
-      if (others.length > 0) names.set(name, others);
-      else names.delete(name);
-    }
-    apis.delete(old.id);
-  }
-  for (const api of changed) {
-    apis.set(api.id, api);
-    for (const name of listLookupNames(api)) names.set(name, [...(names.get(name) ?? []), api.id].sort());
-  }
-  return { apis, tcpServices: updateTcpServices(indexes.tcpServices, replaced, changed), names, replaced };
-}
-
-const isTcpService = ({ tcpService }: Api) => tcpService !== undefined;
-
-function updateTcpServices(services: readonly Api[], replaced: readonly Api[], changed: readonly Api[]) {
-  if (![...replaced, ...changed].some(isTcpService)) return services;
-  return [...services.filter(api => !replaced.includes(api)), ...changed.filter(isTcpService)].sort(compareAge);
+  const replaced = [...new Set([...removed, ...changed.map(({ id }) => id)])].flatMap(id => apis.get(id) ?? []);
+  for (const { id } of replaced) apis.delete(id);
+  for (const api of changed) apis.set(api.id, api);
+  return {
+    apis,
+    subsets: updateSubsets(indexes.subsets, replaced, changed),
+    names: updateIndex(indexes.names, listLookupNames, replaced, changed),
+    sources: updateIndex(indexes.sources, listSources, replaced, changed),
+    replaced,
+  };
 }
 
 /** Removed routes need no look: the organisation of the others stays the only one. */

@@ -30,3 +30,6 @@ export function createSniIdentity(
     covers: name => certificatesOfDomain.some(({ x509 }) => x509!.checkHost(name) !== undefined),
   };
 }
+
+export const requestsClientCertificate = ({ clientCertificates, token, authMethods }: Model): boolean =>
+  clientCertificates.enabled || (authMethods.includes('token') && token.useCertificate);

@@ -1,13 +1,11 @@
-import type { Model } from '#definition/model.ts';
 import { isLiteralHost } from '#definition/route-overlap.ts';
 import type { ReservedHosts } from '#people/organisations/reserved-hosts.ts';
 import type { TenantGrants } from '../pipeline/tenant-grants.ts';
 import type { ServerIdentity } from '../server/tls-acceptor.ts';
 import type { Api } from './api.ts';
 import { canUseHost } from './route-guard.ts';
-import { compareAge } from './route-index.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { SniIdentity } from './sni-identity.ts';
+import { requestsClientCertificate, type SniIdentity } from './sni-identity.ts';
 
 interface SniIndex {
   readonly reservedHosts: ReservedHosts;
@@ -32,17 +30,13 @@ type Operator = Pick<TenantGrants, 'isOperator'>;
  * organisation: those reserved for it, or unreserved ones that no other organisation used before.
  */
 export function createSniSelector(snapshot: () => Snapshot, operator: Operator) {
-  const indexes = new WeakMap<Snapshot['apis'], SniIndex>();
+  const indexes = new WeakMap<readonly Api[], SniIndex>();
   function readIndex(): SniIndex {
-    const { apis, reservedHosts } = snapshot();
-    let found = indexes.get(apis);
+    const { subsets, reservedHosts } = snapshot();
+    let found = indexes.get(subsets.tlsConfigured);
     if (found?.reservedHosts !== reservedHosts) {
-      found = buildSniIndex(
-        [...apis.values()].filter(({ model }) => model.identity.active).sort(compareAge),
-        reservedHosts,
-        operator,
-      );
-      indexes.set(apis, found);
+      found = buildSniIndex(subsets.tlsConfigured, reservedHosts, operator);
+      indexes.set(subsets.tlsConfigured, found);
     }
     return found;
   }
@@ -85,7 +79,7 @@ function buildSniIndex(apis: readonly Api[], reservedHosts: ReservedHosts, opera
     byHost,
     patterns,
     apisByHost,
-    requestsClientCertificates: apis.some(({ model }) => requestsCertificate(model)),
+    requestsClientCertificates: apis.some(({ model }) => requestsClientCertificate(model)),
   };
 }
 
@@ -102,6 +96,3 @@ function selectIdentity(
   if (holders) return findIdentity(orgId => holders.has(orgId)) ?? findIdentity(isOperator);
   return findIdentity(orgId => orgId === sharers[0]!.orgId);
 }
-
-const requestsCertificate = ({ clientCertificates, token, authMethods }: Model) =>
-  clientCertificates.enabled || (authMethods.includes('token') && token.useCertificate);

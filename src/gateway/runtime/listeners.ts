@@ -150,10 +150,10 @@ function listRequiredPorts(snapshot: Snapshot, settings: Settings): Map<number, 
   return new Map([...ports].slice(0, maxExtraPorts));
 }
 
-const tcpServicesByPort = new WeakMap<Snapshot['tcpServices'], ReadonlyMap<number, readonly Api[]>>();
+const tcpServicesByPort = new WeakMap<readonly Api[], ReadonlyMap<number, readonly Api[]>>();
 
 /** Active TCP services by port. */
-function groupTcpServices({ tcpServices }: Snapshot): ReadonlyMap<number, readonly Api[]> {
+function groupTcpServices({ subsets: { tcpServices } }: Snapshot): ReadonlyMap<number, readonly Api[]> {
   let found = tcpServicesByPort.get(tcpServices);
   if (!found) {
     const active = tcpServices.filter(({ model }) => model.identity.active);

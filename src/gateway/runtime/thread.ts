@@ -162,7 +162,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     settings,
     clock: systemClock,
     log,
-    apis: () => loader.snapshot().apis,
+    served: () => loader.snapshot(),
   });
   const certificates = createCertificateCache(access, vault);
   const addresses = createAddressPolicies({

@@ -3,7 +3,7 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import { every } from '#base/repeat.ts';
 import type { Model } from '#definition/model.ts';
 import { type DiscoveryRules, InvalidDiscoveryResponse } from '../proxy/discovery-response.ts';
-import { createHostStatus, hasUptimeTests, toHostAndPort } from '../proxy/host-status.ts';
+import { createHostStatus, toHostAndPort } from '../proxy/host-status.ts';
 import type { ServiceDiscovery } from '../proxy/service-discovery.ts';
 import type { Api } from '../routing/api.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
@@ -58,7 +58,7 @@ export function startUptimeChecker({ services, outbound, snapshot, onResults }: 
   const activeRounds = new Set<string>();
 
   function pollRounds(): void {
-    for (const api of listCheckedApis(snapshot())) {
+    for (const api of snapshot().subsets.uptimeTested) {
       if (activeRounds.size >= maxConcurrentRounds) return;
       if (!activeRounds.has(api.id) && claimRound(api)) {
         activeRounds.add(api.id);
@@ -121,19 +121,6 @@ async function runChecks(checks: readonly HostCheck[]): Promise<Map<HostCheck, U
   };
   await Promise.all(Array.from({ length: maxConcurrentChecks }, runQueue));
   return results;
-}
-
-const checkedApisBySnapshot = new WeakMap<Snapshot['apis'], readonly Api[]>();
-
-function listCheckedApis({ apis }: Snapshot): readonly Api[] {
-  let found = checkedApisBySnapshot.get(apis);
-  if (!found) {
-    found = [...apis.values()].filter(
-      ({ model, unavailableReason }) => model.identity.active && !unavailableReason && hasUptimeTests(model),
-    );
-    checkedApisBySnapshot.set(apis, found);
-  }
-  return found;
 }
 
 async function discoverChecks(model: Model, serviceDiscovery: ServiceDiscovery): Promise<readonly UptimeCheck[]> {

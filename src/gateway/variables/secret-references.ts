@@ -2,6 +2,7 @@ import type { SecretSource } from '#base/secrets.ts';
 import { facets, features, versionFacets } from '#definition/definition.ts';
 import type { Facet, Row, Values } from '#definition/facet.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
+import { areSharedDefaults } from '#definition/read-fields.ts';
 import type { DefinitionSecrets } from '../pipeline/services.ts';
 
 /** A text that is a secret reference as a whole. Secrets in files have plain names: `file:///a/b` is a URL, no reference. */
@@ -93,6 +94,7 @@ function resolveFacets(list: FacetList, values: Values, place: ReferenceVisitor)
   let result = values;
   for (const [name, { rows }] of list) {
     const facetValues = values[name] as Values;
+    if (areSharedDefaults(facetValues)) continue;
     const resolved = resolveRows(rows, facetValues, name, place);
     if (resolved !== facetValues) result = { ...result, [name]: resolved };
   }

@@ -2,6 +2,7 @@ import { loopName } from '#definition/loop-name.ts';
 import { createThreadsShared } from '#storage/shared/threads.ts';
 import { createDisabledCache } from '../../cache/disabled-cache.ts';
 import { type Api, compileApi } from '../../routing/api.ts';
+import { noSubsets } from '../../routing/api-subsets.ts';
 import { Router } from '../../routing/router.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { StepServices } from '../../steps/step-services.ts';
@@ -89,7 +90,7 @@ export function createSandboxSnapshot(current: Snapshot, own: Api, services: Ste
     hasTenants: current.hasTenants,
     reservedHosts: current.reservedHosts,
     apis,
-    tcpServices: [],
+    subsets: noSubsets,
     findByName: (orgId, name) =>
       orgId === own.orgId && (ownNames.has(name) || ownNames.has(loopName(name)))
         ? own

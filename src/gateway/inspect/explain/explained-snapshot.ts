@@ -1,5 +1,6 @@
 import type { Exchange } from '../../pipeline/exchange.ts';
 import type { Api } from '../../routing/api.ts';
+import { noSubsets } from '../../routing/api-subsets.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { Trace } from '../debug/trace.ts';
 import { traceApi } from '../debug/traced-api.ts';
@@ -36,7 +37,7 @@ export function createExplainedSnapshot(current: Snapshot, call: Exchange, trace
     reservedHosts: current.reservedHosts,
     hasTenants: current.hasTenants,
     apis: new TracedApis(current.apis, traceOnce),
-    tcpServices: [],
+    subsets: noSubsets,
     findByName(orgId, name) {
       const named = current.findByName(orgId, name);
       return named && traceOnce(named);
