@@ -39,6 +39,8 @@ const connectionPages: PageList = {
   '/admin/custom_attributes/new': /^New attribute$/,
   '/admin/custom_attributes/:attribute': /^Company$/,
   '/admin/configuration': /^Configuration$/,
+  '/admin/general': /^General$/,
+  '/admin/admin_profile': /^Profile$/,
   '/admin/audit': /^Audit$/,
 };
 const signOnPages: PageList = {

@@ -60,7 +60,10 @@ describe('Portal admin: access requests, apps and people', () => {
     await page.getByRole('button', { name: 'Give access' }).click();
     const dialog = page.getByRole('dialog', { name: 'Give access' });
     await dialog.getByRole('checkbox', { name: 'Weather' }).check();
-    await dialog.getByLabel('Plan').selectOption('Gold');
+    await aPlan(portal.app(), { DisplayName: 'Silver' });
+    await dialog.getByLabel('Search plans').fill('gol');
+    await dialog.getByRole('checkbox', { name: 'Silver' }).waitFor({ state: 'detached' });
+    await dialog.getByRole('checkbox', { name: 'Gold' }).check();
     await dialog.getByRole('button', { name: 'Give access' }).click();
     await page.getByText('The access was requested').waitFor();
     const credentialOf = async () => (await read(`/apps/${app.ID}`)).AccessRequests.flat()[0].Credentials[0];

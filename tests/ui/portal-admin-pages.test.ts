@@ -13,6 +13,8 @@ const pages: PageList = {
   '/admin/api_products/:product': /^Orders$/,
   '/admin/api_products/:product?tab=apis': /^Orders$/,
   '/admin/api_products/:product?tab=documentation': /^Orders$/,
+  '/admin/api_products/:product?tab=changelog': /^Orders$/,
+  '/admin/api_products/:product?tab=registration': /^Orders$/,
   '/admin/plans': /^Plans$/,
   '/admin/plans/new': /^New plan$/,
   '/admin/plans/:plan': /^plan-/,

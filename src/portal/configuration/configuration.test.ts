@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { describeSetting } from '#base/settings.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { requestPortal } from '../../../tests/support/portal.ts';
 
@@ -13,5 +14,11 @@ onEveryEngine('configuration of the portal', (app, engine) => {
     const ConnectionString = engine === 'sqlite' ? '' : '********';
     assert.deepEqual(config.Database, { Dialect: engine, ConnectionString });
     assert.equal(config.PortalAPISecret, '********');
+    const general = new Map(config.General.map((it: { Name: string }) => [it.Name, it]));
+    const { about } = describeSetting('portal.try_it');
+    const tryIt = { Name: 'portal.try_it', Value: settings['portal.try_it'], Source: 'default', About: about };
+    assert.deepEqual(general.get('portal.try_it'), tryIt);
+    assert.ok([...general.keys()].every(name => String(name).startsWith('portal.')));
+    assert.ok(!JSON.stringify(config).includes(app().credentials.portal_token));
   });
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Settings } from '#base/settings.ts';
+import { describeSetting, findSettingSource, maskSettings, type SettingName, type Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 
@@ -17,7 +17,26 @@ const Config = z.object({
   Database: z.object({ Dialect: z.enum(['sqlite', 'postgres']), ConnectionString: z.string() }),
   Blog: z.object({ Enable: z.boolean(), AllowFormSubmission: z.boolean() }),
   Forms: z.object({ Enable: z.boolean() }),
+  General: z
+    .array(
+      z.object({
+        Name: z.string(),
+        Value: z.union([z.string(), z.number(), z.boolean()]),
+        Source: z.enum(['default', 'file', 'environment', 'flag']),
+        About: z.string(),
+      }),
+    )
+    .describe('Settings of the portal in effect, with secrets masked, and where each comes from'),
 });
+
+const listPortalSettings = (settings: Settings) =>
+  Object.entries(maskSettings(settings))
+    .filter(([name]) => name.startsWith('portal.'))
+    .map(([key, value]) => {
+      const name = key as SettingName;
+      const Value = typeof value === 'number' || typeof value === 'boolean' ? value : String(value);
+      return { Name: name, Value, Source: findSettingSource(settings, name), About: describeSetting(name).about };
+    });
 
 const toConfig = (settings: Settings): z.output<typeof Config> => ({
   HostPort: settings['portal.port'],
@@ -37,6 +56,7 @@ const toConfig = (settings: Settings): z.output<typeof Config> => ({
   },
   Blog: { Enable: true, AllowFormSubmission: false },
   Forms: { Enable: false },
+  General: listPortalSettings(settings),
 });
 
 export const listConfigs = operation({

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { type AppUsageServices, readAppUsage } from '../site/usage/app-usage.ts';
+import { type AllUsageServices, readDailyUsage } from '../site/usage/daily-usage.ts';
 
 const dayMs = 86_400_000;
-/** Newest apps whose calls are counted. */
-const maxCountedApps = 500;
 
 const Counts = z.object({
   Day: z.string(),
@@ -22,8 +20,8 @@ export const getPortalOverview = operation({
   method: 'GET',
   path: '/portal-api/overview',
   about:
-    'Returns access requests, new users and calls of the newest 500 apps by day in UTC, oldest first, and what waits ' +
-    'for an administrator.',
+    'Returns access requests, new users and calls of all apps by day in UTC, oldest first, and what waits for an ' +
+    'administrator.',
   query: z.object({ days: z.coerce.number().int().min(1).max(90).default(30).describe('Number of days') }),
   returns: z.object({
     Days: z.array(Counts),
@@ -36,14 +34,13 @@ export const getPortalOverview = operation({
     }),
     Totals: z.object({ Products: z.int(), Plans: z.int(), Apps: z.int(), Users: z.int() }),
   }),
-  async handle({ query: { days } }, services: AppUsageServices) {
+  async handle({ query: { days } }, services: AllUsageServices) {
     const { portal, clock } = services;
     const today = Math.floor(clock.now() / dayMs);
     const since = (today - days + 1) * dayMs;
     const requests = await portal.accessRequests.countByDay(since);
     const signUps = await portal.users.countByDay(since);
-    const usage = await readAppUsage(await portal.apps.page({ page: 1, per_page: maxCountedApps }), days, services);
-    const calls = new Map(usage.days.map(it => [Math.floor(it.dayMs / dayMs), it]));
+    const calls = await readDailyUsage(days, services);
     const Days = Array.from({ length: days }, (_, place) => {
       const day = today - days + 1 + place;
       return {
@@ -58,7 +55,7 @@ export const getPortalOverview = operation({
   },
 });
 
-async function countWaiting({ portal }: AppUsageServices) {
+async function countWaiting({ portal }: AllUsageServices) {
   return {
     AccessRequests: await portal.accessRequests.countLive({ status: 'pending' }),
     OrganisationRequests: await portal.organisationRequests.count({ status: 'pending' }),
@@ -68,7 +65,7 @@ async function countWaiting({ portal }: AppUsageServices) {
   };
 }
 
-const countAll = async ({ portal }: AppUsageServices) => ({
+const countAll = async ({ portal }: AllUsageServices) => ({
   Products: await portal.products.count(),
   Plans: await portal.plans.count(),
   Apps: await portal.apps.count(),

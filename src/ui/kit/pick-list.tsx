@@ -23,19 +23,32 @@ export interface PickListProps {
   readonly chosen: readonly PickItem[];
   onChange(chosen: readonly PickItem[]): void;
   readonly isDisabled?: boolean;
+  /** One object at most: another choice replaces it. */
+  readonly isSingle?: boolean;
   /** Found items for a text: a page of them. */
   useItems(text: string): { readonly items: readonly PickItem[] | undefined; readonly error: Error | null };
 }
 
-/** Choice of several objects that the server finds: chosen ones stay in sight, whatever is searched. */
-export function PickList({ title, searchLabel, empty, chosen, onChange, isDisabled = false, useItems }: PickListProps) {
+/** Choice of objects that the server finds: chosen ones stay in sight, whatever is searched. */
+export function PickList({
+  title,
+  searchLabel,
+  empty,
+  chosen,
+  onChange,
+  isDisabled = false,
+  isSingle = false,
+  useItems,
+}: PickListProps) {
   const [text, setText] = useState('');
   const { items, error } = useItems(useDebounced(text));
   const isChosen = (id: string) => chosen.some(it => it.id === id);
   const found = items ?? [];
   const shown = [...chosen.filter(({ id }) => !found.some(it => it.id === id)), ...found];
-  const toggle = (item: PickItem) =>
-    onChange(isChosen(item.id) ? chosen.filter(({ id }) => id !== item.id) : [...chosen, item]);
+  const toggle = (item: PickItem) => {
+    const others = isSingle ? [] : chosen.filter(({ id }) => id !== item.id);
+    onChange(isChosen(item.id) ? others : [...others, item]);
+  };
   return (
     <fieldset className="flex min-w-0 flex-col gap-1" disabled={isDisabled}>
       <legend className="mb-1 font-medium">{title}</legend>

@@ -104,6 +104,18 @@ const attribute = createRoute({
   component: lazyRouteComponent(() => import('./attributes/attribute-page.tsx'), 'AttributePage'),
 });
 
+const general = createRoute({
+  getParentRoute: () => adminShellRoute,
+  path: '/admin/general',
+  component: lazyRouteComponent(() => import('./settings/general-page.tsx'), 'GeneralPage'),
+});
+
+const profile = createRoute({
+  getParentRoute: () => adminShellRoute,
+  path: '/admin/admin_profile',
+  component: lazyRouteComponent(() => import('./profile/admin-profile-page.tsx'), 'AdminProfilePage'),
+});
+
 const configuration = createRoute({
   getParentRoute: () => adminShellRoute,
   path: '/admin/configuration',
@@ -134,6 +146,8 @@ export const connectionRoutes = [
   attributes,
   newAttribute,
   attribute,
+  general,
+  profile,
   configuration,
   audit,
 ] as const;

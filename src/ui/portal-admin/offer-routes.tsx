@@ -21,7 +21,7 @@ const newProduct = createRoute({
 const product = createRoute({
   getParentRoute: () => adminShellRoute,
   path: '/admin/api_products/$productId',
-  validateSearch: readTabSearch('details', 'apis', 'documentation'),
+  validateSearch: readTabSearch('details', 'apis', 'documentation', 'changelog', 'registration'),
   component: lazyRouteComponent(() => import('./products/product-page.tsx'), 'ProductPage'),
 });
 

@@ -1,5 +1,6 @@
 import { appTexts } from './en/admin/apps.ts';
 import { catalogueTexts } from './en/admin/catalogues.ts';
+import { changelogTexts, productClientTypeTexts } from './en/admin/changelog.ts';
 import { oauthProviderTexts, portalWebhookTexts, providerTexts } from './en/admin/connections.ts';
 import { mailTexts, pageTexts, postTexts, themeTexts } from './en/admin/content.ts';
 import { portalCredentialTexts } from './en/admin/credentials.ts';
@@ -10,7 +11,14 @@ import { organisationTexts, portalUserTexts } from './en/admin/people.ts';
 import { planTexts } from './en/admin/plans.ts';
 import { productTexts } from './en/admin/products.ts';
 import { requestTexts } from './en/admin/requests.ts';
-import { attributeTexts, configurationTexts, overviewTexts, portalAuditTexts } from './en/admin/settings.ts';
+import {
+  adminProfileTexts,
+  attributeTexts,
+  configurationTexts,
+  generalTexts,
+  overviewTexts,
+  portalAuditTexts,
+} from './en/admin/settings.ts';
 import { adminShellTexts } from './en/admin/shell.ts';
 import { portalSignOnTexts } from './en/admin/sign-on.ts';
 import { termsTexts } from './en/admin/terms.ts';
@@ -20,6 +28,8 @@ export const adminTexts = {
   shell: adminShellTexts,
   forms: adminFormTexts,
   products: productTexts,
+  changelog: changelogTexts,
+  productClientTypes: productClientTypeTexts,
   plans: planTexts,
   catalogues: catalogueTexts,
   requests: requestTexts,
@@ -43,6 +53,8 @@ export const adminTexts = {
   terms: termsTexts,
   attributes: attributeTexts,
   configuration: configurationTexts,
+  general: generalTexts,
+  profile: adminProfileTexts,
   audit: portalAuditTexts,
   overview: overviewTexts,
 } as const;

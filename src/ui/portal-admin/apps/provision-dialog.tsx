@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
-import { Checkbox, SelectField } from '../../kit/field.tsx';
+import { Checkbox, TextAreaField } from '../../kit/field.tsx';
 import type { PickItem } from '../../kit/pick-list.tsx';
 import { PickList } from '../../kit/pick-list.tsx';
 import { useWrite } from '../../kit/queries.ts';
@@ -24,9 +24,9 @@ const toNumbers = (items: readonly PickItem[]) => items.map(({ id }) => Number(i
 /** Gives an app access to products under a plan, on behalf of its owner. */
 export function ProvisionDialog({ appId, isOpen, onClose }: ProvisionDialogProps) {
   const [products, setProducts] = useState<readonly PickItem[]>([]);
-  const [planId, setPlanId] = useState('');
+  const [plans, setPlans] = useState<readonly PickItem[]>([]);
+  const [certificate, setCertificate] = useState('');
   const [isImmediate, setImmediate] = useState(true);
-  const { items: plans = [] } = usePlanItems('');
   const provision = useWrite('PUT /portal-api/apps/{app_id}/provision', ['GET /portal-api/apps/{app_id}']);
   const toasts = useToasts();
   const submit = () =>
@@ -34,7 +34,12 @@ export function ProvisionDialog({ appId, isOpen, onClose }: ProvisionDialogProps
       {
         given: {
           params: { app_id: String(appId) },
-          body: { PlanID: Number(planId), ProductIDs: toNumbers(products), ProvisionImmediately: isImmediate },
+          body: {
+            PlanID: toNumbers(plans)[0] ?? 0,
+            ProductIDs: toNumbers(products),
+            ProvisionImmediately: isImmediate,
+            ...(certificate.trim() !== '' && { Certificate: certificate }),
+          },
         },
       },
       {
@@ -52,7 +57,7 @@ export function ProvisionDialog({ appId, isOpen, onClose }: ProvisionDialogProps
       about={own.provisionAbout}
       footer={
         <ProvisionActions
-          canProvision={planId !== '' && products.length > 0}
+          canProvision={plans.length > 0 && products.length > 0}
           isBusy={provision.isPending}
           onProvision={submit}
           onClose={onClose}
@@ -69,12 +74,20 @@ export function ProvisionDialog({ appId, isOpen, onClose }: ProvisionDialogProps
           onChange={setProducts}
           useItems={useProductItems}
         />
-        <SelectField
-          label={own.plan}
-          required
-          value={planId}
-          onChange={event => setPlanId(event.target.value)}
-          options={[{ value: '', label: '–' }, ...plans.map(({ id, name }) => ({ value: id, label: name }))]}
+        <PickList
+          isSingle
+          title={own.plan}
+          searchLabel={own.searchPlans}
+          empty={own.noPlans}
+          chosen={plans}
+          onChange={setPlans}
+          useItems={usePlanItems}
+        />
+        <TextAreaField
+          label={own.certificate}
+          help={own.certificateHelp}
+          value={certificate}
+          onChange={event => setCertificate(event.target.value)}
         />
         <Checkbox label={own.immediate} checked={isImmediate} onChange={event => setImmediate(event.target.checked)} />
       </div>

@@ -13,6 +13,8 @@ import { adminTexts } from '../../texts/admin-texts.ts';
 import { RecordForm, type RecordValue } from '../forms/record-form.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
 import { chooseByName, useCatalogueItems, useProviderItems } from '../lists/reference-items.ts';
+import { ProductChangelog } from './product-changelog.tsx';
+import { ProductClientTypes } from './product-client-types.tsx';
 import { createNewProductSections, productSections } from './product-fields.ts';
 
 const own = adminTexts.products;
@@ -117,6 +119,8 @@ function ProductEditor({ product, stored }: { product: PortalProduct; stored: Re
           { id: 'details', label: own.details },
           { id: 'apis', label: own.columns.apis },
           { id: 'documentation', label: own.documentation },
+          { id: 'changelog', label: adminTexts.changelog.title },
+          { id: 'registration', label: adminTexts.productClientTypes.title },
         ]}
       />
       <div className={tab === 'details' ? '' : 'hidden'}>
@@ -138,6 +142,8 @@ function ProductEditor({ product, stored }: { product: PortalProduct; stored: Re
       </div>
       {tab === 'apis' && <ProductApis product={product} />}
       {tab === 'documentation' && <ProductDocuments product={product} />}
+      {tab === 'changelog' && <ProductChangelog productId={product.ID} />}
+      {tab === 'registration' && <ProductClientTypes productId={product.ID} isUsed={product.DCREnabled} />}
     </PageFrame>
   );
 }

@@ -1,4 +1,5 @@
-import { BookOpen, CircleUser, Globe, Keyboard, LogOut } from 'lucide-react';
+import { useNavigate } from '@tanstack/react-router';
+import { BookOpen, CircleUser, Globe, Keyboard, LogOut, UserRound } from 'lucide-react';
 import { IconButton } from '../../kit/button.tsx';
 import { readCsrfToken } from '../../kit/calls.ts';
 import { Menu } from '../../kit/menu.tsx';
@@ -24,6 +25,7 @@ function signOutOfSite(): void {
 
 export function AdminAccountMenu({ onShortcuts }: { onShortcuts(): void }) {
   const { Email, Role } = useAdminSession();
+  const navigate = useNavigate();
   return (
     <Menu
       trigger={<IconButton icon={CircleUser} label={texts.shell.account} />}
@@ -34,6 +36,7 @@ export function AdminAccountMenu({ onShortcuts }: { onShortcuts(): void }) {
         </>
       }
       items={[
+        { label: own.pages.profile, icon: UserRound, onSelect: () => void navigate({ to: '/admin/admin_profile' }) },
         { label: own.viewSite, icon: Globe, onSelect: () => location.assign('/') },
         { label: texts.shell.shortcuts, icon: Keyboard, onSelect: onShortcuts },
         { label: texts.shell.reference, icon: BookOpen, onSelect: () => location.assign('/docs') },

@@ -21,6 +21,7 @@ import {
   PanelTop,
   PlugZap,
   ScrollText,
+  Settings,
   SlidersHorizontal,
   Tag,
   Ticket,
@@ -89,6 +90,7 @@ export const adminNavigation: readonly NavigationGroup[] = [
   {
     label: groups.settings,
     entries: [
+      { to: '/admin/general', label: pages.general, icon: Settings },
       { to: '/admin/custom_attributes', label: pages.attributes, icon: ListPlus },
       { to: '/admin/configuration', label: pages.configuration, icon: SlidersHorizontal },
       { to: '/admin/audit', label: pages.audit, icon: History },

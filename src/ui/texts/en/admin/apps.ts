@@ -50,6 +50,10 @@ export const appTexts = {
   searchProducts: 'Search products',
   noProducts: 'There are no products yet.',
   plan: 'Plan',
+  searchPlans: 'Search plans',
+  noPlans: 'There are no plans yet.',
+  certificate: 'Client certificate (PEM)',
+  certificateHelp: 'For products whose APIs require one; without its private key.',
   immediate: 'Approve at once',
   deleteAction: (name: string) => `Delete app ${name}`,
   deleteConsequence: (requests: number) =>

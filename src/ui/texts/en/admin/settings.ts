@@ -47,6 +47,27 @@ export const configurationTexts = {
   formats: { dev: 'Text', prod: 'JSON' },
 } as const;
 
+export const generalTexts = {
+  title: 'General',
+  about: 'Settings of the portal in effect. They are set where it starts: in its file, environment or flags.',
+  on: 'On',
+  off: 'Off',
+  empty: 'Not set',
+  sources: { default: 'Default', file: 'File', environment: 'Environment', flag: 'Flag' },
+} as const;
+
+export const adminProfileTexts = {
+  title: 'Profile',
+  account: 'Account',
+  name: 'Name',
+  signIn: 'Signs in with',
+  password: 'Password',
+  since: 'Member since',
+  changePassword: 'Change password on the site',
+  save: 'Save name',
+  saved: 'Your name was saved',
+} as const;
+
 export const overviewTexts = {
   title: 'Overview',
   waiting: 'Waits for you',

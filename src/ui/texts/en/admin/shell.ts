@@ -36,6 +36,8 @@ export const adminShellTexts = {
     webhooks: 'Webhooks',
     signOn: 'Sign-on',
     attributes: 'Attributes',
+    general: 'General',
+    profile: 'Profile',
     configuration: 'Configuration',
     audit: 'Audit',
   },

@@ -1,0 +1,73 @@
+import { createTimeBuckets, dayMs } from '#analytics/time-buckets.ts';
+import { utcZone } from '#base/time-zone.ts';
+import { listKeyHashes } from '../../credentials/schema.ts';
+import { type CredentialOutline, readCredentialOutlines } from '../../credentials/store.ts';
+import type { SiteServices } from '../page.ts';
+import type { AppUsageServices } from './app-usage.ts';
+
+export type AllUsageServices = AppUsageServices & Pick<SiteServices, 'records'>;
+
+/** Keys of one query. */
+const maxQueryKeys = 500;
+
+export interface DailyCount {
+  readonly calls: number;
+  readonly errors: number;
+}
+
+/** Calls with the credentials of all apps in the last days, today included, by day in UTC. */
+export async function readDailyUsage(days: number, services: AllUsageServices): Promise<Map<number, DailyCount>> {
+  const { records, clock, usage } = services;
+  const today = Math.floor(clock.now() / dayMs);
+  const span = { from: (today - days + 1) * dayMs, to: (today + 1) * dayMs };
+  const counts = new Map<number, DailyCount>();
+  const findOrganisation = createOrganisationFinder(services);
+
+  async function addUsage(orgId: string, keyHashes: readonly string[]): Promise<void> {
+    const time = createTimeBuckets('day', utcZone, span);
+    const query = { orgId, ...span, keyHashes, ascending: false, groups: [], time, order: 'time' } as const;
+    for (const { bucket, hits, error } of (await usage.page(query, { page: 1, size: days })).items) {
+      const { calls = 0, errors = 0 } = counts.get(Number(bucket)) ?? {};
+      counts.set(Number(bucket), { calls: calls + Number(hits), errors: errors + Number(error) });
+    }
+  }
+
+  const waiting = new Map<string, string[]>();
+  for await (const batch of readCredentialOutlines(records)) {
+    for (const [orgId, hashes] of await groupHashes(batch, findOrganisation, services)) {
+      const all = [...(waiting.get(orgId) ?? []), ...hashes];
+      while (all.length >= maxQueryKeys) await addUsage(orgId, all.splice(0, maxQueryKeys));
+      waiting.set(orgId, all);
+    }
+  }
+  for (const [orgId, hashes] of waiting) if (hashes.length > 0) await addUsage(orgId, hashes);
+  return counts;
+}
+
+/** Hashes of keys by the organisation whose gateway counts them. */
+async function groupHashes(
+  credentials: readonly CredentialOutline[],
+  findOrganisation: (providerId: number) => Promise<string | undefined>,
+  { portal }: AllUsageServices,
+): Promise<Map<string, string[]>> {
+  const requests = await portal.accessRequests.byIds(credentials.map(it => it.AccessRequestID));
+  const grouped = new Map<string, string[]>();
+  for (const credential of credentials) {
+    const orgId = await findOrganisation(requests.get(credential.AccessRequestID)?.ProviderID ?? 0);
+    if (orgId !== undefined) grouped.set(orgId, [...(grouped.get(orgId) ?? []), ...listKeyHashes(credential)]);
+  }
+  return grouped;
+}
+
+/** Organisation of a provider, each read once; undefined for a remote one, whose calls are counted elsewhere. */
+function createOrganisationFinder({ portal, defaultOrgId }: AllUsageServices) {
+  const found = new Map<number, string | undefined>();
+  return async (providerId: number): Promise<string | undefined> => {
+    if (!found.has(providerId)) {
+      const provider = await portal.providers.get(providerId);
+      const orgId = provider && !provider.MetaData.URL ? provider.MetaData.OrgID || (await defaultOrgId()) : undefined;
+      found.set(providerId, orgId);
+    }
+    return found.get(providerId);
+  };
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { assertAccessible } from '../support/dashboard-app.ts';
+import { aProduct, requestPortal } from '../support/portal.ts';
+import { testPortalAdmin } from '../support/portal-admin.ts';
+import type { Developer } from '../support/portal-site.ts';
+import { createSiteClient } from '../support/site-client.ts';
+import { eventually } from '../support/traffic.ts';
+
+describe('Portal admin: changelog and client types of a product, settings, profile', () => {
+  const portal = testPortalAdmin();
+  let admin: Developer;
+  before(async () => {
+    admin = await portal.anAdmin();
+  });
+  const ask = (method: string, path: string, body?: unknown, status?: number) =>
+    requestPortal(portal.app(), method, `/portal-api${path}`, body, status);
+
+  test('an entry of the changelog is added, shown on the site, changed and deleted; a refused one names the reason', async () => {
+    const product = await aProduct(portal.app(), { DisplayName: 'Orders', Catalogues: [1] });
+    const readSite = async () =>
+      (await createSiteClient(portal.app()).get(`/portal/catalogue-products/${product.Path}/changelog`)).text;
+    const page = await portal.openAs(admin, `/admin/api_products/${product.ID}?tab=changelog`);
+    await page.getByText('The changelog has no entries.').waitFor();
+    await page.getByRole('button', { name: 'Add entry' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add entry' });
+    await dialog.getByLabel('Kind').selectOption('Fixed');
+    await dialog.getByLabel('Headline').fill('Orders are sorted');
+    await dialog.getByLabel('Time of the release').fill('tomorrow');
+    await dialog.getByRole('button', { name: 'Add entry' }).click();
+    await dialog.getByText(/ReleasedAt/).waitFor();
+    await dialog.getByLabel('Time of the release').fill('2030-01-31 12:00');
+    await dialog.getByLabel('Version').fill('1.1');
+    await assertAccessible(page, 'new entry of a changelog');
+    await dialog.getByRole('button', { name: 'Add entry' }).click();
+    await page.getByText('1.1 · 2030-01-31 12:00').waitFor();
+    assert.match(await readSite(), /Orders are sorted/);
+    await page.getByRole('button', { name: 'Change Orders are sorted' }).click();
+    const change = page.getByRole('dialog', { name: 'Change entry' });
+    await change.getByLabel('Headline').fill('Orders are sorted by date');
+    await change.getByRole('button', { name: 'Save entry' }).click();
+    await page.getByText('Orders are sorted by date').waitFor();
+    await page.getByRole('button', { name: 'Delete Orders are sorted by date' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete Orders are sorted by date' }).click();
+    await page.getByText('The changelog has no entries.').waitFor();
+    assert.doesNotMatch(await readSite(), /Orders are sorted/);
+  });
+
+  test('general settings are listed with their source; the profile of the administrator changes the name', async () => {
+    const page = await portal.openAs(admin, '/admin/general');
+    const setting = page.locator('dl > div').filter({ hasText: 'portal.registration' });
+    await setting.getByText('Default').waitFor();
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Profile' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
+    await page.getByText(admin.Email).first().waitFor();
+    await page.getByLabel('First name').fill('Ada');
+    await page.getByRole('button', { name: 'Save name' }).click();
+    await page.getByText('Your name was saved').waitFor();
+    assert.equal((await ask('GET', `/users/${admin.ID}`)).First, 'Ada');
+    await page.getByRole('link', { name: 'Change password on the site' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
+  });
+
+  test('a client type of an OAuth provider is added to a product and removed from it', async () => {
+    const product = await aProduct(portal.app(), { DisplayName: 'Invoices' });
+    const open = () => portal.openAs(admin, `/admin/api_products/${product.ID}?tab=registration`);
+    await (await open()).getByText('There are no OAuth providers').waitFor();
+    const WellKnownURL = 'https://login.example/.well-known/openid-configuration';
+    const { ID } = await ask('POST', '/oauth-providers', { Name: 'Login', Type: 'Other', WellKnownURL });
+    const types = `/oauth-providers/${ID}/client-types`;
+    await ask('POST', types, { Name: 'Service', GrantType: 'client_credentials', ResponseTypes: 'none' });
+    const page = await open();
+    await page.getByText('Used with dynamic client registration, which is off').waitFor();
+    await page.getByText('The product has no client types.').waitFor();
+    await page.getByLabel('OAuth provider').selectOption('Login');
+    await page.getByLabel('Client type').selectOption('Service');
+    await page.getByRole('button', { name: 'Add client type' }).click();
+    await page.getByRole('button', { name: 'Remove client type Service' }).waitFor();
+    await assertAccessible(page, 'client types of a product');
+    const read = async () => (await ask('GET', `/products/${product.ID}`)).Templates;
+    assert.deepEqual(await read(), ['Service']);
+    await page.getByRole('button', { name: 'Remove client type Service' }).click();
+    await page.getByText('The product has no client types.').waitFor();
+    await eventually(async () => assert.deepEqual(await read(), []));
+  });
+});
