@@ -176,6 +176,8 @@ for (const engine of engines)
         'portal_product_subscribers',
         'portal_product_words',
         'portal_oauth_clients',
+        'portal_certificates',
+        'portal_provider_certificates',
       ])
         await records.db.schema.dropTable(table).execute();
       for (const index of [

@@ -1,6 +1,7 @@
 /** Operations whose tests build the path in a helper, by test file. */
 export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
   'src/events/hooks/probe.test.ts': ['testHook'],
+  'src/portal/certificates/certificates.test.ts': ['attachCredentialCertificate', 'detachCredentialCertificate'],
   'src/portal/mails/mails.test.ts': ['listPortalMails', 'restorePortalMail', 'previewPortalMail', 'retryOutboxMail'],
   'src/portal/products/documents.test.ts': [
     'getApiOas',

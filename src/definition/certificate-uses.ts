@@ -1,6 +1,7 @@
 import { arrayOrEmpty, getAt, isObject, type JsonObject, objectOrEmpty, setAt } from '#base/json-tree.ts';
 import type { DefinitionFormat } from './facet.ts';
-import type { Model } from './model.ts';
+import { classicToModel, type Model, oasToModel } from './model.ts';
+import type { ClassicDefinition, OasDefinition } from './wire-types.ts';
 
 /** Role of stored certificates in an API. */
 export interface CertificateUse {
@@ -30,6 +31,10 @@ const listPaths: Record<DefinitionFormat, readonly (readonly string[])[]> = {
     ['x-gw-api-gateway', 'upstream', 'tlsTransport', 'caCertificates'],
   ],
 };
+const clientPaths: Record<DefinitionFormat, readonly string[]> = {
+  classic: ['client_certificates'],
+  oas: ['x-gw-api-gateway', 'server', 'clientCertificates', 'allowlist'],
+};
 const mappingPath = ['x-gw-api-gateway', 'upstream', 'mutualTLS', 'domainToCertificateMapping'];
 
 /**
@@ -58,5 +63,25 @@ export function removeCertificate<T>(format: DefinitionFormat, definition: T, ce
       pairs.filter(pair => !isObject(pair) || pair.certificate !== certificateId),
     );
   }
+  return next as T;
+}
+
+/**
+ * Adds a certificate to the allow list of clients, or removes it from there. Undefined where nothing changes: the API
+ * requires no client certificates, or its list is so already.
+ */
+export function setClientCertificate<T>(
+  format: DefinitionFormat,
+  definition: T,
+  certificateId: string,
+  isAllowed: boolean,
+): T | undefined {
+  const { clientCertificates } =
+    format === 'classic' ? classicToModel(definition as ClassicDefinition) : oasToModel(definition as OasDefinition);
+  const { enabled, allowlist } = clientCertificates;
+  if (allowlist.includes(certificateId) === isAllowed || (isAllowed && !enabled)) return undefined;
+  const next = structuredClone(definition) as JsonObject;
+  const others = allowlist.filter(id => id !== certificateId);
+  setAt(next, clientPaths[format], isAllowed ? [...others, certificateId] : others);
   return next as T;
 }

@@ -12,6 +12,7 @@ const callTimeoutMs = 15_000;
 /** All policies of an organisation come in one response. */
 const maxResponseBytes = 32 * 1024 * 1024;
 const maxReasonLength = 300;
+const binaryType = 'application/octet-stream';
 
 /** HTTP client of a provider's dashboard API. Errors carry its message, with the secret masked. */
 export function createDashboardClient(
@@ -26,7 +27,9 @@ export function createDashboardClient(
   const unavailable = (reason: string, cause?: unknown) =>
     problem.provider_unavailable({ detail: { name, reason: maskSecret(reason) }, cause });
 
+  /** A body is sent as JSON; a buffer as it is. */
   async function send(method: string, path: string, body?: unknown): Promise<OutboundResponse> {
+    const isBinary = Buffer.isBuffer(body);
     try {
       return await outbound.fetch({
         url: base + path,
@@ -34,9 +37,9 @@ export function createDashboardClient(
         headers: {
           authorization: Secret,
           accept: 'application/json',
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined ? {} : { 'content-type': isBinary ? binaryType : 'application/json' }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: isBinary ? body : JSON.stringify(body) }),
         audience: 'operator',
         reachesManagement: true,
         timeoutMs: callTimeoutMs,

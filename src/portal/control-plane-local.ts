@@ -1,3 +1,5 @@
+import { parsePem } from '#access/certificates/pem.ts';
+import type { CertificateStore } from '#access/certificates/store.ts';
 import { changeKey, issueKey, type KeyServices, revokeKey } from '#access/keys/issue.ts';
 import { checkPolicy, newPolicy } from '#access/policies/new-policy.ts';
 import { type ApiServices, changeApi, checkDefinition } from '#apis/api/changes.ts';
@@ -5,16 +7,24 @@ import { toModel } from '#apis/api/rules.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import { toUnixSeconds } from '#base/clock.ts';
 import { Problem } from '#base/problems.ts';
+import { setClientCertificate } from '#definition/certificate-uses.ts';
 import { findCredentialHeader } from '#definition/credential-header.ts';
 import { addTokenIssuer, type TokenIssuer } from '#definition/token-issuer.ts';
 import type { Actor } from '#operations/actor.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { wholeList } from '#storage/collection.ts';
-import { type ApiFacts, type ControlPlane, type ControlPlaneOf, withExpiry } from './control-plane.ts';
+import {
+  type ApiFacts,
+  type ControlPlane,
+  type ControlPlaneOf,
+  findCertificateUse,
+  withExpiry,
+} from './control-plane.ts';
 import { problem } from './problems.ts';
 
 export interface LocalPlaneServices extends KeyServices, ApiServices {
+  certificates: CertificateStore;
   organisations: OrganisationStore;
   defaultOrgId: () => Promise<string>;
 }
@@ -73,6 +83,7 @@ export function createLocalControlPlane(services: LocalPlaneServices): ControlPl
           if (reason !== undefined) throw refuse(`API ${apiId} ${reason}`);
         }),
       ...createKeyCalls(services, asProvider),
+      ...createCertificateCalls(services, asProvider),
     };
   };
 }
@@ -95,11 +106,11 @@ function createKeyCalls(
         if (stored) await changeKey(services, stored, it => withExpiry(it, unixSeconds), { suppressReset: true });
       }),
 
-    changeKey: (keyId, change) =>
+    changeKey: (keyId, change, { keepsCounters: suppressReset } = { keepsCounters: false }) =>
       asProvider(async org => {
         const stored = await services.keys.get(org, keyId);
         if (!stored) return undefined;
-        const { key_id, key_hash, data } = await changeKey(services, stored, change);
+        const { key_id, key_hash, data } = await changeKey(services, stored, change, { suppressReset });
         return { key_id, key_hash, expires: data.expires ?? 0 };
       }),
 
@@ -110,6 +121,46 @@ function createKeyCalls(
   };
 }
 
+function createCertificateCalls(
+  services: LocalPlaneServices,
+  asProvider: CallAsProvider,
+): Pick<ControlPlane, 'findCertificate' | 'addCertificate' | 'deleteCertificate' | 'setClientCertificate'> {
+  const { certificates, clock } = services;
+  return {
+    findCertificate: fingerprint => asProvider(async org => (await certificates.get(org, org + fingerprint))?.id),
+    addCertificate: pem =>
+      asProvider(async orgId => {
+        const nowMs = clock.now();
+        const parsed = parsePem(pem, { orgId, nowMs });
+        await certificates.insert(parsed, { orgId, createdAtMs: nowMs });
+        return parsed.id;
+      }),
+    deleteCertificate: id =>
+      asProvider(async org => {
+        await certificates.remove(org, id);
+      }),
+    setClientCertificate: (apiId, certificateId, isAllowed) =>
+      asProvider(async org => {
+        const setOn = ({ kind, definition }: StoredApi) =>
+          setClientCertificate<unknown>(kind === 'classic' ? 'classic' : 'oas', definition, certificateId, isAllowed);
+        const api = await services.apis.get(org, apiId);
+        if (!api || setOn(api) === undefined) return;
+        await changeApi(services, { actor: toPortalActor(org), orgId: org, ref: apiId }, before => ({
+          ...checkDefinition(before.kind, setOn(before) ?? before.definition, services),
+          wrapper: before.wrapper,
+        }));
+      }),
+  };
+}
+
+const toPortalActor = (orgId: string): Actor => ({
+  surface: 'admin',
+  id: '',
+  name: 'portal',
+  orgId,
+  permissions: { IsAdmin: 'admin' },
+});
+
 /** Adds a token issuer to an API, whose definition does not change where it has it; the reason where it cannot. */
 async function addIssuerToApi(services: ApiServices, orgId: string, apiId: string, issuer: TokenIssuer) {
   const addTo = ({ kind, definition }: StoredApi) =>
@@ -118,8 +169,7 @@ async function addIssuerToApi(services: ApiServices, orgId: string, apiId: strin
   const planned = api ? addTo(api) : { ok: false as const, reason: 'does not exist' };
   if (!planned.ok) return planned.reason;
   if (!planned.isChanged) return undefined;
-  const actor: Actor = { surface: 'admin', id: '', name: 'portal', orgId, permissions: { IsAdmin: 'admin' } };
-  await changeApi(services, { actor, orgId, ref: apiId }, before => {
+  await changeApi(services, { actor: toPortalActor(orgId), orgId, ref: apiId }, before => {
     const added = addTo(before);
     if (!added.ok) throw createInvalidProblem([{ path: apiId, message: added.reason }]);
     return { ...checkDefinition(before.kind, added.definition, services), wrapper: before.wrapper };
@@ -138,5 +188,6 @@ function toApiFacts(api: StoredApi): ApiFacts {
     targetUrl: upstream.url,
     active: identity.active,
     authHeader: findCredentialHeader(model),
+    certificateUse: findCertificateUse(model),
   };
 }

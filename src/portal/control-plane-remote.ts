@@ -2,11 +2,18 @@ import { z } from 'zod';
 import { Key } from '#access/keys/schema.ts';
 import { Policy } from '#access/policies/schema.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
+import { setClientCertificate } from '#definition/certificate-uses.ts';
 import { findCredentialHeader } from '#definition/credential-header.ts';
 import { classicToModel } from '#definition/model.ts';
 import { addTokenIssuer, type TokenIssuer } from '#definition/token-issuer.ts';
 import type { ClassicDefinition } from '#definition/wire-types.ts';
-import { type ApiFacts, type ControlPlaneOf, withExpiry } from './control-plane.ts';
+import {
+  type ApiFacts,
+  type ControlPlane,
+  type ControlPlaneOf,
+  findCertificateUse,
+  withExpiry,
+} from './control-plane.ts';
 import { createDashboardClient } from './control-plane-calls.ts';
 import { problem } from './problems.ts';
 import { isDotSegment } from './shapes.ts';
@@ -22,6 +29,8 @@ const KeyEnvelope = z.object({
   key_hash: z.string(),
   data: Key,
 });
+const CertificatePage = z.object({ certs: z.array(z.string()).nullish() });
+const CertificateAdded = z.object({ id: z.string().min(1) });
 const ApiWrapper = z.looseObject({
   is_streams: z.boolean().optional(),
   /** Document of an API in the OAS format. */
@@ -46,7 +55,6 @@ export function createRemoteControlPlane(outbound: OutboundClient, caFile: strin
       return encodeURIComponent(id);
     };
     const addIssuerRemotely = createIssuerCall(provider.Name, { call, callMaybe });
-    const keyPath = (id: string) => `/api/keys/${toSegment(id)}`;
     const policyPath = (id: string) => `/api/portal/policies/${toSegment(id)}`;
     return {
       policies: async () => (await call(PolicyPage, 'GET', '/api/portal/policies?p=-2')).Data ?? [],
@@ -73,50 +81,97 @@ export function createRemoteControlPlane(outbound: OutboundClient, caFile: strin
         return facts;
       },
       addTokenIssuer: (id, issuer) => addIssuerRemotely(id, toSegment(id), issuer),
-      async createKey(key, name) {
-        const path = name === undefined ? '/api/keys' : keyPath(name);
-        const { key_id, key_hash, data } = await call(KeyEnvelope, 'POST', path, key);
-        return { key_id, key_hash, expires: data.expires ?? 0 };
-      },
-      async expireKey(keyId, unixSeconds) {
-        const current = await callMaybe(KeyEnvelope, 'GET', keyPath(keyId));
-        const next = current && withExpiry(current.data, unixSeconds);
-        if (next) await callMaybe(anything, 'PUT', `${keyPath(keyId)}?suppress_reset=1`, next);
-      },
-
-      async changeKey(keyId, change) {
-        const current = await callMaybe(KeyEnvelope, 'GET', keyPath(keyId));
-        const changed = current && (await callMaybe(KeyEnvelope, 'PUT', keyPath(keyId), change(current.data)));
-        return changed && { key_id: changed.key_id, key_hash: changed.key_hash, expires: changed.data.expires ?? 0 };
-      },
-
-      async deleteKey(keyId) {
-        await callMaybe(anything, 'DELETE', keyPath(keyId));
-      },
+      ...createKeyCalls({ call, callMaybe }, toSegment),
+      ...createCertificateCalls({ call, callMaybe }, toSegment),
     };
   };
 }
 
+type DashboardCalls = Pick<ReturnType<typeof createDashboardClient>, 'call' | 'callMaybe'>;
+
+/** Writes the definition of an API in the format that it has. */
+async function writeDefinition(
+  { call }: Pick<DashboardCalls, 'call'>,
+  segment: string,
+  { oas, is_streams }: Pick<z.output<typeof ApiWrapper>, 'oas' | 'is_streams'>,
+  definition: unknown,
+): Promise<void> {
+  const kind = is_streams ? 'streams' : 'oas';
+  if (oas) await call(anything, 'PUT', `/api/apis/${kind}/${segment}`, definition);
+  else await call(anything, 'PUT', `/api/apis/${segment}`, { api_definition: definition });
+}
+
+function createKeyCalls(
+  { call, callMaybe }: DashboardCalls,
+  toSegment: (id: string) => string,
+): Pick<ControlPlane, 'createKey' | 'expireKey' | 'changeKey' | 'deleteKey'> {
+  const keyPath = (id: string) => `/api/keys/${toSegment(id)}`;
+  return {
+    async createKey(key, name) {
+      const path = name === undefined ? '/api/keys' : keyPath(name);
+      const { key_id, key_hash, data } = await call(KeyEnvelope, 'POST', path, key);
+      return { key_id, key_hash, expires: data.expires ?? 0 };
+    },
+    async expireKey(keyId, unixSeconds) {
+      const current = await callMaybe(KeyEnvelope, 'GET', keyPath(keyId));
+      const next = current && withExpiry(current.data, unixSeconds);
+      if (next) await callMaybe(anything, 'PUT', `${keyPath(keyId)}?suppress_reset=1`, next);
+    },
+
+    async changeKey(keyId, change, options) {
+      const path = keyPath(keyId);
+      const current = await callMaybe(KeyEnvelope, 'GET', path);
+      const target = options?.keepsCounters ? `${path}?suppress_reset=1` : path;
+      const changed = current && (await callMaybe(KeyEnvelope, 'PUT', target, change(current.data)));
+      return changed && { key_id: changed.key_id, key_hash: changed.key_hash, expires: changed.data.expires ?? 0 };
+    },
+
+    async deleteKey(keyId) {
+      await callMaybe(anything, 'DELETE', keyPath(keyId));
+    },
+  };
+}
+
+function createCertificateCalls(
+  { call, callMaybe }: DashboardCalls,
+  toSegment: (id: string) => string,
+): Pick<ControlPlane, 'findCertificate' | 'addCertificate' | 'deleteCertificate' | 'setClientCertificate'> {
+  return {
+    async findCertificate(fingerprint) {
+      const found = await call(CertificatePage, 'GET', `/api/certs?q=${encodeURIComponent(fingerprint)}`);
+      return found.certs?.find(id => id.endsWith(fingerprint));
+    },
+    addCertificate: async pem => (await call(CertificateAdded, 'POST', '/api/certs', Buffer.from(pem))).id,
+    async deleteCertificate(id) {
+      await callMaybe(anything, 'DELETE', `/api/certs/${toSegment(id)}`);
+    },
+    async setClientCertificate(apiId, certificateId, isAllowed) {
+      const segment = toSegment(apiId);
+      const wrapper = await callMaybe(ApiWrapper, 'GET', `/api/apis/${segment}`);
+      if (!wrapper) return;
+      const { oas, api_definition } = wrapper;
+      const [format, definition] = oas ? (['oas', oas] as const) : (['classic', api_definition] as const);
+      const next = setClientCertificate<unknown>(format, definition, certificateId, isAllowed);
+      if (next !== undefined) await writeDefinition({ call }, segment, wrapper, next);
+    },
+  };
+}
+
 /** Read-modify-write of the definition of an API, in the format that it has. */
-function createIssuerCall(
-  name: string,
-  { call, callMaybe }: Pick<ReturnType<typeof createDashboardClient>, 'call' | 'callMaybe'>,
-) {
+function createIssuerCall(name: string, { call, callMaybe }: DashboardCalls) {
   return async (id: string, segment: string, issuer: TokenIssuer): Promise<void> => {
     const refuse = (reason: string) => problem.provider_refused({ detail: { name, reason: `API ${id} ${reason}` } });
     const wrapper = await callMaybe(ApiWrapper, 'GET', `/api/apis/${segment}`);
     if (!wrapper) throw refuse('does not exist');
-    const { oas, is_streams, api_definition } = wrapper;
+    const { oas, api_definition } = wrapper;
     const added = addTokenIssuer<unknown>(oas ? 'oas' : 'classic', oas ?? api_definition, issuer);
     if (!added.ok) throw refuse(added.reason);
-    if (!added.isChanged) return;
-    const kind = is_streams ? 'streams' : 'oas';
-    if (oas) await call(anything, 'PUT', `/api/apis/${kind}/${segment}`, added.definition);
-    else await call(anything, 'PUT', `/api/apis/${segment}`, { api_definition: added.definition });
+    if (added.isChanged) await writeDefinition({ call }, segment, wrapper, added.definition);
   };
 }
 
 function toApiFacts({ is_streams, api_definition: definition }: z.output<typeof ApiWrapper>): ApiFacts {
+  const model = classicToModel(definition as ClassicDefinition);
   return {
     apiId: definition.api_id,
     name: definition.name,
@@ -124,6 +179,7 @@ function toApiFacts({ is_streams, api_definition: definition }: z.output<typeof 
     listenPath: definition.proxy?.listen_path ?? '',
     targetUrl: definition.proxy?.target_url ?? '',
     active: definition.active !== false,
-    authHeader: findCredentialHeader(classicToModel(definition as ClassicDefinition)),
+    authHeader: findCredentialHeader(model),
+    certificateUse: findCertificateUse(model),
   };
 }

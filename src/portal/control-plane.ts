@@ -1,5 +1,6 @@
 import type { Key } from '#access/keys/schema.ts';
 import type { Policy } from '#access/policies/schema.ts';
+import type { Model } from '#definition/model.ts';
 import type { TokenIssuer } from '#definition/token-issuer.ts';
 import type { StoredProvider } from './providers/schema.ts';
 
@@ -14,7 +15,19 @@ export interface ApiFacts {
   readonly active: boolean;
   /** Header of its credential. */
   readonly authHeader: string;
+  /** Requirement of a client certificate: beside another credential, or alone. */
+  readonly certificateUse: CertificateRequirement | undefined;
 }
+
+export type CertificateRequirement = 'combined' | 'alone';
+
+export const findCertificateUse = ({
+  clientCertificates,
+  authMethods,
+}: Pick<Model, 'clientCertificates' | 'authMethods'>): CertificateRequirement | undefined => {
+  if (!clientCertificates.enabled) return undefined;
+  return authMethods.length > 0 ? 'combined' : 'alone';
+};
 
 export interface ProviderKey {
   readonly key_id: string;
@@ -43,10 +56,25 @@ export interface ControlPlane {
   createKey(key: Key, name?: string): Promise<ProviderKey>;
   /** Lets a key expire at a Unix time, unless it does earlier; its counters go on. Absence is no error. */
   expireKey(keyId: string, unixSeconds: number): Promise<void>;
-  /** Read-modify-write with the id of the key unchanged; undefined where it does not exist. */
-  changeKey(keyId: string, change: (key: Key) => Key): Promise<ProviderKey | undefined>;
+  /**
+   * Read-modify-write with the id of the key unchanged; undefined where it does not exist. Its quota begins anew, unless
+   * it keeps its counters.
+   */
+  changeKey(
+    keyId: string,
+    change: (key: Key) => Key,
+    options?: { readonly keepsCounters: boolean },
+  ): Promise<ProviderKey | undefined>;
   /** Idempotent: absence is no error. */
   deleteKey(keyId: string): Promise<void>;
+  /** Id of the stored certificate with this SHA-256 fingerprint; undefined where there is none. */
+  findCertificate(fingerprint: string): Promise<string | undefined>;
+  /** Stores a certificate; its id. */
+  addCertificate(pem: string): Promise<string>;
+  /** Idempotent: absence is no error. */
+  deleteCertificate(id: string): Promise<void>;
+  /** Adds a certificate to the allow list of an API, or removes it. Idempotent; an API without a list stays as it is. */
+  setClientCertificate(apiId: string, certificateId: string, isAllowed: boolean): Promise<void>;
 }
 
 /** The key with the earlier of its expiry and this one. */

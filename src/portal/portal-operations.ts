@@ -7,6 +7,7 @@ import { portalAuditOperations } from './audit/operations.ts';
 import { audienceOperations } from './catalogues/audience-operations.ts';
 import { catalogueOperations } from './catalogues/operations.ts';
 import { categoryOperations } from './categories/operations.ts';
+import { portalCertificateOperations } from './certificates/operations.ts';
 import { changelogOperations } from './changelog/operations.ts';
 import { portalConfigOperations } from './configuration/operations.ts';
 import { listAllCredentials } from './credentials/list-operation.ts';
@@ -73,6 +74,7 @@ export const portalOperations = [
   ...appOperations,
   ...credentialOperations,
   listAllCredentials,
+  ...portalCertificateOperations,
   ...customCredentialOperations,
   ...accessRequestOperations,
   ...relatedOperations,

@@ -12,6 +12,7 @@ import { createAccessRequestStore } from './access-requests/store.ts';
 import { createAppStore } from './apps/store.ts';
 import { createAttributeStore } from './attributes/store.ts';
 import { createCatalogueStore } from './catalogues/store.ts';
+import { createPortalCertificateStore, createProviderCertificateStore } from './certificates/store.ts';
 import { createChangelogStore } from './changelog/store.ts';
 import { type ControlPlaneOf, selectControlPlane } from './control-plane.ts';
 import { createLocalControlPlane, type LocalPlaneServices } from './control-plane-local.ts';
@@ -73,6 +74,8 @@ export function createPortalStores({ records, vault, clock, settings, mailer, lo
   return {
     providers: createProviderStore(records, vault),
     providerTasks: createProviderTaskStore(records, vault, node),
+    providerCertificates: createProviderCertificateStore(records),
+    certificates: createPortalCertificateStore(records),
     files,
     themes,
     docs: createDocStore(records),

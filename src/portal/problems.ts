@@ -115,6 +115,13 @@ export const problem = problems('portal', {
   template_failed: { status: 422, message: 'The template cannot be rendered: {reason}' },
   mail_required: { status: 422, message: 'Enabled: this mail is needed to use or protect accounts' },
   mail_not_failed: { status: 422, message: 'The mail is {state}: only a failed one can be sent again' },
+  certificate_unused: { status: 422, message: 'The products of the credential require no client certificate' },
+  certificate_attached: { status: 422, message: 'The certificate is attached to the credential already' },
+  certificate_in_use: {
+    status: 422,
+    message: 'Credentials or requests of the app use the certificate: detach it first',
+  },
+  too_many_bound: { status: 422, message: 'The credential has {max} certificates, the maximum: detach one first' },
   secret_fixed: { status: 422, message: 'The secret of an OAuth client is changed at its identity provider' },
   no_former_key: { status: 422, message: 'The credential has no old key that is still valid' },
   rotated_already: { status: 422, message: 'The credential was changed by another request meanwhile' },

@@ -34,6 +34,7 @@ export interface PortalTables {
   portal_catalogue_plans: { catalogue_id: number; plan_id: number };
   portal_catalogue_products: { catalogue_id: number; product_id: number };
   portal_catalogues: Named & { name: string; slug: string };
+  portal_certificates: Numbered & { app_id: number; fingerprint: string };
   portal_changelog: Numbered & { product_id: number; released_at: number };
   portal_client_types: Named & { name: string; provider_id: number };
   portal_credentials: Numbered & { access_request_id: number };
@@ -60,6 +61,7 @@ export interface PortalTables {
     hidden: Generated<number>;
     featured: Generated<number>;
   };
+  portal_provider_certificates: Numbered & { provider_id: number; fingerprint: string };
   /** `due_at` is the end of the claim of `holder` while it works on the task. */
   portal_provider_tasks: Numbered & {
     provider_id: number;

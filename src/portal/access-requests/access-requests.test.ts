@@ -33,6 +33,7 @@ onEveryEngine('access requests', app => {
       AuthTypes: ['authToken'],
       DCREnabled: false,
       DCRTemplateID: 0,
+      CertificateID: 0,
       ProviderID: 1,
       ProvisionImmediately: false,
       Changes: 0,

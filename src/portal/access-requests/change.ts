@@ -158,8 +158,8 @@ async function isUnchanged(
   { portal }: TaskServices,
 ) {
   if (CredentialID === 0) return true;
-  // An OAuth client may have its scopes while an API refused them.
-  if (OauthClientID) return false;
+  // An OAuth client may have its scopes while an API refused them, and a certificate may be in other allow lists.
+  if (OauthClientID || (await portal.credentials.get(CredentialID))?.Certificates) return false;
   const isRefused = error instanceof Problem && error.code === problem.provider_refused.code;
   return isRefused && !(await portal.providerTasks.ofCredential(CredentialID)).some(({ Kind }) => Kind === 'end');
 }

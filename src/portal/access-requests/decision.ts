@@ -1,4 +1,6 @@
 import { Problem } from '#base/problems.ts';
+import { reconcileCertificate } from '../certificates/provider-lists.ts';
+import { listFingerprints, releaseCertificate } from '../certificates/settle.ts';
 import { toCredentialSecrets } from '../credentials/issue.ts';
 import type { StoredCredential } from '../credentials/schema.ts';
 import { mailApproved, mailRejected } from '../mails/access-mails.ts';
@@ -67,7 +69,31 @@ export function guardApproval(
   return guardClient(wish, services, ClaimedAt);
 }
 
-type NewSecrets = Pick<StoredCredential, 'Credential' | 'CredentialHash' | 'Expires' | 'OauthClientID' | 'RevealedAt'>;
+type NewSecrets = Pick<
+  StoredCredential,
+  'Credential' | 'CredentialHash' | 'Expires' | 'OauthClientID' | 'RevealedAt' | 'Certificates'
+>;
+
+/** Has the provider make the key of a request, after its certificate is in the allow lists. */
+async function issueKey(
+  guard: StoredProviderTask,
+  request: StoredAccessRequest,
+  services: DecisionServices,
+  store: (secrets: NewSecrets) => Promise<void>,
+): Promise<void> {
+  const { CertificateID } = request;
+  const bound = CertificateID ? { Certificates: [{ ID: CertificateID, State: 'attached' as const }] } : {};
+  try {
+    for (const fingerprint of await listFingerprints(bound.Certificates ?? [], services))
+      await reconcileCertificate(request.ProviderID, fingerprint, services);
+  } catch (error) {
+    await services.portal.providerTasks.remove(guard.ID);
+    throw error;
+  }
+  return issueGuardedKey(guard, { ...request, ...bound }, services, key =>
+    store({ ...toCredentialSecrets(key), ...bound }),
+  );
+}
 
 /** Has the provider make the key of a request, or the identity provider its OAuth client. */
 async function issueGuarded(
@@ -76,7 +102,7 @@ async function issueGuarded(
   services: DecisionServices,
   store: (secrets: NewSecrets) => Promise<void>,
 ): Promise<void> {
-  if (!request.DCRTemplateID) return issueGuardedKey(guard, request, services, key => store(toCredentialSecrets(key)));
+  if (!request.DCRTemplateID) return issueKey(guard, request, services, store);
   const changed = { user: toRequestUser(request.ID), rights: request };
   return issueGuardedClient(guard, changed, services, async OauthClientID => {
     const { portal } = services;
@@ -103,7 +129,7 @@ export async function completeApproval(
   services: DecisionServices,
   isNew = false,
 ): Promise<void> {
-  const { portal, clock } = services;
+  const { portal, records, clock } = services;
   const isOwnClaim = (it: StoredAccessRequest) => it.Status === 'pending' && it.ClaimedAt === request.ClaimedAt;
   try {
     await issueGuarded(guard, request, services, async secrets => {
@@ -125,7 +151,10 @@ export async function completeApproval(
     });
   } catch (error) {
     const Failure = describeDecisionFailure(error);
-    await portal.accessRequests.change(request.ID, it => (isOwnClaim(it) ? { ...it, ClaimedAt: 0, Failure } : it));
+    await records.write(async () => {
+      await portal.accessRequests.change(request.ID, it => (isOwnClaim(it) ? { ...it, ClaimedAt: 0, Failure } : it));
+      await releaseCertificate(request, services);
+    });
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { releaseCertificate } from '../certificates/settle.ts';
 import { claimClient } from '../provider-tasks/client-guard.ts';
 import { completeTask, performTask, type TaskServices } from '../provider-tasks/perform.ts';
 import type { NewProviderTask, StoredProviderTask } from '../provider-tasks/schema.ts';
@@ -107,7 +108,9 @@ export async function revokeRecorded(task: StoredProviderTask, services: TaskSer
 }
 
 /** Marks the request deleted; false when a concurrent approval has added a credential. */
-function tryRemove({ ID, AppID }: StoredAccessRequest, { portal, records, clock }: TaskServices): Promise<boolean> {
+function tryRemove(request: StoredAccessRequest, services: TaskServices): Promise<boolean> {
+  const { ID, AppID } = request;
+  const { portal, records, clock } = services;
   return records.write(async () => {
     await portal.accessRequests.change(ID, it => it);
     if ((await portal.credentials.ofRequests([ID])).length > 0) return false;
@@ -115,6 +118,7 @@ function tryRemove({ ID, AppID }: StoredAccessRequest, { portal, records, clock 
     const changes = pending.filter(({ Changes }) => Changes === ID).map(it => it.ID);
     for (const id of [ID, ...changes])
       await portal.accessRequests.change(id, it => ({ ...it, DeletedAt: clock.now() }));
+    await releaseCertificate(request, services);
     return true;
   });
 }

@@ -21,6 +21,8 @@ export interface StoredAccessRequest {
   DCRTemplateID?: number;
   /** Addresses to which the OAuth client sends users back. */
   RedirectURIs?: string[];
+  /** Client certificate of the app for the credential; 0 or absent where the products require none. */
+  CertificateID?: number;
   ProvisionImmediately: boolean;
   Status: z.output<typeof requestStatus>;
   /** Names at request time, for objects deleted since. */
@@ -56,6 +58,7 @@ const more = {
   AuthTypes: z.array(z.string()),
   DCREnabled: z.boolean(),
   DCRTemplateID: z.int().describe('Client type of the OAuth client; 0 for a key'),
+  CertificateID: z.int().describe('Client certificate of the app; 0 for none'),
   ProviderID: z.int(),
   ProvisionImmediately: z.boolean(),
   Changes: z.int().describe('Approved request whose plan or products it changes; 0 for none'),
@@ -102,6 +105,7 @@ export const toRequestView = (it: StoredAccessRequest, context: RequestContext):
   AuthTypes: it.AuthTypes,
   DCREnabled: it.DCREnabled,
   DCRTemplateID: it.DCRTemplateID ?? 0,
+  CertificateID: it.CertificateID ?? 0,
   ProviderID: it.ProviderID,
   ProvisionImmediately: it.ProvisionImmediately,
   Changes: it.Changes ?? 0,

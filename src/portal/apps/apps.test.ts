@@ -128,6 +128,7 @@ onEveryEngine('portal apps', app => {
       AuthTypes: ['authToken'],
       DCREnabled: false,
       DCRTemplateID: 0,
+      CertificateID: 0,
       ProviderID: 1,
       ProvisionImmediately: true,
       Changes: 0,
@@ -141,6 +142,7 @@ onEveryEngine('portal apps', app => {
     assert.equal(Expires, '9999-12-31 23:59', 'never');
     assert.deepEqual(rest, {
       AccessRequest: `AccessRequest#${requestId}`,
+      Certificates: [],
       DCRRegistrationAccessToken: '',
       DCRRegistrationClientURI: '',
       DCRResponse: '',

@@ -6,13 +6,16 @@ import {
   lockVisiblePlan,
 } from '../access-requests/decision.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
+import { ensureCertificate } from '../certificates/attachment.ts';
+import type { NewCertificate } from '../certificates/schema.ts';
 import { partnersOf } from '../join-table-store.ts';
 import { mailSubmitted } from '../mails/access-mails.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import { present, problem } from '../problems.ts';
-import { isDocumentationOnly, type StoredProduct } from '../products/schema.ts';
+import { isBoundToCertificate, isDocumentationOnly, type StoredProduct } from '../products/schema.ts';
 import type { StoredProviderTask } from '../provider-tasks/schema.ts';
 import { portalMessages } from '../webhooks/notify.ts';
+import { type CertificateChoice, resolveCertificateChoice } from './certificate-choice.ts';
 import { resolveClientChoice } from './client-choice.ts';
 import type { Provision, StoredApp } from './schema.ts';
 
@@ -20,18 +23,26 @@ import type { Provision, StoredApp } from './schema.ts';
 export const keylessAuthTypes = new Set(['ba', 'custom']);
 
 /** Credential of a product: a client of OAuth where it has dynamic registration, else that of its APIs. */
-export const getAccessType = ({ DCREnabled, AuthType }: Pick<StoredProduct, 'DCREnabled' | 'AuthType'>): string =>
-  DCREnabled ? 'oauth' : AuthType;
+export function getAccessType(product: Pick<StoredProduct, 'DCREnabled' | 'AuthType' | 'APIDetails'>): string {
+  if (product.DCREnabled) return 'oauth';
+  if (!isBoundToCertificate(product)) return product.AuthType;
+  return product.APIDetails.every(({ CertificateUse }) => CertificateUse === 'alone') ? 'mutualTLS' : 'multiAuth';
+}
 
 /** Creates an access request; approves it at once if plan or body enable it. */
-export async function provision(app: StoredApp, body: Provision, services: DecisionServices): Promise<number> {
+export async function provision(
+  app: StoredApp,
+  body: Omit<Provision, keyof CertificateChoice> & CertificateChoice,
+  services: DecisionServices,
+): Promise<number> {
   const { portal, clock } = services;
   const { plan, products } = await resolvePlanAndProducts(body, services);
   const catalogue = await resolveCatalogue(body, plan, products, services);
   const client = await resolveClientChoice(app, body, { plan, products }, services);
+  const certificate = await resolveCertificateChoice(app, body, products, services);
   const immediately = body.ProvisionImmediately ?? plan.AutoApproveAccessRequests;
   const now = clock.now();
-  const { request, guard } = await submitRequest(app, plan, services, {
+  const { request, guard } = await submitRequest(app, plan, services, certificate, {
     AppID: app.ID,
     UserID: app.UserID,
     PlanID: plan.ID,
@@ -126,13 +137,15 @@ function submitRequest(
   app: StoredApp,
   plan: StoredPlan,
   services: DecisionServices,
+  certificate: NewCertificate | undefined,
   request: Omit<StoredAccessRequest, 'ID'>,
 ): Promise<{ request: StoredAccessRequest; guard: StoredProviderTask | undefined }> {
   const { portal, records } = services;
   return records.write(async () => {
     present(await portal.apps.change(app.ID, it => it), 'App', 'unknown');
     await checkPlanQuota(app.UserID, await lockVisiblePlan(plan.ID, services), services);
-    const created = await portal.accessRequests.insert(request);
+    const CertificateID = certificate && (await ensureCertificate(app.ID, certificate, services)).ID;
+    const created = await portal.accessRequests.insert({ ...request, ...(CertificateID && { CertificateID }) });
     // With immediate approval the event is sent with the approval, which may fail.
     if (created.ProvisionImmediately) return { request: created, guard: await guardApproval(created, services) };
     await portal.notify('AccessRequestCreated', portalMessages.accessRequest(created));

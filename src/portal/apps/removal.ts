@@ -18,6 +18,7 @@ const tryRemove = (appId: number, { portal, records }: DecisionServices): Promis
     const app = await portal.apps.change(appId, it => it);
     if ((await portal.accessRequests.listLive({ app_id: appId })).length > 0) return false;
     if ((await portal.customCredentials.ofApp(appId)).length > 0) return false;
+    for (const { ID } of await portal.certificates.ofApp(appId)) await portal.certificates.remove(ID);
     await portal.apps.remove(appId);
     if (app) await portal.notify('ApplicationDeleted', portalMessages.app(app));
     return true;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
+import { maxPemChars } from '../certificates/client-certificate.ts';
 import {
   formatOptionalTime,
   intBetween,
@@ -37,6 +38,11 @@ export const Provision = z.object({
   RedirectURLs: optionalMember(textUpTo(10_000)).describe(
     'Addresses to which the OAuth client sends users back, separated by commas; those of the app when omitted',
   ),
+  Certificate: optionalMember(z.string().max(maxPemChars)).describe(
+    'Client certificate in the PEM format, without its private key, for products whose APIs require one',
+  ),
+  CertificateName: optionalMember(textUpTo()).describe('Name of the certificate; its subject when omitted'),
+  CertificateID: optionalMember(lenientInt).describe('A certificate that the app has, in place of a new one'),
 });
 export type Provision = z.output<typeof Provision>;
 

@@ -2,16 +2,20 @@ import type { Key } from '#access/keys/schema.ts';
 import { toUnixSeconds } from '#base/clock.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import { loadAttributeMetadata } from '../attributes/key-metadata.ts';
+import { loadBinding } from '../certificates/key-bindings.ts';
 import type { ProviderKey } from '../control-plane.ts';
 import { partnersOf } from '../join-table-store.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present } from '../problems.ts';
 import { callProvider } from '../providers/provider-client.ts';
+import type { StoredCredential } from './schema.ts';
 
 type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'clock'>;
 
 /** Origin of a key: an access request, or a custom credential. */
-export type KeyRequest = Pick<StoredAccessRequest, 'AppID' | 'PlanID' | 'ProductIDs' | 'ProviderID'>;
+export type KeyRequest = Pick<StoredAccessRequest, 'AppID' | 'PlanID' | 'ProductIDs' | 'ProviderID'> &
+  /** Certificates that the key is bound to. */
+  Pick<StoredCredential, 'Certificates'>;
 
 /** Key of an access request: access policies of its products and limits policy of its plan. */
 export async function buildProviderKey(
@@ -43,8 +47,9 @@ export async function buildProviderKey(
 /** Has the provider make the key of a request; with `name`, import the key of this name. */
 export async function issueProviderKey(request: KeyRequest, services: Services, name?: string): Promise<ProviderKey> {
   const provider = present(await services.portal.providers.get(request.ProviderID), 'Provider', 'unknown');
-  const key = await buildProviderKey(request, services);
-  return callProvider(provider, services, plane => plane.createKey(key, name));
+  const bind = await loadBinding(request, services);
+  const built = await buildProviderKey(request, services);
+  return callProvider(provider, services, plane => plane.createKey(bind ? bind(built) : built, name));
 }
 
 export const toCredentialSecrets = ({ key_id, key_hash, expires }: ProviderKey) => ({

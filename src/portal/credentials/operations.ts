@@ -5,52 +5,27 @@ import { removeCredential, removeRequests } from '../access-requests/removal.ts'
 import { AccessRequest, AccessRequestBrief, toRequestBrief, toRequestView } from '../access-requests/schema.ts';
 import { viewRequests } from '../access-requests/views.ts';
 import type { PortalServices } from '../portal-stores.ts';
-import { type Missing, present, problem } from '../problems.ts';
+import { present, problem } from '../problems.ts';
 import {
   intBetween,
   lenientBool,
   lenientInt,
-  numberedId,
   okMessage,
   okMessageResponse,
   okResponse,
   okStatus,
   portalPageQuery,
 } from '../shapes.ts';
+import { ofApp, ofCredential, ofRequest, requestPath, requireCredential, requireRequest } from './lookup.ts';
 import { endOverlap, maxOverlapSeconds, rotateKey } from './rotation.ts';
 import { Credential, toCredentialView } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'credentials', permission: 'secret' } as const;
-const ofApp = z.object({ app_id: numberedId });
-const ofRequest = ofApp.extend({ access_request_id: numberedId });
-const ofCredential = ofRequest.extend({ credential_id: numberedId });
-const requestPath = '/portal-api/apps/{app_id}/access-requests/{access-request_id}';
 type Services = Pick<PortalServices, 'portal'>;
 type RemovalServices = Pick<
   PortalServices,
   'portal' | 'controlPlane' | 'identityProvider' | 'records' | 'clock' | 'settings'
 >;
-
-/** A request of an app; one of another app is as good as none. */
-async function requireRequest(
-  params: z.output<typeof ofRequest>,
-  { portal }: Services,
-  missing: Missing = 'not_found',
-) {
-  const request = await portal.accessRequests.get(params.access_request_id);
-  return present(request?.AppID === params.app_id ? request : undefined, 'Access request', missing);
-}
-
-async function requireCredential(
-  params: z.output<typeof ofCredential>,
-  services: Services,
-  missing: Missing = 'not_found',
-) {
-  const request = await requireRequest(params, services, missing);
-  const found = await services.portal.credentials.get(params.credential_id);
-  const credential = present(found?.AccessRequestID === request.ID ? found : undefined, 'Credential', missing);
-  return { request, credential };
-}
 
 export const listAppAccessRequests = operation({
   ...declared,

@@ -1,4 +1,5 @@
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
+import { isSameBinding } from '../certificates/settle.ts';
 import { mailCredentialChange } from '../mails/access-mails.ts';
 import { present, problem } from '../problems.ts';
 import { guardNewKey, issueGuardedKey } from '../provider-tasks/guard.ts';
@@ -23,16 +24,17 @@ export async function rotateKey(
   overlapSeconds = 0,
 ): Promise<void> {
   const { portal, clock } = services;
-  const { ID, Credential, CredentialHash, Expires } = credential;
+  const { ID, Credential, CredentialHash, Expires, Certificates } = credential;
   if (credential.OauthClientID) throw problem.secret_fixed();
   const guard = await guardNewKey(request, services);
-  const ended = await issueGuardedKey(guard, request, services, async key => {
+  const wanted = { ...request, ...(Certificates && { Certificates }) };
+  const ended = await issueGuardedKey(guard, wanted, services, async key => {
     await refuseChangedRights(request, services);
     const now = clock.now();
     const end = overlapSeconds === 0 ? 0 : now + overlapSeconds * 1000;
     const until = Expires > 0 && end > 0 ? Math.min(end, Expires) : end;
     const changed = await portal.credentials.change(ID, it => {
-      if (it.Credential !== Credential) throw problem.rotated_already();
+      if (it.Credential !== Credential || !isSameBinding(it, credential)) throw problem.rotated_already();
       const Former = { CredentialHash, Until: until };
       const times = { RotatedAt: now, RevealedAt: 0 };
       return { ...it, ...toCredentialSecrets(key), ...times, Former, FormerHashes: listFormerHashes(it) };

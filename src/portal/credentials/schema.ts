@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { formatPortalTime } from '#base/clock.ts';
+import type { BoundCertificate } from '../certificates/schema.ts';
 import type { StoredOauthClient } from '../oauth-clients/schema.ts';
 import { formatOptionalTime } from '../shapes.ts';
 
@@ -26,6 +27,8 @@ export interface StoredCredential {
   RotatedAt?: number;
   /** Key before the last rotation while it is valid; `Until` is 0 where it only waits for its removal. */
   Former?: { readonly CredentialHash: string; readonly Until: number };
+  /** Client certificates that its keys are bound to; absent where its products require none. */
+  Certificates?: readonly BoundCertificate[];
   /** Hashes of rotated keys, newest first: their calls are usage of the app too. */
   FormerHashes?: readonly string[];
 }
@@ -33,7 +36,10 @@ export interface StoredCredential {
 const maxFormerHashes = 20;
 
 /** Hashes of the current key and of earlier ones. */
-export const listKeyHashes = ({ CredentialHash, FormerHashes = [] }: StoredCredential): string[] =>
+export const listKeyHashes = ({
+  CredentialHash,
+  FormerHashes = [],
+}: Pick<StoredCredential, 'CredentialHash' | 'FormerHashes'>): string[] =>
   [CredentialHash, ...FormerHashes].filter(Boolean);
 
 /** Hashes that are former ones when the key is replaced. */
@@ -77,6 +83,9 @@ export const Credential = z.object({
   Expires: z.string(),
   OldCredentialHash: z.string().describe('Hash of the key before the last rotation, while it is accepted'),
   OldValidUntil: z.string().describe('Time until which that key is accepted'),
+  Certificates: z
+    .array(z.object({ ID: z.int(), State: z.enum(['attaching', 'attached', 'detaching']) }))
+    .describe('Client certificates that the key is accepted with; a change is unfinished while its provider fails'),
   ...(Object.fromEntries(Object.keys(emptyOAuthMembers).map(name => [name, z.string()])) as Record<
     keyof typeof emptyOAuthMembers,
     z.ZodString
@@ -91,5 +100,6 @@ export const toCredentialView = (it: StoredCredential): z.output<typeof Credenti
   Expires: it.Expires === 0 ? neverExpires : formatPortalTime(it.Expires),
   OldCredentialHash: it.Former?.CredentialHash ?? '',
   OldValidUntil: it.Former ? formatOptionalTime(it.Former.Until || it.RotatedAt || 0) : '',
+  Certificates: [...(it.Certificates ?? [])],
   ...(it.Client ? toOAuthMembers(it.Client) : emptyOAuthMembers),
 });

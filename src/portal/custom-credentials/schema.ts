@@ -12,7 +12,7 @@ import { formatOptionalTime, isDotSegment, lenientInt, nonEmptyText, optionalMem
 const types = ['CREDENTIAL_TYPE_GW_MANAGED', 'CREDENTIAL_TYPE_CUSTOM'] as const;
 const tokenTypes = ['AUTH_TOKEN_STANDARD', 'AUTH_TOKEN_TYPE_CUSTOM'] as const;
 const importedToken = 'AUTH_TOKEN_TYPE_CUSTOM';
-const authMethods = ['authToken', 'multiAuth', 'jwt', 'oauth', 'ba', 'custom'] as const;
+const authMethods = ['authToken', 'multiAuth', 'mutualTLS', 'jwt', 'oauth', 'ba', 'custom'] as const;
 
 /** Also in the spelling of guides. */
 const tokenType = z

@@ -12,7 +12,7 @@ const productParts = { acl: true, complexity: false, per_api: false, quota: fals
 export const isProductPolicy = ({ partitions }: Policy): boolean =>
   partitions?.acl === true && !partitions.quota && !partitions.rate_limit && !partitions.per_api;
 
-const buildRights = (details: readonly ApiDetail[], existing: AccessRights = {}): AccessRights =>
+export const buildRights = (details: readonly ApiDetail[], existing: AccessRights = {}): AccessRights =>
   Object.fromEntries(
     details.map(({ APIID, Name }) => [
       APIID,
@@ -74,6 +74,7 @@ export function buildApiDetails(
       ...(before?.ChosenName && { ChosenName: before.ChosenName }),
       Status: api?.active ?? false,
       ...(api && api.authHeader !== defaultCredentialHeader && { AuthHeader: api.authHeader }),
+      ...(api?.certificateUse && { CertificateUse: api.certificateUse }),
     };
   });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
+import type { CertificateRequirement } from '../control-plane.ts';
 import {
   chosenCid,
   formatOptionalTime,
@@ -92,13 +93,21 @@ export const ApiDetail = z.object({
   OASUrl: z.string(),
   Status: z.boolean(),
 });
-/** `ChosenName` is shown in place of the name of the API; `AuthHeader` is the header of its credential, if another. */
-export type ApiDetail = z.output<typeof ApiDetail> & { ChosenName?: string; AuthHeader?: string };
+/**
+ * `ChosenName` is shown in place of the name of the API; `AuthHeader` is the header of its credential, if another;
+ * `CertificateUse` is set where it requires a client certificate.
+ */
+export type ApiDetail = z.output<typeof ApiDetail> & {
+  ChosenName?: string;
+  AuthHeader?: string;
+  CertificateUse?: CertificateRequirement;
+};
 export const ApiDetailRow = ApiDetail.pick({ APIID: true, Name: true, Status: true });
 
 export const toApiDetailView = ({
   ChosenName,
   AuthHeader: _header,
+  CertificateUse: _use,
   ...detail
 }: ApiDetail): z.output<typeof ApiDetail> => ({
   ...detail,
@@ -203,6 +212,13 @@ export const Product = ProductRow.extend({
   CreatedAt: z.string(),
   UpdatedAt: z.string(),
 });
+
+/** True for a product whose credentials are bound to client certificates. */
+export const isBoundToCertificate = ({
+  DCREnabled,
+  APIDetails,
+}: Pick<StoredProduct, 'DCREnabled' | 'APIDetails'>): boolean =>
+  !DCREnabled && APIDetails.some(({ CertificateUse }) => CertificateUse);
 
 export const isDocumentationOnly = ({ APIDetails }: Pick<StoredProduct, 'APIDetails'>) => APIDetails.length === 0;
 

@@ -1,5 +1,8 @@
 import type { Key } from '#access/keys/schema.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
+import { listKept, loadBinding } from '../certificates/key-bindings.ts';
+import { reconcileCertificate } from '../certificates/provider-lists.ts';
+import { addCertificateTasks, listFingerprints } from '../certificates/settle.ts';
 import { buildProviderKey, type KeyRequest, toCredentialSecrets } from '../credentials/issue.ts';
 import { mailPlanChanged } from '../mails/access-mails.ts';
 import { grantToClient } from '../oauth-clients/registration.ts';
@@ -30,20 +33,25 @@ export async function applyRights(
   const { portal } = services;
   const provider = present(await portal.providers.get(rights.ProviderID), 'Provider', 'unknown');
   const applied = new Map<string, number>();
-  for (const { ID, Credential, OauthClientID } of await portal.credentials.ofRequests([requestId])) {
+  for (const credential of await portal.credentials.ofRequests([requestId])) {
+    const { ID, Credential, OauthClientID } = credential;
     if (OauthClientID) {
       await grantToClient(OauthClientID, { user: toRequestUser(requestId), rights }, services);
       applied.set(Credential, 0);
       continue;
     }
+    for (const fingerprint of await listFingerprints(listKept(credential), services))
+      await reconcileCertificate(provider.ID, fingerprint, services, { requestId, ProductIDs: rights.ProductIDs });
+    const { Certificates } = credential;
+    const bind = (await loadBinding({ ...rights, ...(Certificates && { Certificates }) }, services)) ?? (key => key);
     const built = await buildProviderKey(rights, services);
     const former = (await portal.providerTasks.ofCredential(ID)).filter(({ Kind }) => Kind === 'end');
     for (const { Key: name } of former) {
-      const keepExpiry = ({ expires = 0, ...key }: Key): Key => ({ ...key, ...built, expires });
+      const keepExpiry = ({ expires = 0, ...key }: Key): Key => bind({ ...key, ...built, expires });
       await callProvider(provider, services, plane => plane.changeKey(name, keepExpiry));
     }
     const changed = await callProvider(provider, services, plane =>
-      plane.changeKey(Credential, key => ({ ...key, ...built })),
+      plane.changeKey(Credential, key => bind({ ...key, ...built })),
     );
     applied.set(Credential, changed?.expires ?? 0);
   }
@@ -62,12 +70,14 @@ export async function completeChange(
   if (found?.Status !== 'pending' || !found.Changes) return;
   const before = await portal.accessRequests.get(found.Changes);
   if (!before) return;
-  for (const { ID, Credential } of await portal.credentials.ofRequests([before.ID])) {
+  for (const credential of await portal.credentials.ofRequests([before.ID])) {
+    const { ID, Credential } = credential;
     const expires = applied.get(Credential);
     // A rotation that was in progress gave the credential another key, with the rights of before.
     if (expires === undefined) throw problem.rotated_already();
     const { Expires } = toCredentialSecrets({ key_id: '', key_hash: '', expires });
     await portal.credentials.change(ID, it => ({ ...it, Expires }));
+    await addCertificateTasks(before.ProviderID, await listFingerprints(listKept(credential), services), services);
   }
   const { PlanID, ProductIDs, CatalogueID, Names } = found;
   const rights = { PlanID, ProductIDs, CatalogueID, Names, UpdatedAt: now };

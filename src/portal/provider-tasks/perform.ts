@@ -1,3 +1,11 @@
+import { reconcileCertificate } from '../certificates/provider-lists.ts';
+import {
+  addCertificateTasks,
+  listFingerprints,
+  releaseCertificate,
+  settleBindings,
+  settleCertificate,
+} from '../certificates/settle.ts';
 import { mailCredentialChange, mailSubmitted } from '../mails/access-mails.ts';
 import { reconcileClient } from '../oauth-clients/registration.ts';
 import { toCustomUser, toRequestUser } from '../oauth-clients/scopes.ts';
@@ -5,7 +13,7 @@ import type { PortalServices } from '../portal-stores.ts';
 import { callProvider, isProviderFailure } from '../providers/provider-client.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import { type AppliedKeys, applyRights, completeChange } from './apply.ts';
-import type { StoredProviderTask } from './schema.ts';
+import type { ProviderTaskKind, StoredProviderTask } from './schema.ts';
 
 export type TaskServices = Pick<
   PortalServices,
@@ -25,6 +33,8 @@ export async function performTask(task: StoredProviderTask, services: TaskServic
   if (task.Kind === 'change') return applyChange(task, services);
   if (task.Kind === 'restore') return restoreRights(task, services);
   if (task.Kind === 'client') return settleClient(task, services);
+  if (task.Kind === 'certificate') return settleCertificate(task, services);
+  if (task.Kind === 'bind') return settleBindings(task, services);
   if (task.OauthClientID) return withdrawFromClient(task, services);
   const { portal, clock } = services;
   const provider = await portal.providers.get(task.ProviderID);
@@ -35,7 +45,17 @@ export async function performTask(task: StoredProviderTask, services: TaskServic
     return;
   }
   if (provider) await callProvider(provider, services, plane => plane.deleteKey(task.Key));
+  if (task.Kind === 'revoke') await withdrawCertificates(task, services);
   await completeTask(task, services);
+}
+
+/** Takes the certificates of a revoked credential from the allow lists where no other credential has them. */
+async function withdrawCertificates({ CredentialID, ProviderID }: StoredProviderTask, services: TaskServices) {
+  const credential = await services.portal.credentials.get(CredentialID);
+  if (!credential?.Certificates) return;
+  const ended = { requestId: credential.AccessRequestID, ProductIDs: [] };
+  for (const fingerprint of await listFingerprints(credential.Certificates, services))
+    await reconcileCertificate(ProviderID, fingerprint, services, ended);
 }
 
 /** As `performTask`; a failure is recorded, and the task is repeated later. */
@@ -57,16 +77,15 @@ export async function performOrDefer(task: StoredProviderTask, services: TaskSer
   }
 }
 
-const completions: Readonly<
-  Record<'abandon' | 'end' | 'revoke', (task: StoredProviderTask, services: TaskServices) => Promise<void>>
-> = { abandon: releaseRequest, end: forgetFormerKey, revoke: removeRevoked };
+const completions = { abandon: releaseRequest, end: forgetFormerKey, revoke: removeRevoked };
+
+const isCompletedApart = (kind: ProviderTaskKind): kind is keyof typeof completions => Object.hasOwn(completions, kind);
 
 /** Removes the task together with its effect on the records. */
 export const completeTask = (task: StoredProviderTask, services: TaskServices): Promise<void> =>
   services.records.write(async () => {
     const { Kind } = task;
-    if (Kind === 'change' || Kind === 'restore' || Kind === 'client')
-      throw new Error(`${Kind} completes with its calls`);
+    if (!isCompletedApart(Kind)) throw new Error(`${Kind} completes with its calls`);
     await lockTaskRows([task.RequestID], task.CredentialID, services);
     if (await services.portal.providerTasks.remove(task.ID)) await completions[Kind](task, services);
   });
@@ -130,6 +149,7 @@ async function releaseRequest(
   const released = await portal.accessRequests.change(RequestID, it =>
     isOwn(it) ? { ...it, ClaimedAt: 0, ProvisionImmediately: false, Failure } : it,
   );
+  if (released) await releaseCertificate(released, services);
   // An immediate approval reports its request with the decision, which is left to an administrator now.
   if (!released || !found.ProvisionImmediately) return;
   await portal.notify('AccessRequestCreated', portalMessages.accessRequest(released));
@@ -153,6 +173,7 @@ async function removeRevoked(task: StoredProviderTask, services: TaskServices): 
   if (credential?.Credential !== Key || !(await portal.credentials.remove(credential))) return;
   for (const { ID } of await portal.providerTasks.ofCredential(CredentialID))
     await portal.providerTasks.endNow(ID, clock.now());
+  await addCertificateTasks(task.ProviderID, await listFingerprints(credential.Certificates ?? [], services), services);
   const request = await portal.accessRequests.get(credential.AccessRequestID);
   if (!request) return;
   await portal.notify('CredentialRevoked', portalMessages.credential(credential, request));

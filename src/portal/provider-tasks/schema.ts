@@ -2,15 +2,16 @@
  * Calls of a provider that the portal has to finish, stored before they are made:
  * `abandon` removes a key that no credential has, `end` the former key of a credential, `revoke` a credential with its
  * key; `change` gives keys the rights of a change of their request, `restore` those of the request; `client` brings an
- * OAuth client to what the records say.
+ * OAuth client to what the records say, `certificate` a client certificate in allow lists, `bind` the certificates of
+ * the keys of a credential.
  */
-export type ProviderTaskKind = 'abandon' | 'end' | 'revoke' | 'change' | 'restore' | 'client';
+export type ProviderTaskKind = 'abandon' | 'end' | 'revoke' | 'change' | 'restore' | 'client' | 'certificate' | 'bind';
 
 export interface StoredProviderTask {
   ID: number;
   Kind: ProviderTaskKind;
   ProviderID: number;
-  /** Id or name of the key; empty for all of the request. */
+  /** Id or name of the key, fingerprint of the certificate; empty for all of the request or credential. */
   Key: string;
   /** Hash of the key of a credential; empty for other keys. */
   KeyHash: string;

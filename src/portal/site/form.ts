@@ -40,11 +40,13 @@ ${field.isOptional || field.isConditional ? '' : html` required`}
 ${field.isReadOnly ? html` readonly` : ''}${renderState(id, field)}>${renderNote(id, field)}</div>`;
 }
 
-export const renderTextArea = (field: Omit<SiteFormField, 'type' | 'autocomplete'>): Markup =>
-  html`<div class="field">${renderLabel(field)}
-<textarea id="${field.name}" name="${field.name}" rows="4" maxlength="${field.maxLength ?? 1000}"
-${field.isOptional ? '' : html` required`}${renderState(field.name, field)}>${field.value ?? ''}</textarea>
-${renderNote(field.name, field)}</div>`;
+export function renderTextArea(field: Omit<SiteFormField, 'type' | 'autocomplete'>): Markup {
+  const { name, id = name, maxLength = 1000, value = '' } = field;
+  return html`<div class="field">${renderLabel(field)}
+<textarea id="${id}" name="${name}" rows="4" maxlength="${maxLength}"
+${field.isOptional || field.isConditional ? '' : html` required`}${renderState(id, field)}>${value}</textarea>
+${renderNote(id, field)}</div>`;
+}
 
 export interface SiteSelectField extends Pick<SiteFormField, 'name' | 'label' | 'value' | 'help' | 'error'> {
   readonly options: readonly (readonly [value: string, text: string])[];

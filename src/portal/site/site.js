@@ -80,6 +80,19 @@ for (const form of document.querySelectorAll('form[data-try]'))
     }
   });
 
+/* Fills a text field from a file of the visitor, which is not sent itself. */
+const maxFillBytes = 65536;
+for (const input of document.querySelectorAll('input[data-fills]')) {
+  input.parentElement.hidden = false;
+  input.addEventListener('change', async () => {
+    const [file] = input.files;
+    const isFitting = file && file.size <= maxFillBytes;
+    input.setCustomValidity(file && !isFitting ? 'The file is too large for a certificate.' : '');
+    if (isFitting) input.form.elements[input.dataset.fills].value = await file.text();
+    else input.reportValidity();
+  });
+}
+
 const isTyping = target => target instanceof Element && target.closest('input, textarea, select') !== null;
 
 document.addEventListener('keydown', event => {

@@ -1,3 +1,4 @@
+import { getAccessType } from '../apps/provision.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import type { StoredProduct } from '../products/schema.ts';
 
@@ -50,15 +51,17 @@ const authNames: Readonly<Record<string, string>> = {
   hmac: 'HMAC signature',
   keyless: 'No credential',
   custom: 'Custom authentication',
-  multiAuth: 'Several methods',
+  multiAuth: 'API key and client certificate',
   mutualTLS: 'Client certificate',
   oidc: 'OpenID Connect',
   externalOAuth: 'OAuth 2.0',
 };
 
 /** Authentication of a product in words; empty where it has none. */
-export const formatAuth = ({ AuthType, DCREnabled }: StoredProduct): string =>
-  DCREnabled ? 'OAuth 2.0' : AuthType === '' ? '' : (authNames[AuthType] ?? AuthType);
+export function formatAuth(product: StoredProduct): string {
+  const type = getAccessType(product);
+  return type === '' ? '' : (authNames[type] ?? type);
+}
 
 const kindNames: Readonly<Record<string, string>> = { graphql: 'GraphQL', streams: 'Events', tcp: 'TCP', mcp: 'MCP' };
 

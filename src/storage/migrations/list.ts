@@ -46,6 +46,7 @@ import { portalOauthClients } from './0046-portal-oauth-clients.ts';
 import { usageTags } from './0047-usage-tags.ts';
 import { portalChangelog } from './0048-portal-changelog.ts';
 import { portalExpiryNotices } from './0049-portal-expiry-notices.ts';
+import { portalCertificates } from './0050-portal-certificates.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   usageTags,
   portalChangelog,
   portalExpiryNotices,
+  portalCertificates,
 ];

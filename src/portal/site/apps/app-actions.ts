@@ -1,9 +1,13 @@
 import { removeCredential, removeRequests } from '../../access-requests/removal.ts';
+import type { StoredAccessRequest } from '../../access-requests/schema.ts';
+import { findChosenCertificate } from '../../apps/certificate-choice.ts';
 import { changeApp } from '../../apps/changes.ts';
 import { removeApp } from '../../apps/removal.ts';
 import type { StoredApp } from '../../apps/schema.ts';
+import { attachCertificate, detachCertificate } from '../../certificates/attachment.ts';
 import { revealKey } from '../../credentials/reveal.ts';
 import { endOverlap, rotateKey } from '../../credentials/rotation.ts';
+import type { StoredCredential } from '../../credentials/schema.ts';
 import { changeRedirectUris } from '../../oauth-clients/redirect-change.ts';
 import { auditForm } from '../audit.ts';
 import { describeFailure } from '../failure-text.ts';
@@ -21,6 +25,7 @@ import {
 import { readAppFields, renderAppFields } from './app-form.ts';
 import { toAppUrl } from './app-list.ts';
 import { type AppOutcome, credentialsPath, overlapChoices, renderAppPage, respondApp } from './app-page.ts';
+import { readPemFields } from './certificate-fields.ts';
 import { findEditableApp, readObjectId } from './own-apps.ts';
 import { changePlan } from './plan-change.ts';
 
@@ -103,10 +108,23 @@ const actions = {
   end: 'endOwnOverlap',
   delete: 'revokeOwnCredential',
   update: 'changeOwnRedirectUrls',
+  attach: 'attachOwnCertificate',
+  detach: 'detachOwnCertificate',
 } as const;
 
 /** Seconds of a choice of the form; the old key is refused at once without one. */
 const readOverlap = (text: string) => overlapChoices.find(([seconds]) => String(seconds) === text)?.[0] ?? 0;
+
+async function attachOwn(
+  app: StoredApp,
+  credential: StoredCredential,
+  owning: StoredAccessRequest,
+  { form }: SiteRequest,
+  services: SiteServices,
+): Promise<void> {
+  const certificate = await findChosenCertificate(app, readPemFields(form), services);
+  await attachCertificate(credential, owning, certificate, services);
+}
 
 /** Shows, rotates or revokes a credential. The key is part of this response alone, which no cache stores. */
 async function submitCredential(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
@@ -126,6 +144,8 @@ async function submitCredential(request: SiteRequest, services: SiteServices): P
     if (mode === 'delete') await removeCredential(credential.ID, owning.ProviderID, services);
     if (mode === 'update' && credential.OauthClientID)
       await changeRedirectUris(owning, credential.OauthClientID, form('redirect_url'), services);
+    if (mode === 'attach') await attachOwn(app, credential, owning, request, services);
+    if (mode === 'detach') await detachCertificate(credential, owning, readObjectId(form('certificate_id')), services);
     const key = showsKey ? await revealKey(credential.ID, services) : undefined;
     outcome = { revealed: key === undefined ? undefined : { credentialId: credential.ID, key } };
   } catch (error) {

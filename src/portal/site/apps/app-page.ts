@@ -20,6 +20,7 @@ import {
 } from '../page.ts';
 import { formatDay, formatMoment, formatQuota, formatRate } from '../words.ts';
 import { toAppUrl } from './app-list.ts';
+import { type CertificateCardOptions, renderCertificates } from './certificate-card.ts';
 import { renderClientFacts, renderClientSecret, renderRedirectChange } from './client-card.ts';
 import { findPageApp, type PageApp } from './own-apps.ts';
 import { listOtherPlans } from './plan-change.ts';
@@ -76,7 +77,8 @@ export async function renderAppPage(
   const csrf = renderCsrfField(visitor.csrfToken);
   const approved = requests.filter(({ request }) => request.Status === 'approved');
   const others = requests.filter(({ request }) => request.Status !== 'approved');
-  const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), revealed };
+  const certificates = new Map((await services.portal.certificates.ofApp(app.ID)).map(it => [it.ID, it]));
+  const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), revealed, certificates };
   return {
     status,
     title: app.Name,
@@ -86,7 +88,8 @@ export async function renderAppPage(
 ${canEdit ? html`<a class="button secondary" href="${toAppUrl(app)}/edit">Edit app</a>` : ''}</div>
 ${renderFormError(error)}<p class="line">${app.Description}</p><ul class="facts"><li>App ${app.ID}</li>
 <li>Visibility: ${app.Visibility}</li><li>Owner: ${owner?.Email ?? 'deleted user'}</li>
-<li>Created ${formatDay(app.CreatedAt)}</li><li><a href="${usagePath}?app=${app.ID}">Usage</a></li></ul>
+<li>Created ${formatDay(app.CreatedAt)}</li><li><a href="${usagePath}?app=${app.ID}">Usage</a></li>
+${certificates.size > 0 ? html`<li><a href="${toAppUrl(app)}/certificates">Certificates</a></li>` : ''}</ul>
 <section aria-labelledby="credentials"><h2 id="credentials">Credentials</h2>
 ${approved.map(view => renderApproved(view, options))}
 ${approved.length === 0 ? html`<p class="dim">No access yet. <a href="${cataloguePath}">Choose a product</a>.</p>` : ''}
@@ -101,6 +104,7 @@ interface CardOptions {
   readonly appId: number;
   readonly nowMs: number;
   readonly revealed: AppOutcome['revealed'];
+  readonly certificates: CertificateCardOptions['certificates'];
 }
 
 const renderProducts = ({ products }: RequestView) =>
@@ -131,22 +135,29 @@ function renderCredential(credential: StoredCredential, view: RequestView, optio
   if (credential.Client) return renderClient(credential, credential.Client, view, options);
   const { ID, CredentialHash, Expires, CreatedAt, RevealedAt } = credential;
   const { canEdit, revealed } = options;
+  // The certificate alone is the credential: the key, which carries the plan, is never sent.
+  const hasKey = view.request.AuthType !== 'mutualTLS';
   const former = credential.Former && credential.Former.Until > options.nowMs ? credential.Former : undefined;
   return html`<article class="card"><h3>${renderProducts(view)} ${formatState(credential, options.nowMs)}</h3>
-${revealed?.credentialId === ID ? renderKey(revealed.key) : ''}<ul class="facts"><li>${renderPlanLine(view)}</li>
+${revealed?.credentialId === ID ? renderKey(revealed.key, credential) : ''}
+<ul class="facts"><li>${renderPlanLine(view)}</li>
 <li>Hash <code>${CredentialHash.slice(0, 16)}</code></li><li>Created ${formatDay(CreatedAt)}</li>
 <li>${Expires > 0 ? `Expires ${formatDay(Expires)}` : 'Does not expire'}</li>
 ${former ? html`<li>Old key valid until ${formatMoment(former.Until)}</li>` : ''}</ul>
 ${
   canEdit
     ? html`<div class="actions">
-${RevealedAt || revealed?.credentialId === ID ? '' : renderAction('reveal', 'Show key once', ID, options)}
-${renderRotation(ID, options)}${former ? renderAction('end', 'End old key now', ID, options) : ''}
+${!hasKey || RevealedAt || revealed?.credentialId === ID ? '' : renderAction('reveal', 'Show key once', ID, options)}
+${hasKey ? renderRotation(ID, options) : ''}${former ? renderAction('end', 'End old key now', ID, options) : ''}
 ${renderPlanChange(credential, view, options)}${renderAction('delete', 'Revoke', ID, options)}</div>`
     : ''
 }
 ${RevealedAt && !revealed ? html`<p class="dim">The key was shown. Rotate it for a new one if it is lost.</p>` : ''}
-</article>`;
+${renderCertificates(credential, {
+  ...options,
+  action: credentialsPath,
+  renderFields: mode => renderActionFields(mode, ID, options),
+})}</article>`;
 }
 
 /** Card of an OAuth client; its key is the secret. */
@@ -173,10 +184,12 @@ ${renderRedirectChange(client, credentialsPath, renderActionFields('update', ID,
 </article>`;
 }
 
-const renderKey = (key: string) =>
-  html`<div class="secret" role="status"><p><strong>Copy this key now: it is not shown again.</strong></p>
+const renderKey = (key: string, { Certificates }: StoredCredential) => {
+  const certificate = Certificates ? '--cert client.crt --key client.key ' : '';
+  return html`<div class="secret" role="status"><p><strong>Copy this key now: it is not shown again.</strong></p>
 <code>${key}</code> <button class="copy quiet" type="button" data-copy="${key}" hidden>Copy</button>
-<pre class="code"><code>curl -H "Authorization: ${key}" …</code></pre></div>`;
+<pre class="code"><code>curl ${certificate}-H "Authorization: ${key}" …</code></pre></div>`;
+};
 
 const renderActionFields = (mode: string, credentialId: number, { csrf, appId }: CardOptions) =>
   html`${csrf}<input type="hidden" name="mode" value="${mode}">

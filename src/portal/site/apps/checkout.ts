@@ -1,6 +1,6 @@
 import { createSecretText } from '#base/ids.ts';
 import { insertApp } from '../../apps/changes.ts';
-import { provision } from '../../apps/provision.ts';
+import { getAccessType, provision } from '../../apps/provision.ts';
 import type { StoredApp } from '../../apps/schema.ts';
 import { revealKey } from '../../credentials/reveal.ts';
 import { auditForm } from '../audit.ts';
@@ -30,6 +30,7 @@ import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
 import { emptyApp, readAppFields, renderAppFields } from './app-form.ts';
 import { toAppUrl } from './app-list.ts';
 import { renderAppPage } from './app-page.ts';
+import { readCertificateFields, renderCertificateFields } from './certificate-fields.ts';
 import { readClientFields, renderClientFields } from './client-fields.ts';
 import {
   dailyWindowMs,
@@ -92,6 +93,7 @@ ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="
 ${renderOtherPlans(offer, chosen)}<h2>2. App</h2>${renderAppChoice(apps, isNew, form, errors)}
 ${renderAppFields(values, visitor.user!.OrganisationID, errors, apps.length > 0)}
 ${await renderClientFields(product, form, errors, services)}
+${await renderCertificateFields(product, form, errors, visitor, services)}
 <button>${plan.AutoApproveAccessRequests ? 'Get access' : 'Request access'}</button></form>`,
   };
 }
@@ -182,7 +184,8 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   let requestId: number;
   try {
     const wanted = { PlanID: plan.ID, ProductIDs: [product.ID], Catalogue: catalogueId };
-    const body = { ...wanted, ProvisionImmediately: undefined, ...readClientFields(product, form) };
+    const certificate = await readCertificateFields(product, form, visitor, services);
+    const body = { ...wanted, ProvisionImmediately: undefined, ...readClientFields(product, form), ...certificate };
     requestId = await provision(app, body, services);
   } catch (error) {
     const failure = describeFailure(error, services);
@@ -191,7 +194,8 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   }
   await auditForm('requestAccess', request, visitor.user, 200, services, String(requestId));
   const [credential] = await services.portal.credentials.ofRequests([requestId]);
-  const key = credential && (await revealKey(credential.ID, services));
+  const hasKey = getAccessType(product) !== 'mutualTLS';
+  const key = credential && hasKey ? await revealKey(credential.ID, services) : undefined;
   if (key === undefined) return { redirect: toAppUrl(app) };
   const revealed = { credentialId: credential!.ID, key };
   return renderAppPage({ app, canEdit: true }, request, services, { revealed });

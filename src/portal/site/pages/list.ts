@@ -1,5 +1,6 @@
 import { appPages } from '../apps/app-actions.ts';
 import { appListPages } from '../apps/app-list.ts';
+import { certificatePages } from '../apps/certificate-page.ts';
 import { checkoutPages } from '../apps/checkout.ts';
 import { notificationPages } from '../notifications/notification-page.ts';
 import type { SitePage } from '../page.ts';
@@ -44,6 +45,7 @@ export const sitePages: readonly SitePage[] = [
   ...filePages,
   ...appListPages,
   ...appPages,
+  ...certificatePages,
   ...checkoutPages,
   ...usagePages,
   ...profilePages,

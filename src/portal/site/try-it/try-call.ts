@@ -33,7 +33,8 @@ export interface TryOutcome {
 }
 
 /** Client certificates are in the browser, which cannot use them here. */
-export const needsCertificate = ({ AuthType }: StoredProduct): boolean => AuthType === 'mutualTLS';
+export const needsCertificate = ({ APIDetails }: StoredProduct): boolean =>
+  APIDetails.some(({ CertificateUse }) => CertificateUse);
 const isKeyless = ({ AuthType }: StoredProduct) => AuthType === '' || AuthType === 'keyless';
 
 /** True where the visitor may call the APIs of a product from the reference. */

@@ -66,23 +66,7 @@ export function ProvisionDialog({ appId, isOpen, onClose }: ProvisionDialogProps
     >
       <div className="flex flex-col gap-4">
         <ErrorText error={provision.error} />
-        <PickList
-          title={own.products}
-          searchLabel={own.searchProducts}
-          empty={own.noProducts}
-          chosen={products}
-          onChange={setProducts}
-          useItems={useProductItems}
-        />
-        <PickList
-          isSingle
-          title={own.plan}
-          searchLabel={own.searchPlans}
-          empty={own.noPlans}
-          chosen={plans}
-          onChange={setPlans}
-          useItems={usePlanItems}
-        />
+        <ProvisionChoices products={products} onProducts={setProducts} plans={plans} onPlans={setPlans} />
         <TextAreaField
           label={own.certificate}
           help={own.certificateHelp}
@@ -94,6 +78,35 @@ export function ProvisionDialog({ appId, isOpen, onClose }: ProvisionDialogProps
     </Dialog>
   );
 }
+
+interface ProvisionChoicesProps {
+  readonly products: readonly PickItem[];
+  readonly plans: readonly PickItem[];
+  onProducts(chosen: readonly PickItem[]): void;
+  onPlans(chosen: readonly PickItem[]): void;
+}
+
+const ProvisionChoices = ({ products, plans, onProducts, onPlans }: ProvisionChoicesProps) => (
+  <>
+    <PickList
+      title={own.products}
+      searchLabel={own.searchProducts}
+      empty={own.noProducts}
+      chosen={products}
+      onChange={onProducts}
+      useItems={useProductItems}
+    />
+    <PickList
+      isSingle
+      title={own.plan}
+      searchLabel={own.searchPlans}
+      empty={own.noPlans}
+      chosen={plans}
+      onChange={onPlans}
+      useItems={usePlanItems}
+    />
+  </>
+);
 
 interface ProvisionActionsProps {
   readonly canProvision: boolean;

@@ -1,0 +1,156 @@
+import { Problem } from '#base/problems.ts';
+import type { PortalServices } from '../portal-stores.ts';
+import { present, problem } from '../problems.ts';
+import { callProvider } from '../providers/provider-client.ts';
+import type { StoredProvider } from '../providers/schema.ts';
+import type { StoredProviderCertificate } from './schema.ts';
+
+type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'records'>;
+
+/** Access request whose certificates have other rights than those stored: its products change, or its credential ends. */
+export interface ChangedUse {
+  readonly requestId: number;
+  /** Empty where the credential ends. */
+  readonly ProductIDs: readonly number[];
+}
+
+/** Attempts to find the records unchanged after the calls; a task repeats it later. */
+const maxPasses = 10;
+
+/**
+ * Brings a certificate at a provider to what the records say, for which `changed` may say otherwise: stored and in the
+ * allow list of each API whose credentials it is attached to, and of no other; deleted after its last use. Idempotent.
+ * The records are read again after the calls, so that concurrent changes of its uses converge.
+ */
+export async function reconcileCertificate(
+  providerId: number,
+  fingerprint: string,
+  services: Services,
+  changed?: ChangedUse,
+): Promise<void> {
+  const { portal } = services;
+  const provider = await portal.providers.get(providerId);
+  for (let pass = 0; pass < maxPasses; pass++) {
+    const wanted = await listWantedApis(providerId, fingerprint, services, changed);
+    const stored = await portal.providerCertificates.find(providerId, fingerprint);
+    if (!provider) return void (stored && (await portal.providerCertificates.remove(stored.ID)));
+    if (isSettled(stored, wanted)) return;
+    if (wanted) await listCertificate(provider, fingerprint, wanted, services);
+    else if (stored) await withdrawCertificate(provider, stored, services);
+  }
+}
+
+const isSettled = (stored: StoredProviderCertificate | undefined, wanted: readonly string[] | undefined) =>
+  wanted ? stored?.IsComplete === true && String(stored.ListedIn) === String(wanted) : stored === undefined;
+
+/** APIs of all credentials with a certificate, sorted; undefined where it has no use. */
+async function listWantedApis(
+  providerId: number,
+  fingerprint: string,
+  { portal }: Services,
+  changed?: ChangedUse,
+): Promise<readonly string[] | undefined> {
+  const certificates = await portal.certificates.withFingerprint(fingerprint);
+  const ids = new Set(certificates.map(({ ID }) => ID));
+  const requests = (await portal.accessRequests.listOfApps(certificates.map(({ AppID }) => AppID))).filter(
+    it => it.ProviderID === providerId && !it.Changes,
+  );
+  const credentials = await portal.credentials.ofRequests(requests.map(({ ID }) => ID));
+  const inUse = new Set(
+    credentials
+      .filter(({ Certificates = [] }) => Certificates.some(it => ids.has(it.ID) && it.State !== 'detaching'))
+      .map(({ AccessRequestID }) => AccessRequestID),
+  );
+  const isApproving = (it: (typeof requests)[number]) =>
+    it.Status === 'pending' && it.ClaimedAt > 0 && ids.has(it.CertificateID ?? 0);
+  const productIds = requests
+    .filter(it => inUse.has(it.ID) || isApproving(it))
+    .map(it => (changed?.requestId === it.ID ? changed.ProductIDs : it.ProductIDs))
+    .filter(it => it.length > 0);
+  if (productIds.length === 0) return undefined;
+  const products = await portal.products.byIds(productIds.flat());
+  const details = [...products.values()].flatMap(({ APIDetails }) => APIDetails);
+  return [...new Set(details.filter(it => it.CertificateUse).map(({ APIID }) => APIID))].sort();
+}
+
+/** Stores the certificate where the provider does not have it, and adds it to the lists; each is recorded first. */
+async function listCertificate(
+  provider: StoredProvider,
+  fingerprint: string,
+  wanted: readonly string[],
+  services: Services,
+): Promise<void> {
+  const { portal } = services;
+  const existing = await callProvider(provider, services, plane => plane.findCertificate(fingerprint));
+  const { ID, ListedIn } = await recordListing(provider.ID, fingerprint, { wanted, isOwned: !existing }, services);
+  const [certificate] = await portal.certificates.withFingerprint(fingerprint);
+  const { PEM } = present(certificate, 'Certificate', 'unknown');
+  const reference = existing ?? (await callProvider(provider, services, plane => plane.addCertificate(PEM)));
+  for (const apiId of ListedIn)
+    await callProvider(provider, services, plane =>
+      plane.setClientCertificate(apiId, reference, wanted.includes(apiId)),
+    );
+  await portal.providerCertificates.change(ID, it => ({
+    ...it,
+    Reference: reference,
+    IsComplete: String(it.ListedIn) === String(ListedIn),
+    ListedIn: String(it.ListedIn) === String(ListedIn) ? wanted : it.ListedIn,
+  }));
+}
+
+/** Records the lists that the certificate may be in from now on. The lock of the provider serialises the first ones. */
+const recordListing = (
+  ProviderID: number,
+  Fingerprint: string,
+  { wanted, isOwned }: { readonly wanted: readonly string[]; readonly isOwned: boolean },
+  { portal, records }: Services,
+): Promise<StoredProviderCertificate> =>
+  records.write(async () => {
+    await portal.providers.change(ProviderID, it => it);
+    const stored = await portal.providerCertificates.find(ProviderID, Fingerprint);
+    const ListedIn = [...new Set([...(stored?.ListedIn ?? []), ...wanted])].sort();
+    const lists = { ListedIn, IsComplete: false };
+    if (!stored)
+      return portal.providerCertificates.insert({ ProviderID, Fingerprint, Reference: '', IsOwned: isOwned, ...lists });
+    return (await portal.providerCertificates.change(stored.ID, it => ({ ...it, ...lists }))) ?? stored;
+  });
+
+/** Removes the certificate from the lists, then from the store where the portal put it there. */
+async function withdrawCertificate(
+  provider: StoredProvider,
+  { ID, Fingerprint, IsOwned, ListedIn }: StoredProviderCertificate,
+  services: Services,
+): Promise<void> {
+  const reference = await callProvider(provider, services, plane => plane.findCertificate(Fingerprint));
+  if (reference !== undefined) {
+    for (const apiId of ListedIn)
+      await callProvider(provider, services, plane => plane.setClientCertificate(apiId, reference, false));
+    if (IsOwned) await deleteUnlessUsed(provider, reference, services);
+  }
+  await services.portal.providerCertificates.remove(ID);
+}
+
+/** A provider may refuse to delete a certificate that other objects of it name: it stays there. */
+async function deleteUnlessUsed(provider: StoredProvider, reference: string, services: Services): Promise<void> {
+  try {
+    await callProvider(provider, services, plane => plane.deleteCertificate(reference));
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === problem.provider_refused.code)) throw error;
+  }
+}
+
+/** Ids of certificates in the store of a provider, of which every one is there. */
+export async function findStoredReferences(
+  providerId: number,
+  certificateIds: readonly number[],
+  { portal }: Pick<Services, 'portal'>,
+): Promise<string[]> {
+  const certificates = await portal.certificates.byIds(certificateIds);
+  const references: string[] = [];
+  for (const id of certificateIds) {
+    const { Fingerprint } = present(certificates.get(id), 'Certificate', 'unknown');
+    const stored = await portal.providerCertificates.find(providerId, Fingerprint);
+    references.push(present(stored?.Reference || undefined, 'Certificate', 'unknown'));
+  }
+  return references;
+}

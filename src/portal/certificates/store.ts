@@ -1,0 +1,50 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Query } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import { toBatches } from '../batch-store.ts';
+import { createNumberedStore } from '../numbered-store.ts';
+import type { StoredPortalCertificate, StoredProviderCertificate } from './schema.ts';
+
+/** Client certificates of apps. */
+export function createPortalCertificateStore(records: Records) {
+  const certificates = createNumberedStore<'portal_certificates', StoredPortalCertificate>(
+    records,
+    'portal_certificates',
+    it => ({ app_id: it.AppID, fingerprint: it.Fingerprint }),
+  );
+  return {
+    get: (id: number) => certificates.get(id),
+    byIds: certificates.byIds,
+    /** Oldest first. */
+    ofApp: (appId: number) => certificates.all({ app_id: appId }),
+    /** Oldest first. */
+    async ofApps(appIds: readonly number[]): Promise<StoredPortalCertificate[]> {
+      const found: StoredPortalCertificate[] = [];
+      for (const batch of toBatches(appIds)) {
+        const filter = (query: Query) => query.where(sql<SqlBool>`app_id in (${sql.join(batch)})`);
+        found.push(...(await certificates.rows.all({ filter, order: ['id'] })));
+      }
+      return found.sort((a, b) => a.ID - b.ID);
+    },
+    withFingerprint: (fingerprint: string) => certificates.all({ fingerprint }),
+    insert: certificates.insert,
+    remove: certificates.remove,
+  };
+}
+
+/** Certificates in stores of providers. */
+export function createProviderCertificateStore(records: Records) {
+  const certificates = createNumberedStore<'portal_provider_certificates', StoredProviderCertificate>(
+    records,
+    'portal_provider_certificates',
+    it => ({ provider_id: it.ProviderID, fingerprint: it.Fingerprint }),
+  );
+  return {
+    find: (providerId: number, fingerprint: string) => certificates.rows.find({ provider_id: providerId, fingerprint }),
+    ofProvider: (providerId: number) => certificates.all({ provider_id: providerId }),
+    insert: certificates.insert,
+    change: (id: number, change: (it: StoredProviderCertificate) => StoredProviderCertificate) =>
+      certificates.change(id, change),
+    remove: certificates.remove,
+  };
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { makeClientCertificate } from '../support/certificates.ts';
+import { assertAccessible } from '../support/dashboard-app.ts';
+import { anApi, aPlan, aProduct } from '../support/portal.ts';
+import { aSiteDeveloper, testPortalSite } from '../support/portal-site.ts';
+import { createTlsGateway } from '../support/tls-gateway.ts';
+import { eventually, waitUntilApplied } from '../support/traffic.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const gateway = createTlsGateway();
+after(gateway.remove);
+
+describe('Client certificates on the portal site', () => {
+  const site = testPortalSite({ settings: gateway.settings });
+  let upstream: Upstream;
+  before(async () => {
+    upstream = await startUpstream();
+  });
+  after(() => upstream?.close());
+
+  const toFile = (name: string, text: string) => ({
+    name,
+    mimeType: 'application/x-pem-file',
+    buffer: Buffer.from(text),
+  });
+
+  test('an uploaded certificate with the key passes, another is 403, a replacement works, and detaching ends access', async () => {
+    const app = site.app();
+    const APIID = await anApi(app, 'orders', {
+      proxy: { listen_path: '/orders/', target_url: upstream.url, strip_listen_path: true },
+      use_mutual_tls_auth: true,
+    });
+    const product = await aProduct(app, { DisplayName: 'Orders', APIDetails: [{ APIID }], Catalogues: [1] });
+    await aPlan(app, { DisplayName: 'Gold', AutoApproveAccessRequests: true, Catalogues: [1] });
+    const [own, next, other] = ['own', 'next', 'other'].map(cn => makeClientCertificate(gateway.authority, cn));
+    const page = await site.openAs(await aSiteDeveloper(app), `/portal/catalogue-products/${product.Path}`);
+    await page.getByText('API key and client certificate').first().waitFor();
+    await page.getByRole('link', { name: 'Access with this plan' }).click();
+    await page.getByRole('heading', { name: '3. Client certificate' }).waitFor();
+    await assertAccessible(page, 'request with a certificate');
+    await page.getByLabel('Name of the app').fill('Shop');
+    await page.getByLabel('Certificate (PEM)').fill(own!.certPem + own!.keyPem);
+    await page.getByRole('button', { name: 'Get access' }).click();
+    await page.getByText('has a private key, which was not stored').waitFor();
+    assert.ok(!(await page.content()).includes('PRIVATE KEY'), 'the key is not sent back');
+    await page.getByLabel('or a file with it').setInputFiles(toFile('own.crt', own!.certPem));
+    await eventually(async () => assert.match(await page.getByLabel('Certificate (PEM)').inputValue(), /BEGIN/));
+    await page.getByRole('button', { name: 'Get access' }).click();
+    const key = await page.locator('.secret > code').innerText();
+    await page.getByText('--cert client.crt').waitFor();
+    const statusOf = async (client: typeof own, sent = key) => {
+      await waitUntilApplied(app);
+      return gateway.call(`${app.url.gateway}/orders/`, client, sent === '' ? {} : { authorization: sent });
+    };
+    assert.deepEqual(
+      [await statusOf(own), await statusOf(own, ''), await statusOf(other), await statusOf(undefined)],
+      [200, 401, 403, 403],
+    );
+
+    const appUrl = page.getByRole('link', { name: 'Edit app' });
+    await page.goto(app.url.portal + (await appUrl.getAttribute('href'))!.replace('/edit', ''));
+    await page.getByText('Attach another certificate').click();
+    await page.getByLabel('Certificate (PEM)').fill(next!.certPem);
+    await page.getByLabel('Name of the certificate').fill('Next year');
+    await page.getByRole('button', { name: 'Attach certificate' }).click();
+    await page.getByText('Next year').waitFor();
+    await assertAccessible(page, 'app with certificates');
+    assert.deepEqual([await statusOf(own), await statusOf(next)], [200, 200]);
+    await page.getByRole('button', { name: 'Detach own' }).click();
+    await page.getByRole('button', { name: 'Detach own' }).waitFor({ state: 'detached' });
+    assert.deepEqual([await statusOf(own), await statusOf(next)], [403, 200]);
+
+    await page.getByRole('link', { name: 'Certificates' }).click();
+    await page.getByRole('heading', { name: 'Client certificates' }).waitFor();
+    await assertAccessible(page, 'certificates of an app');
+    await page.getByText('Attached to a credential').waitFor();
+    await page.getByRole('button', { name: 'Delete own' }).click();
+    await page.getByRole('button', { name: 'Delete own' }).waitFor({ state: 'detached' });
+    await page.getByText('Next year').waitFor();
+    await page.getByRole('link', { name: 'Shop' }).click();
+    await page.getByRole('button', { name: 'Detach Next year' }).click();
+    await page.getByText('None: calls are refused until one is attached.').waitFor();
+    assert.equal(await statusOf(next), 403);
+
+    await page.goto(`${app.url.portal}/portal/catalogue-products/${product.Path}`);
+    await page.getByRole('link', { name: 'Access with this plan' }).click();
+    await page.getByLabel('Certificate', { exact: true }).selectOption({ index: 0 });
+    await page.getByRole('button', { name: 'Get access' }).click();
+    const again = await page.locator('.secret > code').innerText();
+    assert.equal(await statusOf(next, again), 200);
+    await page.getByRole('button', { name: 'Revoke' }).last().click();
+    await page.getByText('The credential was revoked').first().waitFor();
+  });
+});
