@@ -21,10 +21,20 @@ export interface RegisteringProvider {
 }
 
 const audience = 'urn:test:gateway';
+/** Page on which users sign in: it signs one in without a form. */
+const interactionPath = '/interaction/';
 
 const configure = (scopes: readonly string[], initialToken: string): Configuration => ({
   scopes: ['openid', 'offline_access', ...scopes],
   cookies: { keys: ['a key of tests'] },
+  interactions: { url: (_context, { uid }) => `${interactionPath}${uid}` },
+  async loadExistingGrant({ oidc }) {
+    const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! });
+    grant.addOIDCScope('openid');
+    grant.addResourceScope(audience, scopes.join(' '));
+    await grant.save();
+    return grant;
+  },
   clientDefaults: { grant_types: ['authorization_code'], id_token_signed_response_alg: 'RS256' },
   features: {
     devInteractions: { enabled: false },
@@ -76,7 +86,8 @@ export async function startRegisteringProvider(scopes: readonly string[]): Promi
   listener = async (request, response) => {
     own.requests.push(`${request.method} ${request.url}`);
     if (own.intercept && (await own.intercept(request, response))) return;
-    await respond(request, response);
+    if (!request.url!.startsWith(interactionPath)) return void (await respond(request, response));
+    await provider.interactionFinished(request, response, { login: { accountId: 'dana' } });
   };
   return own;
 }

@@ -14,7 +14,8 @@ export type TokenPurpose =
   | 'saml-logout-request'
   | 'portal-reset'
   | 'portal-sign-up'
-  | 'portal-sso';
+  | 'portal-sso'
+  | 'portal-try';
 /** Replay protection: values that are accepted once. */
 export type UsedPurpose = 'sso-flow' | 'saml-assertion' | 'saml-logout' | 'passkey-challenge' | 'portal-request';
 
@@ -53,6 +54,7 @@ const maxTokens: Readonly<Record<TokenPurpose, number>> = {
   'portal-reset': 5,
   'portal-sign-up': 5,
   'portal-sso': 1000,
+  'portal-try': 1,
 };
 
 export function createSignInTokenStore(records: Records, vault: Vault) {
@@ -82,6 +84,20 @@ export function createSignInTokenStore(records: Records, vault: Vault) {
         .where('digest', '=', toDigest(purpose, token))
         .where('purpose', '=', purpose)
         .where('expires_at', '>', nowMs)
+        .executeTakeFirst();
+      return row && toStoredToken(row);
+    },
+
+    /** Newest token of an owner. */
+    async findOfOwner(purpose: TokenPurpose, ownerId: string, nowMs: number): Promise<StoredSignInToken | undefined> {
+      const row = await records.db
+        .selectFrom('sign_in_tokens')
+        .selectAll()
+        .where('user_id', '=', ownerId)
+        .where('purpose', '=', purpose)
+        .where('expires_at', '>', nowMs)
+        .orderBy('created_at', 'desc')
+        .limit(1)
         .executeTakeFirst();
       return row && toStoredToken(row);
     },

@@ -2,12 +2,13 @@ import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import type { SignInTokenStore } from '../sessions/token-store.ts';
 import type { AssertedUser } from './asserted-user.ts';
-import { flowTtlSeconds, type SignOnFlow } from './flow-cookie.ts';
+import type { SignOnFlow } from './flow-cookie.ts';
 import { buildAuthorizationUrl, type CodeFlowServices, completeCodeFlow, createFlowSecrets } from './oidc/code-flow.ts';
 import { problem } from './problems.ts';
 import type { IdentityProfile } from './profiles/schema.ts';
 import type { ProviderSlots } from './provider-slots.ts';
 import { buildSamlUrl, completeSaml, type SamlServices } from './saml/sign-on.ts';
+import { flowTtlSeconds } from './sealed-cookie.ts';
 
 export interface RedirectFlowServices extends CodeFlowServices, SamlServices {
   signInTokens: SignInTokenStore;

@@ -43,7 +43,7 @@ const Token = z.object({
   access_token: z.string().min(1).max(32_768),
   expires_in: z.number().min(0).max(1e9).optional(),
 });
-type ClientToken = z.output<typeof Token>;
+export type ClientToken = z.output<typeof Token>;
 
 type Connection = Pick<
   StoredOauthProvider,
@@ -56,6 +56,13 @@ type ManagedClient = Pick<
 
 export type IdentityProvider = ReturnType<IdentityProviderOf>;
 export type IdentityProviderOf = ReturnType<typeof createIdentityProviders>;
+
+interface RedeemedCode {
+  readonly code: string;
+  readonly redirectUrl: string;
+  /** PKCE code verifier (RFC 7636). */
+  readonly verifier: string;
+}
 
 interface Call {
   readonly method?: string;
@@ -116,6 +123,14 @@ function createManagement(
     return { url: RegistrationURI, authorization: toAuthorization(Type, RegistrationToken || token) };
   };
 
+  async function requestToken(client: ManagedClient, grant: Readonly<Record<string, string>>): Promise<ClientToken> {
+    if (client.TokenEndpoint === '') throw unavailable('it has no token endpoint');
+    const { authorization, form } = authenticateClient(client);
+    const masked = createReader(name, [client.ClientSecret], unavailable);
+    const sent = { ...grant, ...form };
+    return masked(Token, await send(client.TokenEndpoint, { method: 'POST', authorization, form: sent })).value;
+  }
+
   return {
     async update(client: ManagedClient, metadata: ClientMetadata): Promise<RegisteredClient> {
       const { url, authorization } = toManager(client);
@@ -127,13 +142,15 @@ function createManagement(
     },
 
     /** Access token of the client itself (RFC 6749 section 4.4). */
-    async fetchToken(client: ManagedClient, scope: string): Promise<ClientToken> {
-      if (client.TokenEndpoint === '') throw unavailable('it has no token endpoint');
-      const { authorization, form } = authenticateClient(client);
-      const sent = { grant_type: 'client_credentials', ...(scope && { scope }), ...form };
-      const masked = createReader(name, [client.ClientSecret], unavailable);
-      return masked(Token, await send(client.TokenEndpoint, { method: 'POST', authorization, form: sent })).value;
-    },
+    fetchToken: (client: ManagedClient, scope: string): Promise<ClientToken> =>
+      requestToken(client, { grant_type: 'client_credentials', ...(scope && { scope }) }),
+
+    /** Access token of a user who signed in, by the code of the redirect (RFC 6749 section 4.1.3). */
+    redeemCode: (client: ManagedClient, { code, redirectUrl, verifier }: RedeemedCode): Promise<ClientToken> =>
+      requestToken(client, {
+        ...{ grant_type: 'authorization_code', code, redirect_uri: redirectUrl },
+        code_verifier: verifier,
+      }),
 
     /** Idempotent: a client that does not exist is no error. */
     async remove(client: ManagedClient): Promise<void> {

@@ -28,7 +28,9 @@ async function buildMetadata(client: StoredOauthClient, needs: ClientNeeds, { po
   const provider = present(await portal.oauthProviders.get(client.OauthProviderID), 'OAuth provider', 'unknown');
   const type = present(await portal.clientTypes.get(client.ClientTypeID), 'Client type', 'unknown');
   const app = present(await portal.apps.get(client.AppID), 'App', 'unknown');
-  return { provider, metadata: buildClientMetadata(provider, { name: app.Name, type, ...needs }) };
+  const { PortalRedirectURI: own } = client;
+  const redirectUris = [...needs.redirectUris, ...(own ? [own] : [])];
+  return { provider, metadata: buildClientMetadata(provider, { name: app.Name, type, ...needs, redirectUris }) };
 }
 
 /** Stores the response of a registration or change; a secret or token that it omits stays. */

@@ -20,6 +20,8 @@ export interface StoredOauthClient {
   /** Scopes of the last change, separated by spaces. */
   Scope: string;
   RedirectURIs: string[];
+  /** Page of the portal to which its users are sent back from a sign-in for a call; absent until the first one. */
+  PortalRedirectURI?: string;
   /** As the provider registered them, separated by commas. */
   GrantType: string;
   ResponseType: string;

@@ -93,7 +93,7 @@ export interface SiteDocument {
   /** The reference uses the whole width. */
   readonly isWide?: boolean;
   readonly cookies?: readonly string[];
-  /** Path that the browser opens after this page, by itself. */
+  /** Address that the browser opens after this page, by itself. */
   readonly refreshTo?: string;
   /** Visitor whom the request has signed in. */
   readonly visitor?: SiteVisitor;

@@ -13,6 +13,31 @@ const enableCopy = button => {
 };
 for (const button of document.querySelectorAll('[data-copy]')) enableCopy(button);
 
+/* Insert my key: replaces the placeholder in the samples. A text that no key can be could end a literal of a sample. */
+const keyPlaceholder = '$API_KEY';
+const keyPattern = /^[\w.~+/=-]{1,4096}$/;
+for (const place of document.querySelectorAll('[data-insert-key]')) {
+  const [tick, key] = place.querySelectorAll('input');
+  const samples = [...place.parentElement.querySelectorAll('details')].map(it => {
+    const [code, copy] = [it.querySelector('code'), it.querySelector('[data-copy]')];
+    return { code, copy, text: copy.dataset.copy };
+  });
+  const insert = () => {
+    key.parentElement.hidden = !tick.checked;
+    const value = tick.checked && keyPattern.test(key.value) ? key.value : keyPlaceholder;
+    for (const { code, copy, text } of samples) {
+      code.textContent = text.replaceAll(keyPlaceholder, () => value);
+      copy.dataset.copy = code.textContent;
+    }
+  };
+  tick.addEventListener('change', () => {
+    if (!tick.checked) key.value = '';
+    insert();
+  });
+  key.addEventListener('input', insert);
+  place.hidden = false;
+}
+
 /* Creates an element; children are elements or text, which is never parsed as markup. */
 const create = (name, attributes, ...children) => {
   const element = document.createElement(name);
@@ -59,9 +84,25 @@ const listResult = ({ status, statusText, tookMs, explanation, headers, body, li
   ];
 };
 
+/* Sign-in for a token: in a window of its own, which reports its end. Pages of providers cut `opener`. */
+const signInWindow = 'try-sign-in';
+const signInChannel = new BroadcastChannel(signInWindow);
+const openSignIn = button => {
+  if (open('about:blank', signInWindow, 'popup,width=520,height=720')) button.formTarget = signInWindow;
+};
+const signedIn = document.querySelector('[data-signed-in]');
+if (signedIn) {
+  signInChannel.postMessage(signedIn.textContent);
+  close();
+}
+
 /* Calls of the reference: the result appears below the form. */
-for (const form of document.querySelectorAll('form[data-try]'))
+for (const form of document.querySelectorAll('form[data-try]')) {
+  signInChannel.addEventListener('message', ({ data }) =>
+    form.parentElement.querySelector('.try-result').replaceChildren(create('p', { class: 'message' }, data)),
+  );
   form.addEventListener('submit', async event => {
+    if (event.submitter?.dataset.trySignIn !== undefined) return openSignIn(event.submitter);
     event.preventDefault();
     const fields = new URLSearchParams(new FormData(form));
     fields.set('format', 'json');
@@ -79,6 +120,7 @@ for (const form of document.querySelectorAll('form[data-try]'))
       button.disabled = false;
     }
   });
+}
 
 /* Fills a text field from a file of the visitor, which is not sent itself. */
 const maxFillBytes = 65536;

@@ -25,7 +25,8 @@ export const createFlowSecrets = () => ({
   verifier: createSecretText(),
 });
 
-const toChallenge = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
+/** PKCE code challenge (RFC 7636, section 4.2). */
+export const toCodeChallenge = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
 
 /** Authorization request (RFC 6749, section 4.1.1), with PKCE (RFC 7636) and a nonce. */
 export async function buildAuthorizationUrl(
@@ -43,7 +44,7 @@ export async function buildAuthorizationUrl(
     scope: config.Scopes.join(' '),
     state: flow.state,
     nonce: flow.nonce,
-    code_challenge: toChallenge(flow.verifier),
+    code_challenge: toCodeChallenge(flow.verifier),
     code_challenge_method: 'S256',
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);

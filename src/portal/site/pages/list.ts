@@ -11,6 +11,7 @@ import { memberListPages } from '../team/member-list.ts';
 import { memberPages } from '../team/member-page.ts';
 import { organisationPages } from '../team/organisation-page.ts';
 import { termsPages } from '../terms/terms-page.ts';
+import { trySignInPages } from '../try-it/try-sign-in.ts';
 import { usagePages } from '../usage/usage-page.ts';
 import { blogPages } from './blog.ts';
 import { cataloguePages } from './catalogue.ts';
@@ -34,6 +35,7 @@ export const sitePages: readonly SitePage[] = [
   ...productPages,
   ...changelogPages,
   ...referencePages,
+  ...trySignInPages,
   ...blogPages,
   ...searchPages,
   ...signInPages,

@@ -87,9 +87,19 @@ function buildSample(
   };
 }
 
+/** Shown by the script: the key that is typed replaces the placeholder, and stays in the page. */
+const renderKeyField = () =>
+  html`<div class="field" data-insert-key hidden><label class="tick"><input type="checkbox">
+<span>Insert my key</span></label><div hidden><label for="sample-key">Key</label>
+<input id="sample-key" type="password" maxlength="4096" autocomplete="off" aria-describedby="sample-key-note">
+<p class="help" id="sample-key-note">It stays in this page: the samples have it, and it is neither sent nor stored.</p>
+</div></div>`;
+
 /** Collapsed until opened; the first one is open. */
 const renderSamples = (request: SampleRequest) =>
-  html`<h3>Samples</h3><div class="samples">${sampleLanguages.map(([name, format]) => {
+  html`<h3>Samples</h3><div class="samples">${
+    request.headers.some(([, value]) => value.endsWith(keyText)) ? renderKeyField() : ''
+  }${sampleLanguages.map(([name, format]) => {
     const text = format(request);
     return html`<details${name === 'cURL' ? html` open` : ''}><summary>${name}</summary>
 <pre class="code" tabindex="0"><code>${text}</code></pre>

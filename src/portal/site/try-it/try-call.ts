@@ -11,7 +11,7 @@ import { findTryCredential, type TryCredential } from './try-credentials.ts';
 import { createTryLimits, type TryLimits } from './try-limits.ts';
 import { buildTryRequest, refuseTry, type TryRequest } from './try-request.ts';
 import { type TryResult, toTryResult } from './try-result.ts';
-import { loadTryToken } from './try-token.ts';
+import { findUserToken, loadTryToken, toTokenOwner } from './try-token.ts';
 
 const tryTimeoutMs = 30_000;
 const maxTryBytes = 1024 * 1024;
@@ -45,7 +45,7 @@ export function canTry(product: StoredProduct, { user }: SiteVisitor, { settings
 
 /** Limits are of a process: a visitor of several ones has those of each. */
 const limitsOf = new WeakMap<SiteServices, TryLimits>();
-function readLimits(services: SiteServices): TryLimits {
+export function readTryLimits(services: SiteServices): TryLimits {
   const limits = limitsOf.get(services) ?? createTryLimits(services.clock);
   limitsOf.set(services, limits);
   return limits;
@@ -67,6 +67,10 @@ export async function callAsVisitor(
   return outcome;
 }
 
+const toLimitKey = ({ user }: SiteVisitor, address: string) =>
+  user ? toUserLimitKey(user.ID) : `address ${toAddressKey(address)}`;
+export const toUserLimitKey = (userId: number): string => `user ${userId}`;
+
 async function tryCall(target: TryTarget, request: SiteRequest, services: SiteServices): Promise<TryOutcome> {
   const { visitor, form, address } = request;
   const chosen = form('credential');
@@ -78,17 +82,25 @@ async function tryCall(target: TryTarget, request: SiteRequest, services: SiteSe
     findFault: (name, value) => findHeaderFault(name, value, services),
     credentialHeader: credential ? target.authHeader.toLowerCase() : '',
   });
-  const key = visitor.user ? `user ${visitor.user.ID}` : `address ${toAddressKey(address)}`;
-  const result = await readLimits(services).run(key, async () => {
-    const used = credential && (await withToken(credential, services));
+  const result = await readTryLimits(services).run(toLimitKey(visitor, address), async () => {
+    const used = credential && (await withToken(credential, visitor, services));
     return send(built, used, { address, authHeader: target.authHeader }, services);
   });
   return { status: 200, result };
 }
 
-/** The credential with the token of its OAuth client, which the server gets from the identity provider. */
-async function withToken(credential: TryCredential, services: SiteServices): Promise<TryCredential> {
+/** The credential with the token of its OAuth client: of the user's sign-in, or one that the server gets for the client. */
+async function withToken(
+  credential: TryCredential,
+  { sessionId }: SiteVisitor,
+  services: SiteServices,
+): Promise<TryCredential> {
   if (!credential.client) return credential;
+  if (credential.needsSignIn) {
+    const token = await findUserToken(toTokenOwner(sessionId, credential.client), services);
+    if (token === undefined) throw refuseTry('Get a token first: press “Sign in for a token”');
+    return { ...credential, key: `Bearer ${token}` };
+  }
   try {
     return { ...credential, key: `Bearer ${await loadTryToken(credential.client, services)}` };
   } catch (error) {

@@ -8,7 +8,7 @@ import { findEditableApp, listEditableApps } from '../apps/own-apps.ts';
 import { displayName } from '../offer.ts';
 import type { SiteServices, SiteVisitor } from '../page.ts';
 import { formatDay } from '../words.ts';
-import { canFetchToken } from './try-token.ts';
+import { canFetchToken, canSignInForToken } from './try-token.ts';
 
 /** Credential of the visitor that a call may use. */
 export interface TryCredential {
@@ -19,6 +19,8 @@ export interface TryCredential {
   readonly key: string;
   /** Undefined for a key. */
   readonly client: StoredOauthClient | undefined;
+  /** The user gets its token by a sign-in at the identity provider. */
+  readonly needsSignIn: boolean;
   readonly plan: StoredPlan | undefined;
   /** False for one of other products, which the gateway refuses. */
   readonly isForProduct: boolean;
@@ -31,9 +33,9 @@ const maxTryApps = 100;
 const isOwnApp = ({ UserID }: StoredApp, { rights }: SiteVisitor) =>
   rights.kind === 'developer' || (rights.kind === 'administrator' && UserID === rights.userId);
 
-/** Expired keys, and OAuth clients whose users sign in, are not offered. */
+/** Expired keys, and OAuth clients for which the portal cannot get a token, are not offered. */
 const isUsable = ({ Expires, Client }: StoredCredential, nowMs: number) =>
-  (Expires === 0 || Expires > nowMs) && (!Client || canFetchToken(Client));
+  (Expires === 0 || Expires > nowMs) && (!Client || canFetchToken(Client) || canSignInForToken(Client));
 
 const toTryCredential = (
   credential: StoredCredential,
@@ -46,6 +48,7 @@ const toTryCredential = (
   name: `${app.Name} · ${plan ? displayName(plan) : request.Names.plan} · ${formatDay(credential.CreatedAt)}`,
   key: credential.Credential,
   client: credential.Client,
+  needsSignIn: credential.Client !== undefined && canSignInForToken(credential.Client),
   plan,
   isForProduct: request.ProductIDs.includes(product.ID),
 });

@@ -10,6 +10,7 @@ import { listTryParameters, toParameterField } from './try-request.ts';
 import type { TryResult } from './try-result.ts';
 
 export const tryPath = '/portal/private/api/try';
+export const trySignInPath = `${tryPath}/sign-in`;
 export const maxTryBodyChars = 100_000;
 
 /** Content of the form of an operation. */
@@ -73,7 +74,7 @@ ${renderCredentials(view)}${listTryParameters(operation).map(it =>
     value: read('headers', ''),
     maxLength: 8000,
     isOptional: true,
-  })}</details><button>Send request</button></form>
+  })}</details><button>Send request</button>${renderSignInButton(view)}</form>
 <div class="try-result" aria-live="polite">${renderOutcome(outcome)}</div></section>`;
 }
 
@@ -91,6 +92,16 @@ const renderQueryFields = (query: string, variables: string) => [
 const formatExample = (example: unknown) =>
   ['string', 'number', 'boolean'].includes(typeof example) ? String(example) : '';
 
+const describeCredential = ({ name, isForProduct, needsSignIn }: TryCredential) =>
+  `${name}${needsSignIn ? ' (with sign-in)' : ''}${isForProduct ? '' : ' (another product)'}`;
+
+/** Another window, where the user signs in at the identity provider; Enter in a field sends the request. */
+const renderSignInButton = ({ credentials }: TryView) =>
+  credentials.some(({ needsSignIn }) => needsSignIn)
+    ? html` <button class="secondary" formaction="${trySignInPath}" formtarget="_blank" formnovalidate
+ data-try-sign-in>Sign in for a token</button>`
+    : '';
+
 function renderCredentials({ credentials, visitor, sent }: TryView): Markup | '' {
   if (!visitor.user) return '';
   const own = credentials.filter(({ isForProduct }) => isForProduct);
@@ -98,10 +109,7 @@ function renderCredentials({ credentials, visitor, sent }: TryView): Markup | ''
     name: 'credential',
     label: 'Credential',
     value: sent ? sent('credential') : String(own[0]?.id ?? ''),
-    options: [
-      ...credentials.map(it => [String(it.id), it.isForProduct ? it.name : `${it.name} (another product)`] as const),
-      ['', 'None'],
-    ],
+    options: [...credentials.map(it => [String(it.id), describeCredential(it)] as const), ['', 'None']],
     help: own.length > 0 ? '' : 'You have no credential for this product yet: request access first.',
   });
 }
