@@ -71,7 +71,7 @@ export interface PortalTables {
     due_at: number;
   };
   portal_providers: Named & { name: string };
-  portal_terms: Numbered & { version: string; published_at: number };
+  portal_terms: Numbered & { version: string; published_at: number; product_id: number };
   portal_terms_acceptances: Numbered & { terms_id: number; user_id: number };
   portal_team_members: { team_id: number; user_id: number };
   portal_teams: Named & { organisation_id: number; is_default: number };

@@ -20,7 +20,12 @@ const termsPath = `${listPath}/{terms_id}`;
 type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'>;
 
 const loadTermsView = async (terms: StoredTerms, { portal }: Pick<PortalServices, 'portal'>) =>
-  toTermsView(terms, (await portal.terms.findCurrent())?.ID ?? 0);
+  toTermsView(terms, (await portal.terms.findCurrent(terms.ProductID))?.ID ?? 0);
+
+/** Refuses terms of a product that does not exist. */
+async function checkProduct(productId: number | undefined, { portal }: Pick<PortalServices, 'portal'>): Promise<void> {
+  if (productId) present(await portal.products.get(productId), 'Product', 'unknown');
+}
 
 export const listTerms = operation({
   ...declared,
@@ -31,8 +36,11 @@ export const listTerms = operation({
   query: portalPageQuery,
   returns: z.array(TermsVersion),
   async handle({ query }, { portal }: Pick<PortalServices, 'portal'>) {
-    const currentId = (await portal.terms.findCurrent())?.ID ?? 0;
-    return (await portal.terms.page(query)).map(it => toTermsView(it, currentId));
+    const listed = await portal.terms.page(query);
+    const current = new Map<number, number | undefined>();
+    for (const { ProductID = 0 } of listed)
+      if (!current.has(ProductID)) current.set(ProductID, (await portal.terms.findCurrent(ProductID))?.ID);
+    return listed.map(it => toTermsView(it, current.get(it.ProductID ?? 0) ?? 0));
   },
 });
 
@@ -41,15 +49,18 @@ export const createTerms = operation({
   name: 'createTerms',
   method: 'POST',
   path: listPath,
-  about: 'Creates a version of the terms of use: a draft, or with Published in force at once.',
+  about:
+    'Creates a version of the terms of use, of the portal or a product: a draft, or with Published in force at once.',
   body: TermsWrite,
   example: { Version: '2030-01', Content: '## Terms of use' },
   returns: TermsVersion,
   status: 201,
-  problems: [problem.terms_exist],
+  problems: [problem.terms_exist, problem.unknown],
   async handle({ body, audit }, services: Services) {
+    await checkProduct(body.ProductID, services);
     const now = services.clock.now();
     const created = await services.portal.terms.insert({
+      ProductID: body.ProductID ?? 0,
       Version: body.Version,
       Content: body.Content,
       PublishedAt: body.Published ? now : 0,
@@ -77,8 +88,9 @@ export const getTerms = operation({
 
 /** Published terms stay as they were accepted: the same values are no change. */
 function changeTerms(before: StoredTerms, body: z.output<typeof TermsChange>, now: number): StoredTerms {
-  const next = { ...before, Version: body.Version ?? before.Version, Content: body.Content ?? before.Content };
-  const isSame = next.Version === before.Version && next.Content === before.Content;
+  const { Version = before.Version, Content = before.Content, ProductID = before.ProductID ?? 0 } = body;
+  const next = { ...before, Version, Content, ProductID };
+  const isSame = Version === before.Version && Content === before.Content && ProductID === (before.ProductID ?? 0);
   if (before.PublishedAt !== 0 && (!isSame || body.Published === false)) throw problem.terms_published();
   const PublishedAt = before.PublishedAt || (body.Published ? now : 0);
   return { ...next, PublishedAt, UpdatedAt: now };
@@ -96,6 +108,7 @@ export const updateTerms = operation({
   problems: [problem.unknown, problem.terms_exist, problem.terms_published],
   async handle({ params: { terms_id }, body, audit }, services: Services) {
     audit(String(terms_id));
+    await checkProduct(body.ProductID, services);
     const changed = await services.portal.terms.change(terms_id, it => changeTerms(it, body, services.clock.now()));
     return loadTermsView(present(changed, 'Terms', 'unknown'), services);
   },

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { formatOptionalTime, lenientBool, optionalMember } from '../shapes.ts';
+import { formatOptionalTime, intBetween, lenientBool, optionalMember } from '../shapes.ts';
 
-/** A version of the terms of use. The one that was published last is in force. */
+/** A version of the terms of use, of the portal or of a product. The one that was published last is in force. */
 export interface StoredTerms {
   ID: number;
+  /** 0, or absent in those of earlier versions, for the portal. */
+  ProductID?: number;
   Version: string;
   Content: string;
   /** 0 for a draft. */
@@ -31,7 +33,10 @@ const version = z
 const writable = z.object({
   Version: version.describe('Name of the version, part of its address, such as `2030-01`'),
   Content: z.string().trim().min(1, 'must not be empty').max(maxContentChars).describe('Markdown, or HTML'),
-  Published: optionalMember(lenientBool).describe('Puts the version in force: every developer is asked to accept it'),
+  Published: optionalMember(lenientBool).describe('Puts the version in force: developers are asked to accept it'),
+  ProductID: optionalMember(intBetween(0, Number.MAX_SAFE_INTEGER)).describe(
+    'Product whose terms they are, accepted with a request of access; 0 for the portal',
+  ),
 });
 const readOnly = ['ID', 'InForce', 'PublishedAt', 'CreatedAt', 'UpdatedAt'];
 export const TermsWrite = readOnlyMembers(writable, readOnly);
@@ -39,6 +44,7 @@ export const TermsChange = readOnlyMembers(writable.partial({ Version: true, Con
 
 export const TermsVersion = z.object({
   ID: z.int(),
+  ProductID: z.int(),
   Version: z.string(),
   Content: z.string(),
   Published: z.boolean(),
@@ -58,6 +64,7 @@ export const TermsAcceptance = z.object({
 
 export const toTermsView = (it: StoredTerms, currentId: number): z.output<typeof TermsVersion> => ({
   ID: it.ID,
+  ProductID: it.ProductID ?? 0,
   Version: it.Version,
   Content: it.Content,
   Published: it.PublishedAt !== 0,

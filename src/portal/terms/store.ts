@@ -13,7 +13,7 @@ export function createTermsStore(records: Records) {
   const terms = createNumberedStore<'portal_terms', StoredTerms>(
     records,
     'portal_terms',
-    it => ({ version: it.Version, published_at: it.PublishedAt }),
+    it => ({ version: it.Version, published_at: it.PublishedAt, product_id: it.ProductID ?? 0 }),
     problem.terms_exist,
   );
   const acceptances = createNumberedStore<'portal_terms_acceptances', StoredAcceptance>(
@@ -25,11 +25,12 @@ export function createTermsStore(records: Records) {
     ...terms,
     acceptances,
     findVersion: (version: string) => terms.rows.find({ version }),
-    /** The version in force. */
-    async findCurrent(): Promise<TermsOutline | undefined> {
+    /** The version in force, of the portal or of a product. */
+    async findCurrent(productId = 0): Promise<TermsOutline | undefined> {
       const row = await records.db
         .selectFrom('portal_terms')
         .select(['id', 'version'])
+        .where('product_id', '=', productId)
         .where('published_at', '>', 0)
         .orderBy('published_at', 'desc')
         .orderBy('id', 'desc')

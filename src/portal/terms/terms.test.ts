@@ -4,9 +4,9 @@ import { createPublicId } from '#base/ids.ts';
 import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
-import { aDeveloper, requestPortal } from '../../../tests/support/portal.ts';
+import { aDeveloper, aPlan, aProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
-import { createSiteClient, signedInClient } from '../../../tests/support/site-client.ts';
+import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 import { problem } from '../problems.ts';
 
 const apps = '/portal/private/apps';
@@ -38,6 +38,11 @@ for (const engine of engines)
     const aVersion = (more: Record<string, unknown> = {}) =>
       ok('POST', '/terms', { Version: `v-${createPublicId()}`, Content: '## Be kind', ...more }, 201);
     const aUser = (more: Record<string, unknown> = {}) => aDeveloper(app, { Password: sitePassword, ...more });
+    /** Accepts the terms of the portal that other tests have published. */
+    const acceptPortalTerms = async (client: SiteClient) => {
+      const [, terms = ''] = /name="terms" value="(\d+)"/.exec((await client.get(asked)).text) ?? [];
+      await client.post(asked, { next: apps, terms });
+    };
     const acceptancesOf = (id: number) => ok('GET', `/terms/${id}/acceptances`);
 
     test('a draft is changed, published, and does not change then', async () => {
@@ -94,6 +99,51 @@ for (const engine of engines)
       await aVersion({ Published: true });
       const client = await signedInClient(app, await aUser({ Role: 'provider-admin' }));
       assert.equal((await client.get('/portal/private/profile')).status, 200);
+    });
+
+    test('terms of a product are accepted with the first request of access, and are no terms of the portal', async () => {
+      const product = await aProduct(app, { Catalogues: [1] });
+      const plan = await aPlan(app, { Catalogues: [1] });
+      const client = await signedInClient(app, await aUser());
+      await acceptPortalTerms(client);
+      const { Version, ID } = await aVersion({ ProductID: product.ID, Published: true });
+      assert.equal((await ok('GET', `/terms/${ID}`)).InForce, true);
+      assert.equal((await client.get(apps)).status, 200);
+      const fields = { product: product.Path, plan: String(plan.ID), catalogue: '1' };
+      const url = `/portal/private/cart/provision?${new URLSearchParams(fields)}`;
+      const order = async (more: Record<string, string>) => {
+        const [, request_id = ''] = /name="request_id" value="([^"]+)"/.exec((await client.get(url)).text) ?? [];
+        const sent = {
+          ...fields,
+          request_id,
+          'app-action': 'create',
+          client_name: 'Shop',
+          visibility: 'personal',
+          ...more,
+        };
+        return client.post('/portal/private/cart/provision', sent);
+      };
+      assert.match((await client.get(url)).text, new RegExp(`terms of ${product.Name}, version ${Version}`));
+      const refused = await order({});
+      assert.deepEqual([refused.status, /Accept the terms/.test(refused.text)], [422, true]);
+      assert.deepEqual(await acceptancesOf(ID), []);
+      assert.equal((await order({ terms: String(ID) })).status, 303);
+      assert.equal((await acceptancesOf(ID)).length, 1);
+      assert.doesNotMatch((await client.get(url)).text, /name="terms"/);
+      await aVersion({ ProductID: product.ID, Published: true });
+      assert.equal((await order({ client_name: 'Second' })).status, 422);
+    });
+
+    test('terms of a product are visible where the product is, and name one that exists', async () => {
+      const hidden = await aProduct(app, { Catalogues: [2] });
+      const { Version, ID } = await aVersion({ ProductID: hidden.ID, Published: true });
+      assert.equal((await createSiteClient(app).get(`/portal/terms/${Version}`)).status, 404);
+      assert.equal((await (await signedInClient(app, await aUser())).get(`/portal/terms/${Version}`)).status, 200);
+      const unknown = { Version: `v-${createPublicId()}`, Content: 'x', ProductID: 999_999 };
+      assert.match((await ask('POST', '/terms', unknown)).body.errors[0], /Product not found/);
+      assert.match((await ask('PUT', `/terms/${ID}`, { ProductID: 0 })).body.errors[0], /do not change/);
+      const draft = await aVersion({ ProductID: hidden.ID });
+      assert.equal((await ok('PUT', `/terms/${draft.ID}`, { ProductID: '0' })).ProductID, 0);
     });
 
     test('sign-up and invitation need the tick of the version in force, and record it', async () => {

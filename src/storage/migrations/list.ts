@@ -47,6 +47,7 @@ import { usageTags } from './0047-usage-tags.ts';
 import { portalChangelog } from './0048-portal-changelog.ts';
 import { portalExpiryNotices } from './0049-portal-expiry-notices.ts';
 import { portalCertificates } from './0050-portal-certificates.ts';
+import { portalProductTerms } from './0051-portal-product-terms.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   portalChangelog,
   portalExpiryNotices,
   portalCertificates,
+  portalProductTerms,
 ];

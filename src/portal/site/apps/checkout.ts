@@ -26,6 +26,7 @@ import {
   type SiteServices,
   toProductUrl,
 } from '../page.ts';
+import { acceptProductTerms, renderProductTerms } from '../terms/product-terms.ts';
 import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
 import { emptyApp, readAppFields, renderAppFields } from './app-form.ts';
 import { toAppUrl } from './app-list.ts';
@@ -94,6 +95,7 @@ ${renderOtherPlans(offer, chosen)}<h2>2. App</h2>${renderAppChoice(apps, isNew, 
 ${renderAppFields(values, visitor.user!.OrganisationID, errors, apps.length > 0)}
 ${await renderClientFields(product, form, errors, services)}
 ${await renderCertificateFields(product, form, errors, visitor, services)}
+${await renderProductTerms(product, errors, request, services)}
 <button>${plan.AutoApproveAccessRequests ? 'Get access' : 'Request access'}</button></form>`,
   };
 }
@@ -171,6 +173,8 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   if (form('request_id') === '' || !(await isFirstSubmission(request, services)))
     return { redirect: '/portal/private/apps' };
   const errors = new Map<string, string>();
+  if (!(await acceptProductTerms(choice.offer.product, errors, request, services)))
+    return renderCheckout(choice, request, services, errors);
   const app = await findOrCreateApp(request, services, errors);
   if (!app) return renderCheckout(choice, request, services, errors);
   const { product } = choice.offer;

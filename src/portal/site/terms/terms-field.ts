@@ -9,12 +9,16 @@ export const termsPath = '/portal/terms';
 export const toTermsUrl = ({ Version }: TermsOutline): string => `${termsPath}/${encodeURIComponent(Version)}`;
 
 /** The tick names the version: one published meanwhile is asked for again. */
-export const renderTermsField = (current: TermsOutline | undefined, errors: FieldErrors): Markup | '' =>
+export const renderTermsField = (
+  current: TermsOutline | undefined,
+  errors: FieldErrors,
+  name = 'terms of use',
+): Markup | '' =>
   current === undefined
     ? ''
     : html`<div class="field"><label class="tick"><input type="checkbox" name="terms" value="${current.ID}" required
 ${errors.has('terms') ? html` aria-describedby="terms-note" aria-invalid="true"` : ''}> <span>I accept the
-<a href="${toTermsUrl(current)}" target="_blank" rel="noopener">terms of use, version ${current.Version}</a></span></label>
+<a href="${toTermsUrl(current)}" target="_blank" rel="noopener">${name}, version ${current.Version}</a></span></label>
 ${errors.has('terms') ? html`<p class="error" id="terms-note">${errors.get('terms')}</p>` : ''}</div>`;
 
 /** The accepted version; 0 where there are no terms. A missing tick is added to `errors`. */
@@ -23,6 +27,6 @@ export function readTermsField(
   current: TermsOutline | undefined,
   errors: Map<string, string>,
 ): number {
-  if (current !== undefined && form('terms') !== String(current.ID)) errors.set('terms', 'Accept the terms of use');
+  if (current !== undefined && form('terms') !== String(current.ID)) errors.set('terms', 'Accept the terms');
   return current?.ID ?? 0;
 }

@@ -1,4 +1,6 @@
 import { readNextPath } from '#people/single-sign-on/next-path.ts';
+import type { StoredTerms } from '../../terms/schema.ts';
+import { findVisibleProduct } from '../../visibility/visibility.ts';
 import { auditForm } from '../audit.ts';
 import { renderCsrfField } from '../layout.ts';
 import { renderContent } from '../markdown.ts';
@@ -27,10 +29,16 @@ export async function findTermsGate(
   return `${acceptPath}?next=${encodeURIComponent(page.method === 'GET' ? url : '/')}`;
 }
 
-async function showTerms({ params }: SiteRequest, { portal }: SiteServices): Promise<SiteDocument | undefined> {
+/** Terms of a product are for those to whom it is visible. */
+async function isTermsVisible({ ProductID = 0 }: StoredTerms, { rights }: SiteVisitor, services: SiteServices) {
+  return ProductID === 0 || (await findVisibleProduct(rights, ProductID, services)) !== undefined;
+}
+
+async function showTerms({ params, visitor }: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {
+  const { portal } = services;
   const version = params.version ?? (await portal.terms.findCurrent())?.Version;
   const terms = version === undefined ? undefined : await portal.terms.findVersion(version);
-  if (!terms || terms.PublishedAt === 0) return undefined;
+  if (!terms || terms.PublishedAt === 0 || !(await isTermsVisible(terms, visitor, services))) return undefined;
   return {
     title: 'Terms of use',
     main: html`<div class="head"><h1>Terms of use</h1>

@@ -7,6 +7,7 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { useProductItems } from '../lists/reference-items.ts';
 
 const own = adminTexts.terms;
 type TermsItem = ResultOf<'GET /portal-api/terms'>[number];
@@ -17,7 +18,7 @@ export const TermsStatePill = ({ terms }: { terms: Pick<TermsItem, 'Published' |
   </StatusPill>
 );
 
-const columns: readonly Column<TermsItem>[] = [
+const createColumns = (nameOf: (productId: number) => string): readonly Column<TermsItem>[] => [
   {
     id: 'version',
     title: own.columns.version,
@@ -27,13 +28,23 @@ const columns: readonly Column<TermsItem>[] = [
       </Link>
     ),
   },
+  { id: 'product', title: own.columns.product, cell: ({ ProductID }) => nameOf(ProductID) },
   { id: 'state', title: own.columns.state, cell: terms => <TermsStatePill terms={terms} /> },
   { id: 'published', title: own.columns.published, cell: ({ PublishedAt }) => PublishedAt || '–' },
 ];
 
+/** Name of the product of terms, by its number where it is not among the newest ones. */
+export function useTermsProducts() {
+  const { items = [] } = useProductItems('');
+  const nameOf = (id: number) =>
+    id === 0 ? own.ofPortal : (items.find(it => it.id === String(id))?.name ?? own.productNumber(id));
+  return { items, nameOf };
+}
+
 export function TermsListPage() {
   const { p = 1 } = useSearch({ from: '/shell/admin/terms' });
   const query = { page: p, per_page: adminPageRows };
+  const { nameOf } = useTermsProducts();
   const list = useOperation('GET /portal-api/terms', { query }, { keepPrevious: true });
   return (
     <PageFrame title={own.title} about={own.about} actions={<CreateLink to="/admin/terms/new" label={own.create} />}>
@@ -41,7 +52,7 @@ export function TermsListPage() {
         label={own.title}
         query={list}
         page={p}
-        columns={columns}
+        columns={createColumns(nameOf)}
         idOf={({ ID }) => String(ID)}
         nameOf={({ Version }) => Version}
         empty={{ icon: ScrollText, title: own.emptyTitle, about: own.emptyAbout }}

@@ -1,6 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ArgumentsOf } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
+import type { SelectOption } from '../../kit/field.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
@@ -8,7 +9,7 @@ import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { type FormSection, RecordForm } from '../forms/record-form.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
-import { TermsStatePill } from './terms-list-page.tsx';
+import { TermsStatePill, useTermsProducts } from './terms-list-page.tsx';
 
 const own = adminTexts.terms;
 const onePath = '/portal-api/terms/{terms_id}' as const;
@@ -17,26 +18,35 @@ type TermsChange = ArgumentsOf<`PUT ${typeof onePath}`>['body'];
 const reads = ['GET /portal-api/terms', `GET ${onePath}`] as const;
 const shownAcceptances = 100;
 
-const createSections = (isReadOnly: boolean): readonly FormSection[] => [
+const createSections = (products: readonly SelectOption[], isReadOnly: boolean): readonly FormSection[] => [
   {
     title: own.details,
     fields: [
       { name: 'Version', label: own.version, help: own.versionHelp, isRequired: true, isReadOnly },
+      { name: 'ProductID', label: own.product, help: own.productHelp, kind: 'select', options: products, isReadOnly },
       { name: 'Content', label: own.content, kind: 'area', rows: 16, isRequired: true, isReadOnly },
       { name: 'Published', label: own.publish, help: own.publishHelp, kind: 'switch', isReadOnly },
     ],
   },
 ];
 
+/** Choices of the product, which include the stored one. */
+function useProductOptions(storedId = 0): readonly SelectOption[] {
+  const { items, nameOf } = useTermsProducts();
+  const ids = new Set(['0', String(storedId), ...items.map(({ id }) => id)]);
+  return [...ids].map(id => ({ value: id, label: nameOf(Number(id)) }));
+}
+
 export function NewTermsPage() {
   const navigate = useNavigate();
   const create = useWrite('POST /portal-api/terms', reads);
+  const products = useProductOptions();
   return (
     <PageFrame title={own.newTitle} width="form">
       <RecordForm
         isNew
-        stored={{ Version: '', Content: '', Published: false }}
-        sections={createSections(false)}
+        stored={{ Version: '', ProductID: '0', Content: '', Published: false }}
+        sections={createSections(products, false)}
         action={own.create}
         isBusy={create.isPending}
         error={create.error}
@@ -58,13 +68,14 @@ export function TermsPage() {
   const remove = useWrite(`DELETE ${onePath}`, ['GET /portal-api/terms']);
   const toasts = useToasts();
   const terms = read.data?.value;
+  const products = useProductOptions(terms?.ProductID);
   if (!terms)
     return (
       <PageFrame title={own.title}>
         <QueryState query={read} />
       </PageFrame>
     );
-  const { Version, Content, Published } = terms;
+  const { Version, ProductID, Content, Published } = terms;
   return (
     <PageFrame
       title={Version}
@@ -86,8 +97,8 @@ export function TermsPage() {
       <div className="flex flex-col gap-4">
         <RecordForm
           key={`${termsId} ${Published}`}
-          stored={{ Version, Content, Published }}
-          sections={createSections(Published)}
+          stored={{ Version, ProductID: String(ProductID), Content, Published }}
+          sections={createSections(products, Published)}
           action={own.save}
           isBusy={save.isPending}
           error={save.error}

@@ -2,8 +2,12 @@
 export const termsTexts = {
   title: 'Terms',
   about:
-    'Versions of the terms of use. Developers accept the one in force when they sign up, and again when it changes.',
-  columns: { version: 'Version', state: 'State', published: 'Published' },
+    'Versions of the terms of use. Developers accept the one in force when they sign up, and again when it changes; terms of a product with a request of access to it.',
+  columns: { version: 'Version', product: 'Product', state: 'State', published: 'Published' },
+  ofPortal: 'The portal',
+  productNumber: (id: number) => `Product ${id}`,
+  product: 'Terms of',
+  productHelp: 'Terms of a product are accepted with the first request of access to it.',
   draft: 'Draft',
   inForce: 'In force',
   former: 'Former',
@@ -16,7 +20,8 @@ export const termsTexts = {
   versionHelp: 'Part of its address, such as 2030-01.',
   content: 'Text in Markdown',
   publish: 'Publish',
-  publishHelp: 'Every developer is asked to accept it before anything else. A published version does not change.',
+  publishHelp:
+    'Developers are asked to accept it, those of the portal before anything else. A published version does not change.',
   save: 'Save terms',
   acceptances: 'Accepted by',
   noAcceptances: 'No developer has accepted this version.',
