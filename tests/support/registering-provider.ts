@@ -30,7 +30,7 @@ const configure = (scopes: readonly string[], initialToken: string): Configurati
   interactions: { url: (_context, { uid }) => `${interactionPath}${uid}` },
   async loadExistingGrant({ oidc }) {
     const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! });
-    grant.addOIDCScope('openid');
+    grant.addOIDCScope(['openid', ...scopes].join(' '));
     grant.addResourceScope(audience, scopes.join(' '));
     await grant.save();
     return grant;

@@ -75,7 +75,7 @@ describe('Try-it in the browser', () => {
   test('a key that is inserted is in the samples and their copies, and leaves them with the tick', async () => {
     const { developer, path } = await offer();
     const page = await openAs(developer, path);
-    const sample = page.locator('.samples details').filter({ hasText: 'cURL' }).locator('code');
+    const sample = page.locator('.samples details').first().locator('code');
     await sample.getByText('Bearer $API_KEY').waitFor();
     await page.getByLabel('Insert my key').check();
     await page.getByLabel('Key', { exact: true }).fill('eyJ0.abc-1_2');

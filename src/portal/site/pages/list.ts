@@ -2,6 +2,7 @@ import { appPages } from '../apps/app-actions.ts';
 import { appListPages } from '../apps/app-list.ts';
 import { certificatePages } from '../apps/certificate-page.ts';
 import { checkoutPages } from '../apps/checkout.ts';
+import { jsonPages } from '../json/json-pages.ts';
 import { notificationPages } from '../notifications/notification-page.ts';
 import type { SitePage } from '../page.ts';
 import { referencePages } from '../reference/pages.ts';
@@ -58,4 +59,5 @@ export const sitePages: readonly SitePage[] = [
   ...termsPages,
   ...previewPages,
   ...notificationPages,
+  ...jsonPages,
 ];

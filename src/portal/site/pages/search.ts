@@ -1,37 +1,80 @@
-import { html } from '../markup.ts';
-import type { SiteDocument, SitePage, SiteRequest, SiteServices } from '../page.ts';
+import { toAppUrl } from '../apps/app-list.ts';
+import { listPageApps } from '../apps/own-apps.ts';
+import { toJsonFile } from '../json/json-file.ts';
+import { html, type Markup } from '../markup.ts';
+import { displayName } from '../offer.ts';
+import {
+  type SiteLink,
+  type SitePage,
+  type SiteReply,
+  type SiteRequest,
+  type SiteServices,
+  toProductUrl,
+} from '../page.ts';
 import { renderProductCard } from '../product-card.ts';
-import { type PostOutline, renderPostCard } from './blog.ts';
+import { type PostOutline, renderPostCard, toPostUrl } from './blog.ts';
 import { findProducts } from './catalogue.ts';
+import { listContentPages } from './content-page.ts';
 
+/** Results of each group. */
 const maxResults = 12;
 /** Newest posts that a search compares. */
 const maxComparedPosts = 100;
+/** Oldest pages whose titles a search compares. */
+const maxComparedPages = 200;
 
-async function respond(request: SiteRequest, services: SiteServices): Promise<SiteDocument> {
-  const text = request.query('q').trim().slice(0, 100);
+const readText = ({ query }: SiteRequest) => query('q').trim().slice(0, 100);
+
+/** What a visitor finds by a text, in groups; nothing without one. */
+async function search(request: SiteRequest, services: SiteServices) {
+  const text = readText(request);
+  if (text === '') return { cards: [], posts: [], pages: [], apps: [] };
   const filter = { text, catalogue: '', tag: '', kind: '', auth: '' };
-  const products = text ? await findProducts(filter, request, services, { page: 1, size: maxResults }) : undefined;
-  const found = text ? await findPosts(text, services) : [];
-  const isEmpty = (products?.total ?? 0) === 0 && found.length === 0;
+  const { cards } = await findProducts(filter, request, services, { page: 1, size: maxResults });
+  const matches = ({ title }: SiteLink) => title.toLowerCase().includes(text.toLowerCase());
+  const apps = request.visitor.user ? await listPageApps(request.visitor, services) : [];
+  const ownApps = apps.map(app => ({ title: app.Name, path: toAppUrl(app) }));
+  return {
+    cards,
+    posts: await findPosts(text, services),
+    pages: (await listContentPages(maxComparedPages, services)).filter(matches).slice(0, maxResults),
+    apps: ownApps.filter(matches).slice(0, maxResults),
+  };
+}
+
+/** Results as titles and paths. */
+export async function findSearchResults(request: SiteRequest, services: SiteServices) {
+  const { cards, posts, pages, apps } = await search(request, services);
+  const toLink = ({ title, path }: SiteLink) => ({ Title: title, Path: path });
+  return {
+    Products: cards.map(({ product }) => ({ Title: displayName(product), Path: toProductUrl(product) })),
+    Posts: posts.map(post => ({ Title: post.Title, Path: toPostUrl(post) })),
+    Pages: pages.map(toLink),
+    Apps: apps.map(toLink),
+  };
+}
+
+const renderGroup = (id: string, title: string, className: string, items: readonly Markup[]) =>
+  items.length === 0
+    ? ''
+    : html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2><ul class="${className}">${items}</ul></section>`;
+const renderLinkRow = ({ title, path }: SiteLink) => html`<li><a href="${path}">${title}</a></li>`;
+
+async function respond(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
+  if (request.query('format') === 'json') return toJsonFile(await findSearchResults(request, services));
+  const text = readText(request);
+  const { cards, posts, pages, apps } = await search(request, services);
+  const isEmpty = [cards, posts, pages, apps].every(({ length }) => length === 0);
   return {
     title: text ? `Search for ${text}` : 'Search',
     main: html`<div class="head"><h1>Search</h1></div><form class="inline" role="search" action="/search" method="get">
-<input type="search" name="q" value="${text}" aria-label="Search products and posts" maxlength="100">
+<input type="search" name="q" value="${text}" aria-label="Search products, posts, pages and apps" maxlength="100">
 <button>Search</button></form>
 ${text && isEmpty ? html`<div class="notice"><p>Nothing matches “${text}”.</p></div>` : ''}
-${
-  products && products.total > 0
-    ? html`<section aria-labelledby="products"><h2 id="products">Products</h2>
-<ul class="cards">${products.cards.map(renderProductCard)}</ul></section>`
-    : ''
-}
-${
-  found.length > 0
-    ? html`<section aria-labelledby="posts"><h2 id="posts">Blog</h2>
-<ul class="cards">${found.map(renderPostCard)}</ul></section>`
-    : ''
-}`,
+${renderGroup('products', 'Products', 'cards', cards.map(renderProductCard))}
+${renderGroup('posts', 'Blog', 'cards', posts.map(renderPostCard))}
+${renderGroup('pages', 'Pages', 'rows', pages.map(renderLinkRow))}
+${renderGroup('apps', 'My apps', 'rows', apps.map(renderLinkRow))}`,
   };
 }
 

@@ -8,7 +8,7 @@ import { readTermsField, renderTermsField } from './terms-field.ts';
 
 /** Terms of a product, which a developer accepts with the first request of access under a version. */
 
-async function findOpenTerms({ ID }: StoredProduct, { visitor }: SiteRequest, { portal }: SiteServices) {
+async function findProductTerms({ ID }: StoredProduct, { visitor }: SiteRequest, { portal }: SiteServices) {
   const current = await portal.terms.findCurrent(ID);
   return current && !(await portal.terms.hasAccepted(visitor.user!.ID, current.ID)) ? current : undefined;
 }
@@ -19,7 +19,7 @@ export async function renderProductTerms(
   request: SiteRequest,
   services: SiteServices,
 ): Promise<Markup | ''> {
-  const open = await findOpenTerms(product, request, services);
+  const open = await findProductTerms(product, request, services);
   return open ? html`<h2>Terms</h2>${renderTermsField(open, errors, `terms of ${displayName(product)}`)}` : '';
 }
 
@@ -30,7 +30,7 @@ export async function acceptProductTerms(
   request: SiteRequest,
   services: SiteServices,
 ): Promise<boolean> {
-  const open = await findOpenTerms(product, request, services);
+  const open = await findProductTerms(product, request, services);
   readTermsField(request.form, open, errors);
   if (!open) return true;
   if (errors.has('terms')) return false;

@@ -12,7 +12,7 @@ import { readTermsField, renderTermsField, termsPath } from './terms-field.ts';
 const acceptPath = '/portal/private/terms';
 
 /** The version in force that a developer has not accepted; administrators of the portal make the terms. */
-async function findOpenTerms({ user, rights }: SiteVisitor, { portal }: SiteServices) {
+export async function findOpenTerms({ user, rights }: SiteVisitor, { portal }: SiteServices) {
   if (rights.kind !== 'developer') return undefined;
   const current = await portal.terms.findCurrent();
   return current && !(await portal.terms.hasAccepted(user!.ID, current.ID)) ? current : undefined;

@@ -1,3 +1,4 @@
+import { toJsonFile } from '../json/json-file.ts';
 import type { Markup } from '../markup.ts';
 import type { SiteFields, SiteFile, SiteRequest, SiteServices } from '../page.ts';
 import { canTry, needsCertificate, type TryOutcome, type TryTarget } from './try-call.ts';
@@ -42,8 +43,4 @@ export async function renderTrySection(
 }
 
 /** Result for the script of the page. */
-export const toJsonReply = (outcome: TryOutcome): SiteFile => ({
-  file: JSON.stringify(outcome),
-  type: 'application/json; charset=utf-8',
-  status: outcome.status,
-});
+export const toJsonReply = (outcome: TryOutcome): SiteFile => toJsonFile(outcome, outcome.status);

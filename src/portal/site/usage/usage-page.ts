@@ -14,12 +14,20 @@ import { type AppUsage, type AppUsageCount, readAppUsage } from './app-usage.ts'
 const ranges = [7, 30, 90] as const;
 const chart = { width: 720, height: 160, gap: 2 } as const;
 
-async function respond({ query, visitor }: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {
+/** Usage of the apps and days of a query; undefined for an app that is not visible. */
+export async function findUsage({ query, visitor }: SiteRequest, services: SiteServices) {
   const apps = await listPageApps(visitor, services);
   const chosen = query('app') ? apps.filter(({ ID }) => String(ID) === query('app')) : apps;
   if (query('app') && chosen.length === 0) return undefined;
   const days = ranges.find(it => String(it) === query('days')) ?? ranges[0];
-  const usage = await readAppUsage(chosen, days, services);
+  return { apps, days, usage: await readAppUsage(chosen, days, services) };
+}
+
+async function respond(request: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {
+  const found = await findUsage(request, services);
+  if (!found) return undefined;
+  const { apps, days, usage } = found;
+  const { query } = request;
   return {
     title: 'Analytics',
     section: 'apps',

@@ -1,0 +1,23 @@
+import type { SitePage, SiteRequest, SiteServices } from '../page.ts';
+import { findOpenTerms } from '../terms/terms-page.ts';
+import { toJsonFile } from './json-file.ts';
+
+/** JSON twins of private pages, for scripts with the session of a developer. */
+export const jsonApiPath = '/portal/private/api';
+
+const refuse = (status: number, error: string) => toJsonFile({ errors: [error] }, status);
+
+type ReadJson = (request: SiteRequest, services: SiteServices) => Promise<unknown>;
+
+/** A twin: undefined is 404, as for what is not visible. Errors are JSON, where a page sends its visitor to the sign-in. */
+export const createJsonPage = (path: string, read: ReadJson): SitePage => ({
+  method: 'GET',
+  path: `${jsonApiPath}/${path}`,
+  access: 'all',
+  async respond(request, services) {
+    if (!request.visitor.user) return refuse(401, 'Sign in first');
+    if (await findOpenTerms(request.visitor, services)) return refuse(403, 'Accept the new terms of use first');
+    const value = await read(request, services);
+    return value === undefined ? refuse(404, 'Not found') : toJsonFile(value);
+  },
+});

@@ -1,0 +1,100 @@
+import type { StoredAccessRequest } from '../../access-requests/schema.ts';
+import type { StoredApp } from '../../apps/schema.ts';
+import { neverExpires, type StoredCredential } from '../../credentials/schema.ts';
+import { formatOptionalTime } from '../../shapes.ts';
+import { findVisibleUsers } from '../../visibility/kinds.ts';
+import { findPageApp, listPageApps } from '../apps/own-apps.ts';
+import type { SiteFields, SitePage, SiteRequest, SiteServices } from '../page.ts';
+import { findSearchResults } from '../pages/search.ts';
+import { findUsage } from '../usage/usage-page.ts';
+import { createJsonPage } from './json-page.ts';
+
+/** Rows of a list. */
+const maxRows = 1000;
+
+const toApp = ({ ID, Name, Description, Visibility, UserID, CreatedAt }: StoredApp) => ({
+  ...{ ID, Name, Description, Visibility, UserID },
+  CreatedAt: formatOptionalTime(CreatedAt),
+});
+
+const toRequest = (it: StoredAccessRequest) => ({
+  ...{ ID: it.ID, AppID: it.AppID, Status: it.Status, Reason: it.Reason ?? '', Changes: it.Changes ?? 0 },
+  ...{ PlanID: it.PlanID, Plan: it.Names.plan, ProductIDs: it.ProductIDs, Products: it.Names.products },
+  CreatedAt: formatOptionalTime(it.CreatedAt),
+  UpdatedAt: formatOptionalTime(it.UpdatedAt),
+});
+
+/** Without the key and the secret, which a page shows once. */
+const toCredential = (it: StoredCredential, { AppID, PlanID, ProductIDs }: StoredAccessRequest) => ({
+  ...{ ID: it.ID, AccessRequestID: it.AccessRequestID, AppID, PlanID, ProductIDs },
+  Kind: it.Client ? 'oauth' : 'key',
+  CredentialHash: it.CredentialHash,
+  OAuthClientID: it.Client?.ClientID ?? '',
+  Expires: it.Expires === 0 ? neverExpires : formatOptionalTime(it.Expires),
+  FormerKeyUntil: it.Former ? formatOptionalTime(it.Former.Until || undefined) : '',
+  CreatedAt: formatOptionalTime(it.CreatedAt),
+});
+
+/** Apps of a list: all of the visitor, or that of `app`; undefined where that one is not visible. */
+async function listApps(query: SiteFields, { visitor }: SiteRequest, services: SiteServices) {
+  const apps = (await listPageApps(visitor, services)).toReversed();
+  const chosen = query('app') === '' ? apps : apps.filter(({ ID }) => String(ID) === query('app'));
+  return query('app') !== '' && chosen.length === 0 ? undefined : chosen.slice(0, maxRows);
+}
+
+async function listRequests(request: SiteRequest, services: SiteServices) {
+  const apps = await listApps(request.query, request, services);
+  return apps && services.portal.accessRequests.listOfApps(apps.map(({ ID }) => ID));
+}
+
+async function readMe({ visitor }: SiteRequest, { portal }: SiteServices) {
+  const { ID, Email, First, Last, Role, OrganisationID } = visitor.user!;
+  const organisation = OrganisationID === 0 ? undefined : await portal.organisations.get(OrganisationID);
+  return {
+    ...{ ID, Email, First, Last, Role, OrganisationID },
+    Organisation: organisation?.Name ?? '',
+    UnreadNotifications: visitor.unread ?? 0,
+    CSRFToken: visitor.csrfToken,
+  };
+}
+
+async function readCredentials(request: SiteRequest, services: SiteServices) {
+  const requests = await listRequests(request, services);
+  if (!requests) return undefined;
+  const requestOf = new Map(requests.map(it => [it.ID, it]));
+  return (await services.portal.credentials.ofRequests([...requestOf.keys()]))
+    .slice(-maxRows)
+    .map(it => toCredential(it, requestOf.get(it.AccessRequestID)!));
+}
+
+async function readMembers({ visitor }: SiteRequest, services: SiteServices) {
+  if (visitor.rights.kind !== 'developer') return [];
+  return (await findVisibleUsers(visitor.rights, services))
+    .slice(0, maxRows)
+    .map(({ ID, Email, First, Last, Role, Active, CreatedAt }) => ({
+      ...{ ID, Email, First, Last, Role, Active },
+      CreatedAt: formatOptionalTime(CreatedAt),
+    }));
+}
+
+async function readNotifications({ visitor }: SiteRequest, { portal }: SiteServices) {
+  return (await portal.notifications.ofUser(visitor.user!.ID)).map(({ ID, Kind, Title, Path, IsRead, CreatedAt }) => ({
+    ...{ ID, Kind, Title, Path, IsRead },
+    CreatedAt: formatOptionalTime(CreatedAt),
+  }));
+}
+
+export const jsonPages: readonly SitePage[] = [
+  createJsonPage('me', readMe),
+  createJsonPage('apps', async (request, services) => (await listApps(request.query, request, services))?.map(toApp)),
+  createJsonPage('apps/:id', async ({ params, visitor }, services) => {
+    const found = await findPageApp(params.id!, visitor, services);
+    return found && { ...toApp(found.app), CanEdit: found.canEdit };
+  }),
+  createJsonPage('requests', async (request, services) => (await listRequests(request, services))?.map(toRequest)),
+  createJsonPage('credentials', readCredentials),
+  createJsonPage('members', readMembers),
+  createJsonPage('usage', async (request, services) => (await findUsage(request, services))?.usage),
+  createJsonPage('notifications', readNotifications),
+  createJsonPage('search', findSearchResults),
+];
