@@ -25,7 +25,7 @@ const maxComparedPages = 200;
 
 const readText = ({ query }: SiteRequest) => query('q').trim().slice(0, 100);
 
-/** What a visitor finds by a text, in groups; nothing without one. */
+/** Results of a text for the visitor, in groups; none without a text. */
 async function search(request: SiteRequest, services: SiteServices) {
   const text = readText(request);
   if (text === '') return { cards: [], posts: [], pages: [], apps: [] };
