@@ -88,9 +88,7 @@ export function createSignInTokenStore(records: Records, vault: Vault) {
       return row && toStoredToken(row);
     },
 
-    findOfOwner: (purpose: TokenPurpose, ownerId: string, nowMs: number) =>
-      findNewest(records, purpose, ownerId, nowMs),
-
+    findOfOwner: createOwnerSearch(records),
     /** Deletes a token: true for the first use only, also concurrently. */
     async use({ digest }: StoredSignInToken): Promise<boolean> {
       const query = records.db.deleteFrom('sign_in_tokens').where('digest', '=', digest);
@@ -119,24 +117,21 @@ export function createSignInTokenStore(records: Records, vault: Vault) {
   };
 }
 
-/** Newest token of an owner that has not expired. */
-async function findNewest(
-  records: Records,
-  purpose: TokenPurpose,
-  ownerId: string,
-  nowMs: number,
-): Promise<StoredSignInToken | undefined> {
-  const row = await records.db
-    .selectFrom('sign_in_tokens')
-    .selectAll()
-    .where('user_id', '=', ownerId)
-    .where('purpose', '=', purpose)
-    .where('expires_at', '>', nowMs)
-    .orderBy('created_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row && toStoredToken(row);
-}
+/** Finds the newest token of an owner that has not expired. */
+const createOwnerSearch =
+  (records: Records) =>
+  async (purpose: TokenPurpose, ownerId: string, nowMs: number): Promise<StoredSignInToken | undefined> => {
+    const row = await records.db
+      .selectFrom('sign_in_tokens')
+      .selectAll()
+      .where('user_id', '=', ownerId)
+      .where('purpose', '=', purpose)
+      .where('expires_at', '>', nowMs)
+      .orderBy('created_at', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return row && toStoredToken(row);
+  };
 
 async function removeSurplus(records: Records, ownerId: string, purpose: TokenPurpose): Promise<void> {
   const newest = records.db
