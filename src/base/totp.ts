@@ -72,3 +72,8 @@ const recoveryAlphabet = 'abcdefghjkmnpqrstuvwxyz023456789';
 /** A recovery code: 80 random bits in four groups, for a person to write down. */
 export const createRecoveryCode = (): string =>
   Array.from({ length: 4 }, () => Array.from({ length: 4 }, () => recoveryAlphabet[randomInt(32)]).join('')).join('-');
+
+const recoveryCodeCount = 10;
+
+/** Recovery codes of an account, shown once. */
+export const createRecoveryCodeSet = (): string[] => Array.from({ length: recoveryCodeCount }, createRecoveryCode);

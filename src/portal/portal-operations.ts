@@ -34,6 +34,7 @@ import { productImageOperations } from './products/image-operations.ts';
 import { productOperations } from './products/operations.ts';
 import { specOperations } from './products/spec-operations.ts';
 import { providerOperations } from './providers/operations.ts';
+import { removePortalSecondFactor } from './second-factor/operations.ts';
 import { tagOperations } from './tags/operations.ts';
 import { productTagOperations } from './tags/product-operations.ts';
 import { termsOperations } from './terms/operations.ts';
@@ -68,6 +69,7 @@ export const portalOperations = [
   ...inviteCodeOperations,
   ...termsOperations,
   ...portalUserOperations,
+  removePortalSecondFactor,
   ...portalSessionOperations,
   ...userAttributeOperations,
   ...attributeOperations,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createRecoveryCode, createTotpSecret, findTotpStep, formatTotpUri, normalizeCode } from '#base/totp.ts';
+import { createRecoveryCodeSet, createTotpSecret, findTotpStep, formatTotpUri, normalizeCode } from '#base/totp.ts';
 import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as refusal } from '#operations/problems.ts';
@@ -26,8 +26,6 @@ const declared = { surface: 'dashboard', noun: 'session', permission: 'any user'
 /** Bodies have passwords, which no policy agent gets. */
 const withPassword = { ...declared, ignoresRules: true } as const;
 const issuer = 'Gatewright';
-const recoveryCodeCount = 10;
-const createRecoveryCodes = () => Array.from({ length: recoveryCodeCount }, createRecoveryCode);
 export const confirmation = z.object({ password: typedPassword, otp: typedCode.optional() });
 /** Problems of a confirmation; a user who signed on without an account has none to confirm. */
 export const factorConfirmationProblems = [
@@ -97,7 +95,7 @@ export const confirmTotp = operation({
       const step = findTotpStep(secret, normalizeCode(body.otp), clock.now());
       if (step === undefined) throw problem.code_wrong();
       counted.succeed();
-      const codes = createRecoveryCodes();
+      const codes = createRecoveryCodeSet();
       await factors.activateTotp(user, secret, step, codes, clock.now());
       await sessions.removeOthers(user.id, actor.sessionId);
       return { recovery_codes: codes };
@@ -120,7 +118,7 @@ export const renewRecoveryCodes = operation({
     audit(actor.id);
     const user = await findCaller(services, actor);
     await reauthenticate(services, user, body, address);
-    const codes = createRecoveryCodes();
+    const codes = createRecoveryCodeSet();
     await changeFactors(services, actor, async it => {
       if ((await services.factors.findTotpSecret(it.id, 'totp')) === undefined) throw problem.totp_missing();
       await services.factors.replaceRecoveryCodes(it, codes, services.clock.now());

@@ -71,6 +71,11 @@ function createTotpSecrets(
       return row && vault.open(row.body, totpPurpose);
     },
 
+    async hasTotp(userId: string): Promise<boolean> {
+      const query = records.db.selectFrom('user_factors').select('id').where('user_id', '=', userId);
+      return (await query.where('kind', '=', 'totp').executeTakeFirst()) !== undefined;
+    },
+
     async setPendingTotp(owner: Owner, secret: string, nowMs: number): Promise<void> {
       const row = { reference: owner.id, usedAt: 0, body: vault.seal(secret, totpPurpose) };
       await records.write(async () => {

@@ -17,23 +17,34 @@ export interface FactorServices {
 
 export type FactorResult = 'accepted' | 'missing' | 'wrong';
 
-/** Verifies the second factor of a user: a TOTP code or a recovery code, each of them once. */
-export async function verifySecondFactor(
-  { factors, signInLimit, accountMails, clock }: FactorServices,
-  user: StoredUser,
+/** Verifies the second factor of an account: a TOTP code or a recovery code, each of them once. */
+export async function verifyFactorCode(
+  { factors, signInLimit, clock }: Pick<FactorServices, 'factors' | 'signInLimit' | 'clock'>,
+  userId: string,
   otp: string | undefined,
 ): Promise<FactorResult> {
-  const secret = await factors.findTotpSecret(user.id, 'totp');
+  const secret = await factors.findTotpSecret(userId, 'totp');
   if (secret === undefined) return 'accepted';
   if (otp === undefined) return 'missing';
-  const counted = signInLimit.beginCode(user.id);
+  const counted = signInLimit.beginCode(userId);
   const code = normalizeCode(otp);
   const step = findTotpStep(secret, code, clock.now());
   const isAccepted =
-    step === undefined ? await factors.useRecoveryCode(user.id, code) : await factors.useTotpStep(user.id, step);
+    step === undefined ? await factors.useRecoveryCode(userId, code) : await factors.useTotpStep(userId, step);
   if (isAccepted) counted.succeed();
-  else if (signInLimit.isCodeLimited(user.id)) accountMails.notify(user, 'codes-limited');
   return isAccepted ? 'accepted' : 'wrong';
+}
+
+/** Verifies the second factor of a dashboard user, who gets a mail where no further code is accepted. */
+export async function verifySecondFactor(
+  services: FactorServices,
+  user: StoredUser,
+  otp: string | undefined,
+): Promise<FactorResult> {
+  const result = await verifyFactorCode(services, user.id, otp);
+  if (result === 'wrong' && services.signInLimit.isCodeLimited(user.id))
+    services.accountMails.notify(user, 'codes-limited');
+  return result;
 }
 
 /**

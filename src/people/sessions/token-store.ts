@@ -12,6 +12,7 @@ export type TokenPurpose =
   | 'saml'
   | 'saml-logout'
   | 'saml-logout-request'
+  | 'portal-factor'
   | 'portal-reset'
   | 'portal-sign-up'
   | 'portal-sso'
@@ -51,6 +52,7 @@ const maxTokens: Readonly<Record<TokenPurpose, number>> = {
   saml: 1000,
   'saml-logout': 1000,
   'saml-logout-request': 1000,
+  'portal-factor': 5,
   'portal-reset': 5,
   'portal-sign-up': 5,
   'portal-sso': 1000,

@@ -26,11 +26,11 @@ function createToken(ownerId: string, body: string, services: AccountServices): 
   return signInTokens.insert({ purpose: 'portal-reset', orgId: '', ownerId, expiresAtMs, body }, clock.now());
 }
 
-/** Account as it is when a link is mailed: the link ends with a change of its address or password. */
-const digestAccount = ({ ID, Email, Password }: StoredPortalUser, { vault }: Pick<AccountServices, 'vault'>) =>
+/** Account as it is when a token is issued: the token ends with a change of its address or password. */
+export const digestAccount = ({ ID, Email, Password }: StoredPortalUser, { vault }: Pick<AccountServices, 'vault'>) =>
   vault.digest(JSON.stringify([ID, Email, Password]), accountPurpose);
 
-const isOfAccount = ({ body }: StoredSignInToken, user: StoredPortalUser, services: AccountServices) =>
+export const isOfAccount = ({ body }: StoredSignInToken, user: StoredPortalUser, services: AccountServices) =>
   constantTimeEqual(body, digestAccount(user, services));
 
 /** Path of the page on which a user sets a new password. */

@@ -114,6 +114,7 @@ async function linkAccount(
   if (isForAdministrators || user.Provider !== 'password') return user;
   const changed = { ...user, Provider: provider, Password: '', ResetPassword: false, UpdatedAt: clock.now() };
   await portal.users.change(id, () => changed);
+  await portal.factors.removeAll(toSessionOwner(id));
   await portal.sessions.removeOthers(toSessionOwner(id));
   await mailSecurityChange(user, 'The account was linked to single sign-on, and has no password from now on', services);
   return changed;

@@ -33,6 +33,7 @@ const User = UserRow.extend({
   APITokenCreatedAt: z.string(),
   Organisation: z.string(),
   ResetPassword: z.boolean(),
+  SecondFactor: z.boolean().describe('Signing in needs a code of an authenticator app'),
   Teams: z.array(Team),
   CreatedAt: z.string(),
   UpdatedAt: z.string(),
@@ -40,7 +41,7 @@ const User = UserRow.extend({
 
 async function loadUserView(
   user: StoredPortalUser,
-  { portal: { teams, organisations } }: Services,
+  { portal: { teams, organisations, factors } }: Services,
 ): Promise<z.input<typeof User>> {
   const teamsOfUser = await teams.byIds(partnersOf(await teams.members.leftOf([user.ID]), user.ID));
   const members = await teams.members.rightOf([...teamsOfUser.keys()]);
@@ -53,6 +54,7 @@ async function loadUserView(
     APITokenCreatedAt: '',
     Organisation: organisation?.Name ?? '',
     ResetPassword: user.ResetPassword,
+    SecondFactor: await factors.hasTotp(toSessionOwner(user.ID)),
     Teams: [...teamsOfUser.values()].map(team => toTeamView(team, partnersOf(members, team.ID))),
     CreatedAt: formatOptionalTime(user.CreatedAt),
     UpdatedAt: formatOptionalTime(user.UpdatedAt),
@@ -176,7 +178,10 @@ function changeUser(
     };
     if (user.Provider !== 'password') Object.assign(user, { Password: '', ResetPassword: false });
     await portal.users.change(id, () => user);
-    if (user.Provider !== before.Provider) await portal.accountLinks.removeAll(linkOrganisation, toSessionOwner(id));
+    if (user.Provider !== before.Provider) {
+      await portal.accountLinks.removeAll(linkOrganisation, toSessionOwner(id));
+      await portal.factors.removeAll(toSessionOwner(id));
+    }
     const isRevoked = user.Provider !== before.Provider || (user.ResetPassword && !before.ResetPassword);
     if (password || !Active || isRevoked) await portal.sessions.removeOthers(toSessionOwner(id));
     if (body.Teams || OrganisationID !== before.OrganisationID)
@@ -231,6 +236,7 @@ const tryRemove = (id: number, services: DecisionServices): Promise<boolean> =>
     await portal.terms.removeOfUser(id);
     await portal.notifications.removeOfUser(id);
     await portal.accountLinks.removeAll(linkOrganisation, toSessionOwner(id));
+    await portal.factors.removeAll(toSessionOwner(id));
     await portal.changelog.removeOfUser(id);
     await portal.users.remove(id);
     return true;

@@ -27,7 +27,7 @@ const writable = z.object({
   ResetPassword: optionalMember(lenientBool).describe('The user sets a new password at the next sign-in to the portal'),
   Teams: optionalMember(references),
 });
-const readOnly = ['ID', 'JWTToken', 'APITokenCreatedAt', 'Organisation', 'CreatedAt', 'UpdatedAt'];
+const readOnly = ['ID', 'SecondFactor', 'JWTToken', 'APITokenCreatedAt', 'Organisation', 'CreatedAt', 'UpdatedAt'];
 export const PortalUserWrite = readOnlyMembers(writable, readOnly);
 export const PortalUserChange = readOnlyMembers(writable.omit({ CID: true }).partial({ Email: true }), [
   ...readOnly,

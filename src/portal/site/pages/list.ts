@@ -26,7 +26,9 @@ import { productPages } from './product.ts';
 import { profilePages } from './profile.ts';
 import { registerPages } from './register.ts';
 import { searchPages } from './search.ts';
+import { secondFactorPages } from './second-factor.ts';
 import { signInPages } from './sign-in.ts';
+import { signInCodePages } from './sign-in-code.ts';
 import { verifyPages } from './verify.ts';
 
 /** Every page of the site, except those of administrators. */
@@ -40,6 +42,7 @@ export const sitePages: readonly SitePage[] = [
   ...blogPages,
   ...searchPages,
   ...signInPages,
+  ...signInCodePages,
   ...signOnPages,
   ...registerPages,
   ...invitationPages,
@@ -52,6 +55,7 @@ export const sitePages: readonly SitePage[] = [
   ...checkoutPages,
   ...usagePages,
   ...profilePages,
+  ...secondFactorPages,
   ...memberListPages,
   ...invitePages,
   ...memberPages,

@@ -19,6 +19,7 @@ import {
 } from '../page.ts';
 import { formatDay } from '../words.ts';
 import { describeLimit, findNewPasswordErrors, renderNewPassword, renderRepeatedPassword } from './register.ts';
+import { renderSecondFactor } from './second-factor.ts';
 
 const passwordPath = `${profilePath}/password`;
 
@@ -55,7 +56,12 @@ ${message ? html`<p class="message" role="status">${message}</p>` : ''}
 <form class="form broad" method="post" action="${profilePath}"><h2>Name</h2>${csrf}
 ${name('first', 'First name', user.First, 'given-name')}${name('last', 'Last name', user.Last, 'family-name')}
 <button>Save name</button></form>
-${user.Provider === 'password' ? renderPasswordForm(csrf, services, errors) : ''}`,
+${
+  user.Provider === 'password'
+    ? html`${renderPasswordForm(csrf, services, errors)}
+${await renderSecondFactor(user, request.visitor.csrfToken, services)}`
+    : ''
+}`,
   } satisfies SiteDocument;
 }
 

@@ -1,5 +1,4 @@
 import { toAddressKey } from '#base/address-key.ts';
-import { constantTimeEqual } from '#base/constant-time.ts';
 import { hashDummyPassword, verifyPassword } from '#base/passwords.ts';
 import { Problem } from '#base/problems.ts';
 import { problem as sessionProblem } from '#people/sessions/problems.ts';
@@ -24,7 +23,9 @@ import {
 import { renderDirectoryForm } from '../sign-on/directory-form.ts';
 import { listSignOnOptions, type SignOnOption } from '../sign-on/sign-on-profiles.ts';
 import { formatSiteCookie, sessionCookieName } from '../visitor.ts';
+import { completeSignIn } from './complete-sign-in.ts';
 import { forgottenPath } from './forgotten-password.ts';
+import { renderCodeStep } from './sign-in-code.ts';
 
 /** Longer values are no address or password of an account. */
 const maxFieldChars = 1024;
@@ -87,23 +88,10 @@ async function verifyUser(email: string, password: string, address: string, { po
   return { user, isVerified: canMatch && (await verifyPassword(password, user.Password, flow)) && user.Active };
 }
 
-/** Session of a verified user; none where the account has changed since. A session of before ends (session fixation). */
-function openSiteSession(verified: StoredPortalUser, request: SiteRequest, { portal, records, clock }: SiteServices) {
-  const { address, userAgent, visitor } = request;
-  return records.write(async () => {
-    const user = await portal.users.lock(verified.ID);
-    if (!user?.Active || user.ResetPassword || user.Provider !== verified.Provider) return undefined;
-    if (!constantTimeEqual(user.Password, verified.Password)) return undefined;
-    if (visitor.user) await portal.sessions.remove(toSessionOwner(visitor.user.ID), visitor.sessionId);
-    const session = { orgId: '', userId: toSessionOwner(user.ID), address, userAgent };
-    return (await portal.sessions.insert(session, clock.now())).token;
-  });
-}
-
 const refusal = 'The address or the password is wrong, or the account is not active.';
 
 async function submit(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
-  const { form, address, isSecure } = request;
+  const { form, address } = request;
   const email = form('login').trim().toLowerCase();
   if (email === '' || email.length > maxFieldChars || form('password').length > maxFieldChars)
     return renderSignIn(request, services, refusal, 401);
@@ -115,18 +103,23 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
     return renderSignIn(request, services, error.message, error.status);
   }
   const { user, isVerified } = await verifyUser(email, form('password'), address, services);
-  const needsReset = isVerified && user!.ResetPassword;
-  const token = isVerified && !needsReset ? await openSiteSession(user!, request, services) : undefined;
-  const status = needsReset || token ? 303 : 401;
-  await auditForm('signInToPortal', request, user, status, services);
-  if (needsReset) {
-    attempt.succeed();
-    return { redirect: await createResetPath(user!, services) };
+  const reply = isVerified ? await continueSignIn(user!, request, services) : undefined;
+  if (!reply) {
+    await auditForm('signInToPortal', request, user, 401, services);
+    return renderSignIn(request, services, refusal, 401);
   }
-  if (!token) return renderSignIn(request, services, refusal, status);
   attempt.succeed();
-  const cookie = formatSiteCookie(sessionCookieName, token, services.settings['sessions.max_age_seconds'], isSecure);
-  return { redirect: readNextPath(form('next')), cookies: [cookie] };
+  return reply;
+}
+
+/** Next step after the right password: a new one, the code of the second factor, or the session. */
+async function continueSignIn(user: StoredPortalUser, request: SiteRequest, services: SiteServices) {
+  if (user.ResetPassword) {
+    await auditForm('signInToPortal', request, user, 303, services);
+    return { redirect: await createResetPath(user, services) };
+  }
+  if (await services.portal.factors.hasTotp(toSessionOwner(user.ID))) return renderCodeStep(user, request, services);
+  return completeSignIn(user, request, services);
 }
 
 async function signOut(request: SiteRequest, services: SiteServices): Promise<SiteReply> {

@@ -1,9 +1,11 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { MailPlus } from 'lucide-react';
+import { MailPlus, ShieldOff } from 'lucide-react';
+import { useState } from 'react';
 import { StatusPill } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
+import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { DualList } from '../../kit/dual-list.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import type { PickItem } from '../../kit/pick-list.tsx';
@@ -129,11 +131,46 @@ function SendInviteButton({ userId }: { userId: string }) {
   );
 }
 
-function UserActions({ user: { ID, Email } }: { user: Pick<PortalUser, 'ID' | 'Email'> }) {
+/** Removes the authenticator app of a user who lost it. */
+function RemoveFactorButton({ user: { ID, Email } }: { user: PortalUser }) {
+  const [isOpen, setOpen] = useState(false);
+  const remove = useWrite('DELETE /portal-api/users/{user_id}/second-factor', refreshed);
+  const toasts = useToasts();
+  const run = () =>
+    remove.mutate(
+      { given: { params: { user_id: String(ID) } } },
+      {
+        onSuccess: () => toasts.showSuccess(own.factorRemoved),
+        onError: error => toasts.showError(error.message),
+        onSettled: () => setOpen(false),
+      },
+    );
+  return (
+    <>
+      <Button icon={ShieldOff} onClick={() => setOpen(true)}>
+        {own.removeFactor}
+      </Button>
+      <ConfirmDialog
+        isOpen={isOpen}
+        tier={2}
+        title={own.removeFactorOf(Email)}
+        consequence={own.removeFactorConsequence}
+        action={own.removeFactor}
+        isBusy={remove.isPending}
+        onConfirm={run}
+        onClose={() => setOpen(false)}
+      />
+    </>
+  );
+}
+
+function UserActions({ user }: { user: PortalUser }) {
+  const { ID, Email, SecondFactor } = user;
   const remove = useWrite('DELETE /portal-api/users/{user_id}', ['GET /portal-api/users', 'GET /portal-api/apps']);
   return (
     <>
       <SendInviteButton userId={String(ID)} />
+      {SecondFactor && <RemoveFactorButton user={user} />}
       <DeleteButton
         label={adminTexts.forms.delete}
         action={own.deleteAction(Email)}

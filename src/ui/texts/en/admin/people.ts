@@ -40,6 +40,10 @@ export const portalUserTexts = {
   deleteAction: (email: string) => `Delete user ${email}`,
   deleteConsequence: 'All apps of the user are deleted, and their keys refused at once.',
   deleted: 'The user was deleted',
+  removeFactor: 'Remove second factor',
+  removeFactorOf: (email: string) => `Remove the second factor of ${email}`,
+  removeFactorConsequence: 'The user signs in with the password alone until another authenticator app is added.',
+  factorRemoved: 'The second factor was removed',
 } as const;
 
 export const organisationTexts = {
