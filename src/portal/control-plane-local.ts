@@ -1,6 +1,7 @@
 import { parsePem } from '#access/certificates/pem.ts';
 import type { CertificateStore } from '#access/certificates/store.ts';
 import { changeKey, issueKey, type KeyServices, revokeKey } from '#access/keys/issue.ts';
+import { withLiveQuota } from '#access/keys/live-quota.ts';
 import { checkPolicy, newPolicy } from '#access/policies/new-policy.ts';
 import { type ApiServices, changeApi, checkDefinition } from '#apis/api/changes.ts';
 import { toModel } from '#apis/api/rules.ts';
@@ -93,8 +94,13 @@ type CallAsProvider = <T>(work: (orgId: string) => Promise<T>) => Promise<T>;
 function createKeyCalls(
   services: LocalPlaneServices,
   asProvider: CallAsProvider,
-): Pick<ControlPlane, 'createKey' | 'expireKey' | 'changeKey' | 'deleteKey'> {
+): Pick<ControlPlane, 'readKey' | 'createKey' | 'expireKey' | 'changeKey' | 'deleteKey'> {
   return {
+    readKey: keyId =>
+      asProvider(async org => {
+        const stored = await services.keys.get(org, keyId);
+        return stored && (await withLiveQuota(services, stored)).key;
+      }),
     createKey: (key, keyName) =>
       asProvider(async org => {
         const { key_id, key_hash, data } = await issueKey(services, org, key, { name: keyName });

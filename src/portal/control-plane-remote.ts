@@ -104,9 +104,10 @@ async function writeDefinition(
 function createKeyCalls(
   { call, callMaybe }: DashboardCalls,
   toSegment: (id: string) => string,
-): Pick<ControlPlane, 'createKey' | 'expireKey' | 'changeKey' | 'deleteKey'> {
+): Pick<ControlPlane, 'readKey' | 'createKey' | 'expireKey' | 'changeKey' | 'deleteKey'> {
   const keyPath = (id: string) => `/api/keys/${toSegment(id)}`;
   return {
+    readKey: async keyId => (await callMaybe(KeyEnvelope, 'GET', keyPath(keyId)))?.data,
     async createKey(key, name) {
       const path = name === undefined ? '/api/keys' : keyPath(name);
       const { key_id, key_hash, data } = await call(KeyEnvelope, 'POST', path, key);

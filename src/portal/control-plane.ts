@@ -52,6 +52,8 @@ export interface ControlPlane {
   apis(ids: readonly string[]): Promise<ReadonlyMap<string, ApiFacts>>;
   /** Lets an API accept the tokens of an issuer, with the policies of their scopes. Idempotent: others are kept. */
   addTokenIssuer(apiId: string, issuer: TokenIssuer): Promise<void>;
+  /** The key with its current `quota_remaining` and `quota_renews`; undefined where it does not exist. */
+  readKey(keyId: string): Promise<Key | undefined>;
   /** With `name`, the key of this name; refused where it exists. */
   createKey(key: Key, name?: string): Promise<ProviderKey>;
   /** Lets a key expire at a Unix time, unless it does earlier; its counters go on. Absence is no error. */

@@ -5,6 +5,7 @@ import type { Mailer } from '#base/mailer.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { createDeliveryStore } from '#events/deliveries/store.ts';
+import { createFactorStore } from '#people/sessions/factor-store.ts';
 import { createSessionStore } from '#people/sessions/store.ts';
 import { createAccountLinkStore } from '#people/single-sign-on/account-link-store.ts';
 import type { Records } from '#storage/records.ts';
@@ -45,6 +46,7 @@ import { createThemeReader } from './themes/active-theme.ts';
 import { createThemeStore } from './themes/store.ts';
 import { createPortalUserStore } from './users/store.ts';
 import { createPortalNotifier } from './webhooks/notify.ts';
+import { createPlanReporter, createProductReporter } from './webhooks/offer-events.ts';
 import { createPortalWebhookStore } from './webhooks/store.ts';
 
 export type PortalStores = ReturnType<typeof createPortalStores>;
@@ -63,6 +65,8 @@ interface StoreServices {
 /** Stores of publishing and access. */
 export function createPortalStores({ records, vault, clock, settings, mailer, log, node }: StoreServices) {
   const webhooks = createPortalWebhookStore(records, vault);
+  const deliveries = createDeliveryStore(records);
+  const notify = createPortalNotifier({ webhooks, deliveries, vault, clock, settings });
   const teams = createTeamStore(records);
   const files = createPortalFileStore(records);
   const themes = createThemeStore(records, files);
@@ -84,8 +88,8 @@ export function createPortalStores({ records, vault, clock, settings, mailer, lo
     oauthProviders: createOauthProviderStore(records, vault),
     clientTypes: createClientTypeStore(records),
     registeredClients,
-    products: createProductStore(records),
-    plans: createPlanStore(records),
+    products: createProductStore(records, createProductReporter(notify)),
+    plans: createPlanStore(records, createPlanReporter(notify)),
     catalogues: createCatalogueStore(records),
     teams,
     organisations: createPortalOrganisationStore(records, teams, clock),
@@ -102,6 +106,8 @@ export function createPortalStores({ records, vault, clock, settings, mailer, lo
     sendMail: createPortalMails({ mails, notifications, users, readTheme, mailer, settings, clock, log }),
     /** Browser sessions of the site. */
     sessions: createSessionStore(records, vault, settings, 'portal'),
+    /** Authenticator apps of users of the portal, by the owner of their sessions. */
+    factors: createFactorStore(records, vault),
     /** Users of identity providers whom accounts of the portal are linked to. */
     accountLinks: createAccountLinkStore(records, vault),
     attributes: createAttributeStore(records),
@@ -112,7 +118,7 @@ export function createPortalStores({ records, vault, clock, settings, mailer, lo
     credentials: createCredentialStore(records, vault, registeredClients),
     customCredentials: createCustomCredentialStore(records, vault, registeredClients),
     /** Queues portal webhook deliveries in the transaction of the change. */
-    notify: createPortalNotifier({ webhooks, deliveries: createDeliveryStore(records), vault, clock, settings }),
+    notify,
   };
 }
 

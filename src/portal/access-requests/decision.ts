@@ -145,8 +145,8 @@ export async function completeApproval(
         CreatedAt: now,
       });
       if (isNew) await portal.notify('AccessRequestCreated', portalMessages.accessRequest(request));
-      await portal.notify('AccessRequestApproved', portalMessages.accessRequest(decided));
       await portal.notify('CredentialRegistered', portalMessages.credential(credential, decided));
+      await portal.notify('AccessRequestApproved', portalMessages.accessRequest(decided));
       await mailApproved(decided, services);
     });
   } catch (error) {

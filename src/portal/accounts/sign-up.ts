@@ -8,6 +8,7 @@ import { readPortalUrl } from '../portal-url.ts';
 import { problem } from '../problems.ts';
 import { hashCheckedPassword, insertUser } from '../users/creation.ts';
 import type { StoredPortalUser } from '../users/schema.ts';
+import { portalMessages } from '../webhooks/notify.ts';
 import { sendAccountMail } from './account-mails.ts';
 import { type AccountServices, canSignUp } from './account-services.ts';
 
@@ -112,6 +113,7 @@ async function createSignedUp(signUp: SignUp, services: AccountServices): Promis
     const { id: TermsID, address: Address, acceptedAt: AcceptedAt } = signUp.terms;
     await portal.terms.accept({ TermsID, UserID: created.ID, Email: created.Email, Address, AcceptedAt });
   }
+  await portal.notify('UserVerified', portalMessages.user(created, await portal.attributes.listValues(created.ID)));
   await mailWelcome(created, services);
   if (!created.Active) await mailWaiting(created, services);
   return created;

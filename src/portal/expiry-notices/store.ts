@@ -1,6 +1,8 @@
 import type { Records } from '#storage/records.ts';
 
 export type ExpiryStage = 'expiring' | 'expired';
+/** Periods of a quota that end within this time of each other are the same: counters of Redis round their end. */
+const maxPeriodDriftMs = 5000;
 
 /** Members of a credential that a notice needs; its key stays sealed. */
 export interface ExpiringCredential {
@@ -41,6 +43,20 @@ export function createExpiryNoticeStore(records: Records) {
             .columns(['credential_id', 'stage'])
             .doUpdateSet({ expires_at: expiresAtMs })
             .where('portal_expiry_notices.expires_at', '!=', expiresAtMs),
+        )
+        .executeTakeFirst();
+      return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+    },
+    /** Marks a threshold of a quota as reported: true for the first time in a period, which ends at this time. */
+    async markQuota(credentialId: number, percent: number, renewsAtMs: number): Promise<boolean> {
+      const { numInsertedOrUpdatedRows } = await records.db
+        .insertInto('portal_expiry_notices')
+        .values({ credential_id: credentialId, stage: `quota ${percent}`, expires_at: renewsAtMs })
+        .onConflict(it =>
+          it
+            .columns(['credential_id', 'stage'])
+            .doUpdateSet({ expires_at: renewsAtMs })
+            .where('portal_expiry_notices.expires_at', '<', renewsAtMs - maxPeriodDriftMs),
         )
         .executeTakeFirst();
       return (numInsertedOrUpdatedRows ?? 0n) > 0n;

@@ -113,6 +113,7 @@ async function createInvited(
   };
   const place = { organisationId: invitation.OrganisationID, teams: await findTeams(invitation, services) };
   const created = await insertUser(user, place, services);
+  await services.portal.notify('UserVerified', portalMessages.user(created));
   await mailWelcome(created, services);
   return created;
 }
@@ -125,11 +126,9 @@ async function activateUser(
   const names = { First: first, Last: last };
   const active = { ...user, ...names, Password: password, ResetPassword: false, Active: true, UpdatedAt: clock.now() };
   await portal.users.change(user.ID, () => active);
-  if (!user.Active)
-    await portal.notify(
-      'UserAccountActivated',
-      portalMessages.user(active, await portal.attributes.listValues(user.ID)),
-    );
+  const message = portalMessages.user(active, await portal.attributes.listValues(user.ID));
+  await portal.notify('UserVerified', message);
+  if (!user.Active) await portal.notify('UserAccountActivated', message);
   return active;
 }
 

@@ -289,6 +289,27 @@ const accessMails = {
     ),
     sample: expirySample,
   },
+  quota: {
+    trigger: 'Quota of a credential used to 75, 90 or 100 %',
+    recipient: 'user',
+    theme: 'mailers/quota',
+    subject: '{{.app}} used {{.percent}}% of its quota',
+    text: joinParagraphs(
+      'The key of {{.app}} with the hash {{.credential.hash}} used {{.used}} of the {{.max}} requests of its plan ' +
+        '{{.plan}}.{{if .renews}} The quota renews at {{.renews}}.{{else}} The quota does not renew.{{end}}',
+      '{{.app_url}}',
+    ),
+    sample: {
+      app,
+      credential,
+      plan,
+      percent: 75,
+      used: 750,
+      max: 1000,
+      renews: '2030-01-31 12:00',
+      app_url: link('/portal/private/apps/5'),
+    },
+  },
 } as const satisfies Record<string, MailKind>;
 
 const productMails = {

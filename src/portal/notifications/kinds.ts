@@ -35,6 +35,7 @@ const notifiedMails: Partial<Record<MailName, NotifiedMail>> = {
   revoked: { kind: 'credentials', url: 'app_url' },
   keytoexpire: { kind: 'credentials', url: 'renew_url' },
   keyexpired: { kind: 'credentials', url: 'renew_url' },
+  quota: { kind: 'credentials', url: 'app_url' },
   announce: { kind: 'products', url: 'url' },
   organisation_approve: { kind: 'team', url: 'url' },
   organisation_reject: { kind: 'team', url: 'organisation_url' },

@@ -1,15 +1,17 @@
+import type { RecordChange } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import { createPageSearch } from '../search-store.ts';
 import type { StoredPlan } from './schema.ts';
 
-export function createPlanStore(records: Records) {
+export function createPlanStore(records: Records, reportChange: RecordChange) {
   const plans = createNumberedStore<'portal_plans', StoredPlan>(
     records,
     'portal_plans',
     it => ({ cid: it.CID, provider_id: it.ProviderID, reference_id: it.ReferenceID, name: it.Name }),
     problem.cid_taken,
+    reportChange,
   );
   return {
     ...plans,

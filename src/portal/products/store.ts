@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { createSortableId } from '#base/ids.ts';
+import type { RecordChange } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
@@ -8,7 +9,7 @@ import { toSlug } from '../shapes.ts';
 import type { StoredProduct } from './schema.ts';
 import { recordProductWords } from './word-store.ts';
 
-export function createProductStore(records: Records) {
+export function createProductStore(records: Records, reportChange: RecordChange) {
   const products = createNumberedStore<'portal_products', StoredProduct>(
     records,
     'portal_products',
@@ -22,7 +23,10 @@ export function createProductStore(records: Records) {
       featured: Number(it.Feature),
     }),
     problem.product_exists,
-    change => recordProductWords(records, change),
+    async change => {
+      await recordProductWords(records, change);
+      await reportChange(change);
+    },
   );
   return {
     ...products,

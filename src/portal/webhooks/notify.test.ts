@@ -83,7 +83,7 @@ onEveryEngine('portal webhook events', app => {
     const { app: owner, plan, product, requestId } = await aRequest(app());
     const pending = await aRequest(app(), { pending: true });
     await requestPortal(app(), 'PUT', `/portal-api/access_requests/${pending.requestId}/reject`);
-    const [created, approved, issued, asked, rejected] = (await told(5)) as [string, Record<string, unknown>][];
+    const [created, issued, approved, asked, rejected] = (await told(5)) as [string, Record<string, unknown>][];
     const about = { ID: requestId, AppID: owner.ID, ByUser: owner.UserID };
     const what = { ProductIDs: [product.ID], PlanID: plan.ID };
     assert.deepEqual(created, ['AccessRequestCreated', { ...about, Status: 'pending', ...what }]);

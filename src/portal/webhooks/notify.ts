@@ -9,6 +9,8 @@ import type { StoredApp } from '../apps/schema.ts';
 import type { StoredInvitation } from '../invitations/schema.ts';
 import type { StoredOrganisationRequest } from '../organisation-requests/schema.ts';
 import type { StoredPortalOrganisation } from '../organisations/schema.ts';
+import type { StoredPlan } from '../plans/schema.ts';
+import type { StoredProduct } from '../products/schema.ts';
 import type { StoredPortalUser } from '../users/schema.ts';
 import type { PortalEvent, Webhook } from './schema.ts';
 import type { PortalWebhookStore } from './store.ts';
@@ -53,6 +55,25 @@ export const portalMessages = {
     ByUser: it.InviterID,
     CustomAttributes: [],
   }),
+  product: (it: StoredProduct) => ({
+    ID: it.ID,
+    Name: it.Name,
+    DisplayName: it.DisplayName,
+    Path: it.Path,
+    ProviderID: it.ProviderID,
+    Status: it.Hidden ? 'hidden' : 'published',
+    CreatedAt: formatIsoTime(it.CreatedAt),
+    UpdatedAt: formatIsoTime(it.UpdatedAt),
+  }),
+  plan: (it: StoredPlan) => ({
+    ID: it.ID,
+    Name: it.Name,
+    DisplayName: it.DisplayName,
+    ProviderID: it.ProviderID,
+    Status: it.Hidden ? 'hidden' : 'published',
+    CreatedAt: formatIsoTime(it.CreatedAt),
+    UpdatedAt: formatIsoTime(it.UpdatedAt),
+  }),
   app: (it: StoredApp) => ({ ID: it.ID, Name: it.Name, UserID: it.UserID, CreatedAt: formatIsoTime(it.CreatedAt) }),
   organisation: (it: StoredPortalOrganisation) => ({
     ID: it.ID,
@@ -88,6 +109,8 @@ export const portalMessages = {
     CreatedAt: formatIsoTime(CreatedAt),
   }),
 };
+
+export type NotifyPortal = ReturnType<typeof createPortalNotifier>;
 
 /**
  * Portal webhooks: enqueues one delivery per subscribed webhook. Inside a transaction deliveries commit with

@@ -6,6 +6,7 @@ import { formatOptionalTime, intBetween, nonEmptyText } from '../shapes.ts';
 /** Events of portal webhooks. */
 export const portalEvents = [
   'UserRegistered',
+  'UserVerified',
   'UserAccountActivated',
   'UserAccountDeactivated',
   'PasswordReset',
@@ -17,6 +18,7 @@ export const portalEvents = [
   'CredentialRevoked',
   'CredentialExpiring',
   'CredentialExpired',
+  'QuotaThreshold',
   'AccessRequestCreated',
   'AccessRequestApproved',
   'AccessRequestRejected',
@@ -27,6 +29,9 @@ export const portalEvents = [
   'OrganisationRequestCreated',
   'OrganisationRequestApproved',
   'OrganisationRequestRejected',
+  'ProductPublished',
+  'ProductChanged',
+  'PlanChanged',
   'ProviderDown',
   'ProviderUp',
   'SyncFinished',

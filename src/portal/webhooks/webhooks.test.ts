@@ -38,7 +38,7 @@ onEveryEngine('portal webhooks', app => {
       Timeout: '5',
       Events: [...portalEvents, ...portalEvents],
     });
-    assert.equal(portalEvents.length, 25);
+    assert.equal(portalEvents.length, 30);
     assert.deepEqual([Events, Timeout, Method], [[...portalEvents], 5, 'PUT']);
   });
 

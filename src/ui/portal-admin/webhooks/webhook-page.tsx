@@ -20,6 +20,7 @@ type WebhookChange = ArgumentsOf<'PUT /portal-api/webhooks/{webhook_id}'>['body'
 /** By name, so that the types of the server find a missing one. */
 const eventNames: Readonly<Record<NonNullable<WebhookWrite['Events']>[number], true>> = {
   UserRegistered: true,
+  UserVerified: true,
   UserAccountActivated: true,
   UserAccountDeactivated: true,
   PasswordReset: true,
@@ -31,6 +32,7 @@ const eventNames: Readonly<Record<NonNullable<WebhookWrite['Events']>[number], t
   CredentialRevoked: true,
   CredentialExpiring: true,
   CredentialExpired: true,
+  QuotaThreshold: true,
   AccessRequestCreated: true,
   AccessRequestApproved: true,
   AccessRequestRejected: true,
@@ -41,6 +43,9 @@ const eventNames: Readonly<Record<NonNullable<WebhookWrite['Events']>[number], t
   OrganisationRequestCreated: true,
   OrganisationRequestApproved: true,
   OrganisationRequestRejected: true,
+  ProductPublished: true,
+  ProductChanged: true,
+  PlanChanged: true,
   ProviderDown: true,
   ProviderUp: true,
   SyncFinished: true,
