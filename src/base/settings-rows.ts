@@ -24,6 +24,16 @@ export const text = (fallback: string, about: string): Setting<string> => ({
   read: value => (typeof value === 'string' ? value : refuse('must be text')),
 });
 
+/** An `http` or `https` address, a path of this server, or none. */
+export const pageAddress = (about: string): Setting<string> => ({
+  ...text('', about),
+  rule: 'address or path',
+  read: value =>
+    typeof value === 'string' && (/^(\/(?![/\\])[^\s\\]*)?$/.test(value) || /^https?:\/\/[^\s\\]+$/.test(value))
+      ? value
+      : refuse('must be an http or https address, or a path that begins with one /'),
+});
+
 /** A colour of six hexadecimal digits, or none. */
 export const hexColor = (about: string): Setting<string> => ({
   ...text('', about),

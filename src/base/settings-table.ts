@@ -13,6 +13,7 @@ import {
   messageOverrides,
   objectList,
   objectLists,
+  pageAddress,
   pathSegment,
   port,
   secret,
@@ -456,6 +457,9 @@ export const settingsTable = {
   'portal.sso_creates_administrators': flag(
     false,
     'Creates an administrator (`provider-admin`) of the developer portal at the first sign-on through a profile for administrators. Otherwise only known administrators sign on.',
+  ),
+  'portal.sso_custom_login_url': pageAddress(
+    'Address that the sign-in page of the developer portal redirects to, such as the login URL of a single sign-on profile; `?local=1` shows the form all the same. Empty: the form.',
   ),
   'portal.link_ttl_seconds': count(
     86_400,

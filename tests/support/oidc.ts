@@ -52,7 +52,14 @@ export async function startOidcProvider(): Promise<OidcProvider> {
 
 function createProvider({ issuer, users }: OidcProvider, redirectUri: string): Provider {
   return new Provider(issuer, {
-    clients: [{ client_id: oidcClient.id, client_secret: oidcClient.secret, redirect_uris: [redirectUri] }],
+    clients: [
+      {
+        client_id: oidcClient.id,
+        client_secret: oidcClient.secret,
+        redirect_uris: [redirectUri],
+        post_logout_redirect_uris: [`${new URL(redirectUri).origin}/`],
+      },
+    ],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
     findAccount: async (_context, id) => ({
       accountId: id,

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { computeTotp, toTotpStep } from '#base/totp.ts';
 import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
 import { readLastAudit } from '../../../tests/support/last-audit.ts';
-import { aDeveloper, requestPortal } from '../../../tests/support/portal.ts';
-import { sitePassword } from '../../../tests/support/portal-site.ts';
+import { requestPortal } from '../../../tests/support/portal.ts';
+import { aSiteDeveloper, sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 import { signInToSite } from '../../../tests/support/site-session.ts';
 
@@ -35,7 +35,7 @@ onEveryEngine(
 
     /** A user with an authenticator app, signed in. */
     async function enrol(more: Record<string, unknown> = {}) {
-      const user = await aDeveloper(app(), { Password: sitePassword, ...more });
+      const user = await aSiteDeveloper(app(), more);
       const client = await signedInClient(app(), user);
       await client.get(profile);
       const secret = await readSecret(client);
@@ -61,7 +61,7 @@ onEveryEngine(
     }
 
     test('an app counts from the first confirmed code on, ends the other sessions and gives recovery codes', async () => {
-      const user = await aDeveloper(app(), { Password: sitePassword });
+      const user = await aSiteDeveloper(app());
       const [client, other] = [await signedInClient(app(), user), await signedInClient(app(), user)];
       await client.get(profile);
       assert.equal((await client.post(factor, { password: 'wrong' })).status, 422);
@@ -95,6 +95,7 @@ onEveryEngine(
       const [first, second] = [await enterPassword(user), await enterPassword(user)];
       assert.equal((await first.send(otp)).status, 303);
       assert.equal((await second.send(otp)).status, 401, 'the same code again');
+      await first.client.get('/');
       const used = await first.send(codes[0]!);
       assert.match(used.location, /^\/auth\/password\/login/, 'the same token again');
       const replies = await Promise.all(
@@ -136,7 +137,10 @@ onEveryEngine(
       const { user, client, secret, codes } = await enrol();
       await client.get(profile);
       for (const action of ['recovery-codes', 'remove'])
-        for (const given of [{ password: sitePassword }, { password: 'wrong', otp: code(secret) }])
+        for (const given of [
+          { password: sitePassword, otp: '' },
+          { password: 'wrong', otp: code(secret) },
+        ])
           assert.equal((await client.post(`${factor}/${action}`, given)).status, 422);
       const renewed = await client.post(`${factor}/recovery-codes`, { password: sitePassword, otp: code(secret) });
       const fresh = readCodes(renewed.text);
@@ -159,8 +163,8 @@ onEveryEngine(
       assert.equal((await createSiteClient(app()).signIn(user.Email)).status, 303);
       await requestPortal(app(), 'DELETE', `${path}/second-factor`, undefined, 422);
       await requestPortal(app(), 'DELETE', '/portal-api/users/999999/second-factor', undefined, 404);
-      const admin = await aDeveloper(app(), { Role: 'provider-admin', Password: sitePassword });
-      const cookie = await signInToSite(app(), { Email: admin.Email, Password: sitePassword });
+      const admin = await aSiteDeveloper(app(), { Role: 'provider-admin' });
+      const cookie = await signInToSite(app(), admin);
       const session = { credential: null, headers: { cookie } };
       const { csrf_token } = (await app().ask('GET', '/portal-api/session', session)).body;
       const own = await app().ask('DELETE', `/portal-api/users/${admin.ID}/second-factor`, {

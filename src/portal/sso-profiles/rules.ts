@@ -35,6 +35,7 @@ export function createProfile(write: ProfileWrite, { name, nowMs }: Author): Sso
     SSOOnlyForRegisteredUsers: write.SSOOnlyForRegisteredUsers ?? false,
     DefaultRole: write.DefaultRole ?? ownDefaults.DefaultRole,
     ResyncTeams: write.ResyncTeams ?? ownDefaults.ResyncTeams,
+    SingleLogout: write.SingleLogout ?? ownDefaults.SingleLogout,
     TrustUnverifiedEmail: write.TrustUnverifiedEmail ?? ownDefaults.TrustUnverifiedEmail,
     CreatedAt: nowMs,
     UpdatedAt: nowMs,
@@ -67,11 +68,13 @@ export function applyProfileChange(stored: SsoProfile, change: ProfileChange, { 
 
 const providerSegment = /^[\w-]{1,64}$/;
 
-function validateProfile({ ID, Type, ProviderName, ProviderConfig }: SsoProfile): void {
+function validateProfile({ ID, Type, ProviderName, ProviderConfig, SingleLogout }: SsoProfile): void {
   const faults: ValidationError[] = [];
   if (ID === '') faults.push({ path: 'ID', message: 'is required: none can be generated from this Name' });
   const type = typeOfProvider[ProviderName];
   if (Type !== type) faults.push({ path: 'Type', message: `must be ${type} with ${ProviderName}` });
+  if (SingleLogout && ProviderName !== 'SocialProvider')
+    faults.push({ path: 'SingleLogout', message: `must be false with ${ProviderName}` });
   const { UseProviders } = ProviderConfig;
   if (UseProviders !== undefined && UseProviders !== null && !Array.isArray(UseProviders))
     faults.push({ path: 'ProviderConfig.UseProviders', message: 'must be a list' });
@@ -109,6 +112,10 @@ export const toLoginPath = (profile: SsoProfile): string => `/tib/auth/${profile
 /** Redirect URI to register at the identity provider. */
 export const toSignOnRedirectUrl = (profile: SsoProfile, settings: Settings): string =>
   `${portalUrl(profile, readProfileBase(settings))}${toLoginPath(profile)}/callback`;
+
+/** Page of the portal that the provider sends the browser to after a single logout. */
+export const toLogoutReturnUrl = (profile: SsoProfile, settings: Settings): string =>
+  `${portalUrl(profile, readProfileBase(settings))}/`;
 
 export function toProfileRow(profile: SsoProfile, settings: Settings) {
   const { ID, Name, ActionType, UpdatedAt, UpdatedBy } = profile;

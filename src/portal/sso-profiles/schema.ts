@@ -37,11 +37,15 @@ export const signOnRoles = ['consumer-team-member', 'consumer-admin'] as const;
 export const ownDefaults = {
   DefaultRole: 'consumer-team-member',
   ResyncTeams: false,
+  SingleLogout: false,
   TrustUnverifiedEmail: false,
 } as const;
 const own = {
   DefaultRole: oneOf(signOnRoles).nullish().describe('Role of developers whom the profile creates'),
   ResyncTeams: lenientBool.nullish().describe('Each sign-on of a developer sets the teams that its groups map to'),
+  SingleLogout: lenientBool
+    .nullish()
+    .describe('A sign-out goes on to the provider: OpenID Connect with an `end_session_endpoint` only'),
   TrustUnverifiedEmail: lenientBool
     .nullish()
     .describe('Addresses count as verified, though the provider does not say so'),
@@ -105,6 +109,7 @@ export const Profile = z.object({
   SSOOnlyForRegisteredUsers: z.boolean(),
   DefaultRole: z.enum(signOnRoles),
   ResyncTeams: z.boolean(),
+  SingleLogout: z.boolean(),
   TrustUnverifiedEmail: z.boolean(),
 });
 

@@ -51,6 +51,24 @@ export async function buildAuthorizationUrl(
   return url.href;
 }
 
+/**
+ * Logout request (OpenID Connect RP-Initiated Logout 1.0, section 2): the provider may ask the user, and sends the
+ * browser back. Undefined where it has no such endpoint.
+ */
+export async function buildLogoutUrl(
+  { discoverProvider }: Pick<CodeFlowServices, 'discoverProvider'>,
+  profile: IdentityProfile,
+  returnUrl: string,
+): Promise<string | undefined> {
+  const config = readOpenIdConnect(profile.ProviderConfig);
+  const { endSessionEndpoint } = await discoverProvider(profile.OrgID, config.DiscoverURL);
+  if (!endSessionEndpoint) return undefined;
+  const url = new URL(endSessionEndpoint);
+  url.searchParams.set('client_id', config.Key);
+  url.searchParams.set('post_logout_redirect_uri', returnUrl);
+  return url.href;
+}
+
 /** Authorization response: verifies it, redeems the code and reads the user from the ID token. */
 export async function completeCodeFlow(
   services: CodeFlowServices,

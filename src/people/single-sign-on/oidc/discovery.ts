@@ -13,6 +13,8 @@ export interface OpenIdProvider {
   readonly tokenEndpoint: string;
   readonly userinfoEndpoint: string | undefined;
   readonly jwksUrl: string;
+  /** OpenID Connect RP-Initiated Logout 1.0; undefined where the provider has none. */
+  readonly endSessionEndpoint: string | undefined;
   /** RFC 9207: responses name their issuer. */
   readonly sendsIssuer: boolean;
   readonly acceptsBasic: boolean;
@@ -63,6 +65,7 @@ function parseProvider(url: string, document: unknown): OpenIdProvider {
     if (!isProviderUrl(value)) throw new ProviderFailure(`the discovery document has no usable ${name}`);
     return value;
   };
+  const endSession = document.end_session_endpoint;
   const methods = document.token_endpoint_auth_methods_supported;
   return {
     issuer,
@@ -70,6 +73,7 @@ function parseProvider(url: string, document: unknown): OpenIdProvider {
     tokenEndpoint: readUrl('token_endpoint'),
     userinfoEndpoint: document.userinfo_endpoint === undefined ? undefined : readUrl('userinfo_endpoint'),
     jwksUrl: readUrl('jwks_uri'),
+    endSessionEndpoint: isProviderUrl(endSession) ? endSession : undefined,
     sendsIssuer: document.authorization_response_iss_parameter_supported === true,
     acceptsBasic: !Array.isArray(methods) || methods.includes('client_secret_basic'),
   };

@@ -92,7 +92,7 @@ const renderCodes = (codes: readonly string[]) =>
   );
 
 const renderRefusal = (failure: string, status: number) =>
-  toDocument('Second factor', renderFormError(failure), status);
+  toDocument('Second factor', html`${renderFormError(failure)}`, status);
 const wrong = 'The password or the code is wrong. Nothing was changed.';
 
 /** Runs a change of the second factor behind password and code, with its audit record. */

@@ -22,7 +22,7 @@ import {
 } from '../page.ts';
 import { renderDirectoryForm } from '../sign-on/directory-form.ts';
 import { listSignOnOptions, type SignOnOption } from '../sign-on/sign-on-profiles.ts';
-import { formatSiteCookie, sessionCookieName } from '../visitor.ts';
+import { signOut } from '../sign-on/sign-out.ts';
 import { completeSignIn } from './complete-sign-in.ts';
 import { forgottenPath } from './forgotten-password.ts';
 import { renderCodeStep } from './sign-in-code.ts';
@@ -72,8 +72,19 @@ function renderSignOnOptions(options: readonly SignOnOption[], csrfToken: string
   }${directories.map(it => renderDirectoryForm(it, csrfToken, next))}</section>`;
 }
 
+/** Page of another system, or of one profile, where users sign in instead; `local=1` shows the form all the same. */
+function findCustomSignIn({ query }: SiteRequest, { settings }: SiteServices): string | undefined {
+  const custom = settings['portal.sso_custom_login_url'];
+  if (custom === '' || query('local') === '1') return undefined;
+  const next = readNextPath(query('next'));
+  if (next === '/' || !custom.startsWith('/')) return custom;
+  return `${custom}${custom.includes('?') ? '&' : '?'}next=${encodeURIComponent(next)}`;
+}
+
 async function show(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
-  return request.visitor.user ? { redirect: readNextPath(request.query('next')) } : renderSignIn(request, services);
+  if (request.visitor.user) return { redirect: readNextPath(request.query('next')) };
+  const custom = findCustomSignIn(request, services);
+  return custom === undefined ? renderSignIn(request, services) : { redirect: custom };
 }
 
 /**
@@ -120,15 +131,6 @@ async function continueSignIn(user: StoredPortalUser, request: SiteRequest, serv
   }
   if (await services.portal.factors.hasTotp(toSessionOwner(user.ID))) return renderCodeStep(user, request, services);
   return completeSignIn(user, request, services);
-}
-
-async function signOut(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
-  const { visitor, isSecure } = request;
-  if (visitor.user) {
-    await services.portal.sessions.remove(toSessionOwner(visitor.user.ID), visitor.sessionId);
-    await auditForm('signOutOfPortal', request, visitor.user, 303, services);
-  }
-  return { redirect: '/', cookies: [formatSiteCookie(sessionCookieName, '', 0, isSecure)] };
 }
 
 export const signInPages: readonly SitePage[] = [

@@ -36,6 +36,7 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
   const canManage = isOrganisationAdmin(user!);
   const organisation = await services.portal.organisations.get(rights.organisationId);
   const invitations = canManage ? await services.portal.invitations.ofOrganisation(rights.organisationId) : [];
+  const canAsk = services.settings['portal.organisation_requests'] !== 'off';
   const notice = Object.hasOwn(notices, request.query('done')) ? notices[request.query('done')] : undefined;
   return {
     title: 'Users',
@@ -46,7 +47,7 @@ ${notice ? html`<p class="message" role="status">${notice}</p>` : ''}
 ${
   rights.organisationId === defaultOrganisationId
     ? html`<p class="dim">Developers without an organisation do not see each other.
-<a href="${organisationPath}">Create an organisation</a></p>`
+${canAsk ? html`<a href="${organisationPath}">Create an organisation</a>` : ''}</p>`
     : ''
 }${await renderMembers(request, canManage, services)}
 ${invitations.length > 0 ? renderInvitations(invitations, request, services) : ''}`,

@@ -59,6 +59,7 @@ export const newSignOnDraft: RecordValue = {
   DefaultUserGroupID: '',
   DefaultRole: 'consumer-team-member',
   ResyncTeams: false,
+  SingleLogout: false,
 };
 
 const profileFields = Object.keys(newSignOnDraft).filter(it => !/^LDAP|^Further$/.test(it));

@@ -63,6 +63,13 @@ export const createSignOnSections = (isNew: boolean): readonly FormSection[] => 
       { name: 'ProviderConstraintsDomain', label: own.domain, help: own.constraintHelp },
       { name: 'ProviderConstraintsGroup', label: own.group, help: own.constraintHelp },
       { name: 'TrustUnverifiedEmail', label: own.trustEmail, help: own.trustEmailHelp, kind: 'switch' },
+      {
+        name: 'SingleLogout',
+        label: own.singleLogout,
+        help: own.singleLogoutHelp,
+        kind: 'switch',
+        isShown: ({ ProviderName }) => ProviderName === 'SocialProvider',
+      },
     ],
   },
   {

@@ -69,6 +69,8 @@ export const portalSignOnTexts = {
   roles: { 'consumer-team-member': 'Team member', 'consumer-admin': 'Administrator of the organisation' } as Readonly<
     Record<string, string>
   >,
+  singleLogout: 'Sign out of the provider too',
+  singleLogoutHelp: 'Register the address of this portal as a post-logout redirect URI at the provider first.',
   resync: 'Set the teams at each sign-on',
   addresses: 'Addresses',
   redirectUrl: 'Redirect URL',
