@@ -41,6 +41,7 @@ const oidc = () => ({
   SSOOnlyForRegisteredUsers: true,
   DefaultRole: 'consumer-admin',
   ResyncTeams: true,
+  SingleLogout: false,
   TrustUnverifiedEmail: true,
 });
 const least = () => ({
@@ -96,6 +97,7 @@ onEveryEngine('SSO profiles', app => {
       SSOOnlyForRegisteredUsers: false,
       DefaultRole: 'consumer-team-member',
       ResyncTeams: false,
+      SingleLogout: false,
       TrustUnverifiedEmail: false,
     });
     const again = await create({ ...least(), Name: 'cafe friends' });

@@ -31,6 +31,7 @@ onEveryEngine('portal users and organisations', app => {
       JWTToken: '',
       APITokenCreatedAt: '',
       ResetPassword: false,
+      SecondFactor: false,
     });
     assert.deepEqual([Teams[0].ID, Teams[0].Name], [1, 'Default Organisation All users']);
     assert.ok(Teams[0].Users.includes(`User#${ID}`));
