@@ -22,7 +22,7 @@ import {
 } from '../page.ts';
 import { renderDirectoryForm } from '../sign-on/directory-form.ts';
 import { listSignOnOptions, type SignOnOption } from '../sign-on/sign-on-profiles.ts';
-import { signOut } from '../sign-on/sign-out.ts';
+import { signOutOfSite } from '../sign-on/sign-out.ts';
 import { completeSignIn } from './complete-sign-in.ts';
 import { forgottenPath } from './forgotten-password.ts';
 import { renderCodeStep } from './sign-in-code.ts';
@@ -136,5 +136,5 @@ async function continueSignIn(user: StoredPortalUser, request: SiteRequest, serv
 export const signInPages: readonly SitePage[] = [
   { method: 'GET', path: signInPath, access: 'all', respond: show },
   { method: 'POST', path: signInPath, access: 'all', respond: submit },
-  { method: 'POST', path: '/auth/logout', access: 'all', respond: signOut },
+  { method: 'POST', path: '/auth/logout', access: 'all', respond: signOutOfSite },
 ];

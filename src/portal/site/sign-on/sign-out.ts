@@ -36,7 +36,7 @@ async function findLogoutUrl(request: SiteRequest, services: SiteServices) {
 }
 
 /** Ends the session, and that of an identity provider with single logout. */
-export async function signOut(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
+export async function signOutOfSite(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
   const { visitor, isSecure } = request;
   const cookies = [formatSiteCookie(sessionCookieName, '', 0, isSecure)];
   if (!visitor.user) return { redirect: '/', cookies };
