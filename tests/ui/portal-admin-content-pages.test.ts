@@ -1,53 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe } from 'node:test';
 import type { TestApp } from '../support/app.ts';
-import { type PageList, testEachPage } from '../support/page-walk.ts';
+import { testEachPage } from '../support/page-walk.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
+import { adminPages } from '../support/portal-admin-pages.ts';
 import type { Developer } from '../support/portal-site.ts';
-
-const contentPages: PageList = {
-  '/admin': /^Overview$/,
-  '/admin/pages': /^Pages$/,
-  '/admin/pages/new': /^New page$/,
-  '/admin/pages/1': /^Home/,
-  '/admin/posts': /^Blog$/,
-  '/admin/posts/new': /^New post$/,
-  '/admin/posts/:post': /^New orders$/,
-};
-const lookPages: PageList = {
-  '/admin/categories': /^Categories$/,
-  '/admin/tags': /^Tags$/,
-  '/admin/menus': /^Menus$/,
-  '/admin/menus/new': /^New menu$/,
-  '/admin/menus/:menu': /^Header$/,
-  '/admin/themes': /^Themes$/,
-  '/admin/emails': /^E-mails$/,
-  '/admin/emails/approve': /^approve$/,
-  '/admin/emails/outbox': /^Outbox$/,
-};
-const connectionPages: PageList = {
-  '/admin/providers': /^Providers$/,
-  '/admin/providers/new': /^New provider$/,
-  '/admin/providers/1': /^Gatewright$/,
-  '/admin/oauth2-0-providers': /^OAuth providers$/,
-  '/admin/oauth2-0-providers/new': /^New OAuth provider$/,
-  '/admin/oauth2-0-providers/:oauth': /^Keycloak of Acme$/,
-  '/admin/webhooks': /^Webhooks$/,
-  '/admin/webhooks/new': /^New webhook$/,
-  '/admin/webhooks/:webhook': /^CRM$/,
-  '/admin/custom_attributes': /^Attributes$/,
-  '/admin/custom_attributes/new': /^New attribute$/,
-  '/admin/custom_attributes/:attribute': /^Company$/,
-  '/admin/configuration': /^Configuration$/,
-  '/admin/general': /^General$/,
-  '/admin/admin_profile': /^Profile$/,
-  '/admin/audit': /^Audit$/,
-};
-const signOnPages: PageList = {
-  '/admin/sso_profiles': /^Sign-on$/,
-  '/admin/sso_profiles/new': /^New sign-on profile$/,
-  '/admin/sso_profiles/company': /^Company$/,
-};
 
 /** One object of each kind of content and connection. */
 async function createContent(app: TestApp): Promise<Record<string, number>> {
@@ -86,12 +43,8 @@ describe('Pages of content, connections and settings of the portal admin', () =>
     ids = await createContent(portal.app());
   });
 
-  for (const [name, pages] of Object.entries({
-    content: contentPages,
-    looks: lookPages,
-    connections: connectionPages,
-    'sign-on profiles': signOnPages,
-  }))
+  const { people: _people, ...areas } = adminPages;
+  for (const [name, pages] of Object.entries(areas))
     describe(name, () =>
       testEachPage({
         pages,

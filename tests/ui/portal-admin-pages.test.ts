@@ -1,48 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type PageList, testEachPage } from '../support/page-walk.ts';
+import { testEachPage } from '../support/page-walk.ts';
 import { aProduct, aRequest, requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
+import { adminPages } from '../support/portal-admin-pages.ts';
 import { aSiteDeveloper, type Developer } from '../support/portal-site.ts';
 import { signInToSite } from '../support/site-session.ts';
-
-const pages: PageList = {
-  '/admin/api_products': /^Products$/,
-  '/admin/api_products/new': /^New product$/,
-  '/admin/api_products/:product': /^Orders$/,
-  '/admin/api_products/:product?tab=apis': /^Orders$/,
-  '/admin/api_products/:product?tab=documentation': /^Orders$/,
-  '/admin/api_products/:product?tab=changelog': /^Orders$/,
-  '/admin/api_products/:product?tab=registration': /^Orders$/,
-  '/admin/plans': /^Plans$/,
-  '/admin/plans/new': /^New plan$/,
-  '/admin/plans/:plan': /^plan-/,
-  '/admin/catalogues': /^Catalogues$/,
-  '/admin/catalogues/new': /^New catalogue$/,
-  '/admin/catalogues/2': /^Private Catalogue$/,
-  '/admin/access_requests': /^Access requests$/,
-  '/admin/access_requests/:request': /\(request \d+\)$/,
-  '/admin/apps': /^Apps$/,
-  '/admin/apps/new': /^New app$/,
-  '/admin/apps/:app': /^app-/,
-  '/admin/credentials': /^Credentials$/,
-  '/admin/users': /^Users$/,
-  '/admin/users/new': /^New user$/,
-  '/admin/users/:user': /@example\.org$/,
-  '/admin/organisations': /^Organisations$/,
-  '/admin/organisations/1': /^Default Organisation$/,
-  '/admin/organisation_requests': /^Organisation requests$/,
-  '/admin/organisation_requests/:organisation': /^Acme$/,
-  '/admin/invitations': /^Invitations$/,
-  '/admin/invitations/new': /^New invitation$/,
-  '/admin/invite_codes': /^Invite codes$/,
-  '/admin/invite_codes/new': /^New invite code$/,
-  '/admin/terms': /^Terms$/,
-  '/admin/terms/new': /^New version of the terms$/,
-  '/admin/terms/:terms': /^2030-01$/,
-  '/admin/invite_codes/:code': /^Invite code \d+$/,
-};
 
 const html = { accept: 'text/html' };
 const maxFirstLoadBytes = 200_000;
@@ -66,7 +30,7 @@ describe('Admin app of the portal', () => {
   });
 
   testEachPage({
-    pages,
+    pages: adminPages.people,
     open: () => portal.openAs(admin, '/admin'),
     origin: () => portal.app().url.portal,
     resolve: path => path.replace(/:(\w+)/, (_whole, name: string) => String(ids[name])),
