@@ -5,11 +5,12 @@ import { texts } from '../texts/texts.ts';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { Checkbox, TextField } from './field.tsx';
+import { useFocusReturn } from './focus-return.ts';
 
 const overlay = 'fixed inset-0 z-40 bg-scrim';
 const panel =
   'opens fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-32px)] -translate-x-1/2 -translate-y-1/2 flex-col ' +
-  'w-[calc(100vw-32px)] rounded-dialog border border-line bg-raised shadow-layer';
+  'w-[calc(100vw-32px)] rounded-dialog border border-line bg-raised break-words shadow-layer';
 
 export interface DialogProps {
   readonly isOpen: boolean;
@@ -25,6 +26,7 @@ export interface DialogProps {
 
 export function Dialog({ isOpen, onClose, title, about, children, footer, width, isModalOnly = false }: DialogProps) {
   const keepOpen = (event: Event) => isModalOnly && event.preventDefault();
+  const returnFocus = useFocusReturn(isOpen);
   return (
     <Primitive.Root open={isOpen} onOpenChange={open => !open && onClose()}>
       <Primitive.Portal>
@@ -33,6 +35,7 @@ export function Dialog({ isOpen, onClose, title, about, children, footer, width,
           className={classNames(panel, width === 'wide' ? 'max-w-[1100px]' : 'max-w-[520px]')}
           onEscapeKeyDown={keepOpen}
           onPointerDownOutside={keepOpen}
+          onCloseAutoFocus={returnFocus}
           {...(about === undefined ? { 'aria-describedby': undefined } : {})}
         >
           <header className="flex items-start gap-4 border-b border-line px-5 py-4">
@@ -71,11 +74,12 @@ export interface ConfirmProps {
 }
 
 export function ConfirmDialog({ isOpen, onClose, ...rest }: ConfirmProps) {
+  const returnFocus = useFocusReturn(isOpen);
   return (
     <AlertDialog.Root open={isOpen} onOpenChange={open => !open && onClose()}>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className={overlay} />
-        <AlertDialog.Content className={classNames(panel, 'max-w-[480px]')}>
+        <AlertDialog.Content className={classNames(panel, 'max-w-[480px]')} onCloseAutoFocus={returnFocus}>
           <Confirmation {...rest} />
         </AlertDialog.Content>
       </AlertDialog.Portal>

@@ -4,6 +4,7 @@ import { BookOpen, CircleUser, Keyboard, LogOut } from 'lucide-react';
 import { IconButton } from '../../kit/button.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import { useWrite } from '../../kit/queries.ts';
+import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { useSession } from '../session/session.ts';
 
@@ -12,6 +13,7 @@ export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const { mutateAsync } = useWrite('DELETE /api/session');
+  const { showError } = useToasts();
   const signOut = async () => {
     const { value } = await mutateAsync({ given: {} });
     client.clear();
@@ -33,7 +35,11 @@ export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
         { label: texts.shell.shortcuts, icon: Keyboard, onSelect: onShortcuts },
         { label: texts.shell.reference, icon: BookOpen, onSelect: () => location.assign('/docs') },
         'line',
-        { label: texts.shell.signOut, icon: LogOut, onSelect: () => void signOut() },
+        {
+          label: texts.shell.signOut,
+          icon: LogOut,
+          onSelect: () => void signOut().catch((error: Error) => showError(error.message)),
+        },
       ]}
     />
   );

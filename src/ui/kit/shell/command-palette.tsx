@@ -2,6 +2,7 @@ import { Dialog } from 'radix-ui';
 import { type KeyboardEvent, useId, useState } from 'react';
 import { texts } from '../../texts/texts.ts';
 import { classNames } from '../class-names.ts';
+import { useFocusReturn } from '../focus-return.ts';
 
 export interface PaletteCommand {
   readonly id: string;
@@ -22,17 +23,20 @@ export interface CommandPaletteProps {
 }
 
 /** Pages, actions and objects by name. */
-export const CommandPalette = ({ isOpen, onClose, useCommands }: CommandPaletteProps) => (
-  <Dialog.Root open={isOpen} onOpenChange={open => !open && onClose()}>
-    <Dialog.Portal>
-      <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
-      <Dialog.Content aria-describedby={undefined} className={panel}>
-        <Dialog.Title className="sr-only">{texts.shell.search}</Dialog.Title>
-        <Palette onClose={onClose} useCommands={useCommands} />
-      </Dialog.Content>
-    </Dialog.Portal>
-  </Dialog.Root>
-);
+export function CommandPalette({ isOpen, onClose, useCommands }: CommandPaletteProps) {
+  const returnFocus = useFocusReturn(isOpen);
+  return (
+    <Dialog.Root open={isOpen} onOpenChange={open => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
+        <Dialog.Content aria-describedby={undefined} className={panel} onCloseAutoFocus={returnFocus}>
+          <Dialog.Title className="sr-only">{texts.shell.search}</Dialog.Title>
+          <Palette onClose={onClose} useCommands={useCommands} />
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
 
 function Palette({ onClose, useCommands }: Omit<CommandPaletteProps, 'isOpen'>) {
   const [text, setText] = useState('');

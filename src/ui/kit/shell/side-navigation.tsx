@@ -4,6 +4,7 @@ import { Dialog } from 'radix-ui';
 import { texts } from '../../texts/texts.ts';
 import { IconButton } from '../button.tsx';
 import { classNames } from '../class-names.ts';
+import { useFocusReturn } from '../focus-return.ts';
 import type { NavigationEntry, NavigationGroup } from './navigation-group.ts';
 import { ProductSign } from './product-sign.tsx';
 
@@ -28,6 +29,7 @@ export function SideNavigation({
   onClose,
 }: SideNavigationProps) {
   const width = isCollapsed ? 'w-14' : 'w-58';
+  const returnFocus = useFocusReturn(isSheetOpen);
   return (
     <>
       <nav
@@ -52,6 +54,7 @@ export function SideNavigation({
           <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
           <Dialog.Content
             aria-describedby={undefined}
+            onCloseAutoFocus={returnFocus}
             className="fixed inset-y-0 left-0 z-50 w-64 overflow-auto border-r border-line bg-surface shadow-layer"
           >
             <Dialog.Title className="sr-only">{texts.shell.navigation}</Dialog.Title>
