@@ -14,6 +14,7 @@ import {
   type SiteServices,
   teamPath,
 } from '../page.ts';
+import { renderScrollRegion } from '../scroll-region.ts';
 import { formatDay } from '../words.ts';
 import { invitePath, nameMember, roleNames, toMemberUrl } from './member-words.ts';
 
@@ -63,13 +64,14 @@ async function renderMembers({ visitor }: SiteRequest, canManage: boolean, servi
     partnersOf(teamIds, id)
       .flatMap(it => teams.get(it)?.Name ?? [])
       .join(', ');
-  return html`<table><thead><tr><th scope="col">Name</th><th scope="col">E-mail</th><th scope="col">Role</th>
+  const table = html`<table><thead><tr><th scope="col">Name</th><th scope="col">E-mail</th><th scope="col">Role</th>
 <th scope="col">Teams</th><th scope="col">Since</th><th scope="col">State</th></tr></thead><tbody>${members.map(
     it => html`<tr><th scope="row">${
       canManage ? html`<a href="${toMemberUrl(it.ID)}">${nameMember(it)}</a>` : nameMember(it)
     }</th><td>${it.Email}</td><td>${roleNames[it.Role]}</td><td>${nameTeams(it.ID)}</td>
 <td>${formatDay(it.CreatedAt)}</td><td>${it.Active ? 'Active' : 'Not active'}</td></tr>`,
   )}</tbody></table>`;
+  return renderScrollRegion('Members', table);
 }
 
 const actionLabels = {
@@ -87,11 +89,12 @@ function renderInvitations(
   const renderAction = (action: keyof typeof actionLabels, { ID, Email }: StoredInvitation) =>
     html`<form method="post" action="${teamPath}/invitations/${ID}/${action}">${renderCsrfField(visitor.csrfToken)}
 <button class="quiet" aria-label="${actionLabels[action][1]} ${Email}">${actionLabels[action][0]}</button></form>`;
-  return html`<h2>Invitations</h2><table><thead><tr><th scope="col">E-mail</th><th scope="col">Role</th>
+  const table = html`<table><thead><tr><th scope="col">E-mail</th><th scope="col">Role</th>
 <th scope="col">State</th><th scope="col">Actions</th></tr></thead><tbody>${invitations.slice(0, maxMembers).map(
     it => html`<tr><th scope="row">${it.Email}</th><td>${roleNames[it.Role]}</td><td>${describe(it)}</td>
 <td><div class="row-actions">${renderAction('resend', it)}${renderAction('cancel', it)}</div></td></tr>`,
   )}</tbody></table>`;
+  return html`<h2>Invitations</h2>${renderScrollRegion('Invitations', table)}`;
 }
 
 export const memberListPages: readonly SitePage[] = [{ method: 'GET', path: teamPath, access: 'user', respond }];
