@@ -95,19 +95,26 @@ interface AxeResult {
   }[];
 }
 
-/** No serious or critical finding of axe (WCAG 2.2 AA and best practices). The script is injected by the debugger. */
-export async function assertAccessible(page: Page, name: string): Promise<void> {
-  await page.evaluate(axeSource);
-  await assertRules(page, name, {});
+/**
+ * No serious or critical finding of axe (WCAG 2.2 AA and best practices), in the page or in the element of an
+ * expression. The script is injected by the debugger.
+ */
+export async function assertAccessible(page: Page, name: string, root = 'document'): Promise<void> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axeSource);
+  await assertRules(page, name, root, {});
 }
 
 /** No finding of contrast, on a page that `assertAccessible` has seen in another theme. */
-export const assertContrast = (page: Page, name: string): Promise<void> =>
-  assertRules(page, name, { runOnly: ['color-contrast'] });
+export const assertContrast = (page: Page, name: string, root = 'document'): Promise<void> =>
+  assertRules(page, name, root, { runOnly: ['color-contrast'] });
 
-async function assertRules(page: Page, name: string, options: { runOnly?: readonly string[] }): Promise<void> {
+interface AxeOptions {
+  readonly runOnly?: readonly string[];
+}
+
+async function assertRules(page: Page, name: string, root: string, options: AxeOptions): Promise<void> {
   const given = JSON.stringify({ resultTypes: ['violations'], ...options });
-  const { violations } = (await page.evaluate(`axe.run(document, ${given})`)) as AxeResult;
+  const { violations } = (await page.evaluate(`axe.run(${root}, ${given})`)) as AxeResult;
   const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
   const lines = serious.flatMap(({ id, nodes }) => nodes.map(it => `${id}: ${it.html}\n  ${it.failureSummary}`));
   assert.deepEqual(lines, [], name);

@@ -36,6 +36,7 @@ describe('Pages of access', () => {
   testPages(dashboard, {
     pages: dashboardPages.access,
     person: () => admin,
+    depth: 'buttons',
     resolve: path => path.replace(':key', keyHash),
   });
 });

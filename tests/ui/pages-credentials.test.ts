@@ -32,6 +32,7 @@ describe('Pages of certificates and OAuth clients', () => {
   testPages(dashboard, {
     pages: dashboardPages.credentials,
     person: () => admin,
+    depth: 'buttons',
     resolve: path => path.replace(':certificate', certificate),
   });
 });

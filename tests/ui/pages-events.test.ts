@@ -23,6 +23,7 @@ describe('Pages of events', () => {
   testPages(dashboard, {
     pages: dashboardPages.events,
     person: () => admin,
+    depth: 'buttons',
     resolve: path => path.replace(':hook', hookId),
   });
 });

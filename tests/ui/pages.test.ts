@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
-import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+import { testDashboard } from '../support/dashboard-app.ts';
 import { dashboardPages, publicPages } from '../support/dashboard-pages.ts';
-import { photographPage, settlePage, testPages } from '../support/page-walk.ts';
+import { checkPage, settlePage, testPages } from '../support/page-walk.ts';
 
 const api = {
   api_id: 'orders',
@@ -27,14 +27,15 @@ describe('Pages of the dashboard', () => {
 
   testPages(dashboard, { pages: dashboardPages.first, person: () => admin });
 
-  test('pages before the sign-in are accessible', async () => {
+  test('each page before the sign-in is accessible, light and dark, and fits a screen of 360 pixels', async () => {
     const page = await dashboard.openAnonymous('/login');
+    const faults: string[] = [];
     for (const [path, heading] of Object.entries(publicPages)) {
       await page.goto(dashboard.app().url.dashboard + path);
       await settlePage(page, heading);
-      await assertAccessible(page, path);
-      await photographPage(page, path, 'light');
+      faults.push(...(await checkPage(page, path, 'look')));
     }
+    assert.deepEqual(faults, []);
   });
 
   test('a page whose permission is missing names it, and its entry is absent', async () => {

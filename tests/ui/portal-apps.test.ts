@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { assertAccessible } from '../support/dashboard-app.ts';
-import { anApi, aPlan, aProduct, requestPortal, toFileForm } from '../support/portal.ts';
+import { anApi, aPlan, aProduct, toFileForm } from '../support/portal.ts';
 import { aSiteDeveloper, type Developer, testPortalSite } from '../support/portal-site.ts';
 import { waitUntilApplied } from '../support/traffic.ts';
 
@@ -20,8 +19,6 @@ describe('Apps of the portal', () => {
   let product: { ID: number; Path: string };
   let apiId: string;
   let developer: Developer;
-  let organisationAdmin: Developer;
-  let administrator: Developer;
   before(async () => {
     const app = site.app();
     apiId = await anApi(app, 'orders');
@@ -32,9 +29,6 @@ describe('Apps of the portal', () => {
     await aPlan(app, { DisplayName: 'Instant', AutoApproveAccessRequests: true, Catalogues: [1] });
     await aPlan(app, { DisplayName: 'Manual', Catalogues: [1] });
     developer = await aSiteDeveloper(app);
-    const { ID } = await requestPortal(app, 'POST', '/portal-api/organisations', { Name: 'Acme' });
-    organisationAdmin = await aSiteDeveloper(app, { OrganisationID: ID, Role: 'consumer-admin' });
-    administrator = await aSiteDeveloper(app, { Role: 'provider-admin' });
   });
 
   test('a visitor chooses a plan, signs in, and is back at this choice; the key is shown once and works', async () => {
@@ -61,44 +55,4 @@ describe('Apps of the portal', () => {
     await waitUntilApplied(site.app());
     assert.equal((await send(key)).status, 403);
   });
-
-  const privatePaths = [
-    '/portal/private/apps',
-    '/portal/private/apps/new',
-    '/portal/private/analytics',
-    ':checkout',
-    ':reference',
-    ':operation',
-  ];
-  const visitors = {
-    anonymous: () => undefined,
-    developer: () => developer,
-    'organisation admin': () => organisationAdmin,
-    'portal admin': () => administrator,
-  };
-
-  for (const [name, toVisitor] of Object.entries(visitors))
-    test(`pages are accessible and fit the screen, as ${name}`, async () => {
-      const app = site.app();
-      const plans = await requestPortal(app, 'GET', '/portal-api/plans');
-      const url = `/portal/catalogue-products/${product.Path}/${apiId}/docs`;
-      const query = `product=${product.Path}&plan=${plans[0].ID}&catalogue=1`;
-      const addresses: Record<string, string> = {
-        ':checkout': `/portal/private/cart/provision?${query}`,
-        ':reference': url,
-        ':operation': `${url}/listorders`,
-      };
-      const visitor = toVisitor();
-      const page = visitor ? await site.openAs(visitor, '/') : await site.open('/');
-      const accountPaths = ['/auth/password/login', '/auth/password/new', '/auth/password/edit?token=x'];
-      for (const path of [...privatePaths, ...(visitor ? [] : accountPaths)])
-        for (const width of [1280, 360]) {
-          await page.setViewportSize({ width, height: 900 });
-          await page.goto(app.url.portal + (addresses[path] ?? path));
-          assert.equal(await page.locator('h1').count(), 1, path);
-          await assertAccessible(page, `${path} as ${name}`);
-          const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-          assert.ok(Number(overflow) <= 0, `${path} is ${overflow} px wider than ${width} px`);
-        }
-    });
 });

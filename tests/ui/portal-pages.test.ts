@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { assertAccessible } from '../support/dashboard-app.ts';
-import { aPlan, aProduct, aRequest, requestPortal, toFileForm } from '../support/portal.ts';
-import { aSiteDeveloper, testPortalSite } from '../support/portal-site.ts';
+import { aPlan, aProduct, requestPortal, toFileForm } from '../support/portal.ts';
+import { testPortalSite } from '../support/portal-site.ts';
 
 const hostile = [
   '# Orders',
@@ -76,45 +75,6 @@ describe('Pages of the portal', () => {
   });
 
   const productPath = () => `/portal/catalogue-products/${product.Path}`;
-  const pages = {
-    '/': /^Build with Acme APIs$/,
-    '/about-us': /^About us$/,
-    '/portal/catalogue-products': /^Products$/,
-    ':product': /^Orders$/,
-    ':product/guides': /^Orders$/,
-    '/blog': /^Blog$/,
-    '/blog/category/Releases': /^Releases$/,
-    '/search?q=orders': /^Search$/,
-    '/no/such/page': /^Page not found$/,
-  };
-
-  for (const [path, heading] of Object.entries(pages))
-    test(`${path} is accessible in both themes, at 360 px too`, async () => {
-      const address = path.replace(':product', productPath());
-      for (const options of [{ width: 1280 }, { width: 360, dark: true }]) {
-        const page = await site.open(address, options);
-        await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-        assert.equal(await page.locator('h1').count(), 1);
-        await assertAccessible(page, `${address} ${JSON.stringify(options)}`);
-        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-        assert.ok(Number(overflow) <= 0, `${address} is ${overflow} px wider than the screen`);
-        await page.context().close();
-      }
-    });
-
-  test('the page of an app with its credential is accessible in both themes, at 360 px too', async () => {
-    const developer = await aSiteDeveloper(site.app());
-    const { app } = await aRequest(site.app(), { app: { UserID: developer.ID } });
-    for (const options of [{ width: 1280 }, { width: 360, dark: true }]) {
-      const page = await site.openAs(developer, `/portal/private/apps/${app.ID}`, options);
-      await page.getByRole('heading', { level: 1, name: app.Name }).waitFor();
-      await assertAccessible(page, `app ${JSON.stringify(options)}`);
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      assert.ok(Number(overflow) <= 0, `the page is ${overflow} px wider than the screen`);
-      await page.context().close();
-    }
-  });
-
   test('reference and schema are complete while every other host is blocked', async () => {
     const spec = { openapi: '3.0.3', info: { title: 'Orders', version: '1' }, paths: { '/orders': { get: {} } } };
     const upload = async (alias: string, document: string, method: string, path: string) => {
