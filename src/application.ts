@@ -2,12 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import type { KeyCounters } from '#access/keys/counters.ts';
 import { startMetricsExport } from '#analytics/metrics/metrics-export.ts';
 import { addMetricsRoute } from '#analytics/metrics/route.ts';
-import { gatewayUrl } from '#apis/api/api-address.ts';
 import { startSchemaUpdates } from '#apis/graphql-schema/schema-updates.ts';
-import type { GatewayUrl } from '#apis/proxy/operations.ts';
 import { startHeartbeat } from '#apis/system/heartbeat.ts';
 import type { SystemQueue } from '#apis/system/node-operations.ts';
-import { listPublicUrls } from '#apis/system/public-urls.ts';
+import { createGatewayUrls, listPublicUrls } from '#apis/system/public-urls.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { PasswordCost } from '#base/passwords.ts';
@@ -291,7 +289,7 @@ async function openListeners(
     traffic: createDataPlaneControl(dataPlane),
     grantConsent: createConsent({ ...services, provider: oauth }),
     ...createInspectServices(dataPlane, environment.clock),
-    listGatewayUrls: () => listGatewayUrls(settings, urls.gateway),
+    ...createGatewayUrls(settings, urls),
     waitUntilApplied: createAppliedWait({ ...services, ...environment, ...node, dataPlane, sharesDatabase }),
   });
   const health = createHealth({ ...environment, settings, records, version, ...engine }, () => state.isReady);
@@ -340,11 +338,6 @@ function startDraining(state: { isReady: boolean }, dataPlane: DataPlane): void 
   state.isReady = false;
   dataPlane.drain();
 }
-
-const listGatewayUrls = (settings: Settings, listener: string | undefined): GatewayUrl[] => [
-  { url: gatewayUrl(settings).href, isListener: false },
-  ...(listener === undefined ? [] : [{ url: listener, isListener: true }]),
-];
 
 const openSite = (shared: ReturnType<typeof createListenerOptions>, environment: AppEnvironment) =>
   createPortalSite({ ...shared, ...shared.services, ...environment, ...openTokenVerifier(shared.services) });

@@ -240,7 +240,7 @@ async function describeStoppedDemo({ services, pendingDatabase }: Installation):
 /** Paths of each listener. */
 const listenerPaths: Readonly<Record<string, string>> = {
   dashboard: 'web app; /api/*, /admin/*, /gw/*: /docs lists their operations',
-  portal: '/portal-api/*; /docs lists its operations',
+  portal: 'developer portal, its /admin; /portal-api/*: /docs lists its operations',
   control: '/gw/*; /docs lists its operations',
   gateway: 'your APIs',
 };

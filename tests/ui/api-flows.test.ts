@@ -5,13 +5,9 @@ import { after, before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { makeCertificate } from '../support/certificates.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
-import { freePort } from '../support/services/server.ts';
-
-/** Addresses of APIs name the port of the settings. */
-const gatewayPort = await freePort();
 
 describe('APIs from trial to conversion', () => {
-  const dashboard = testDashboard({ settings: { 'gateway.port': String(gatewayPort) } });
+  const dashboard = testDashboard();
   const upstream = createServer((request, response) => response.end(JSON.stringify(request.headers)));
   let upstreamUrl = '';
   let admin: Person;

@@ -4,16 +4,13 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Person } from '../support/browser.ts';
 import { testDashboard } from '../support/dashboard-app.ts';
-import { freePort } from '../support/services/server.ts';
 import { eventually, openApi, publish } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const run = promisify(execFile);
-/** Addresses of APIs name the port of the settings. */
-const gatewayPort = await freePort();
 
 describe('Overview of an API', () => {
-  const dashboard = testDashboard({ settings: { 'gateway.port': String(gatewayPort) } });
+  const dashboard = testDashboard();
   let upstream: Upstream;
   let admin: Person;
 
@@ -38,6 +35,8 @@ describe('Overview of an API', () => {
       `${command.replace('YOUR-KEY', key.body.key_id)} -o /dev/null -w '%{http_code}'`,
     ]);
     assert.equal(stdout, '200', command);
+    // The listener has any free port.
+    assert.ok(command.includes(dashboard.app().url.gateway), command);
     await page.getByText('No requests in the last 24 hours.').waitFor();
     await eventually(async () => {
       await page.reload();

@@ -4,17 +4,13 @@ import type { Page } from 'playwright-core';
 import type { Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
 import { answerGraphql } from '../support/graphql-upstream.ts';
-import { freePort } from '../support/services/server.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
-
-/** Addresses of APIs name the port of the settings. */
-const gatewayPort = await freePort();
 
 const schema =
   'type Query { user(id: ID): User weather: Weather }\ntype User { name: String }\ntype Weather { degrees: Int }';
 
 describe('Sources of GraphQL APIs in the dashboard', () => {
-  const dashboard = testDashboard({ settings: { 'gateway.port': String(gatewayPort) } });
+  const dashboard = testDashboard();
   let admin: Person;
   let graph: Upstream;
   let rest: Upstream;

@@ -4,15 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
-import { freePort } from '../support/services/server.ts';
 
-/** Addresses of APIs name the port of the settings. */
-const gatewayPort = await freePort();
 /** A page has fewer stops. */
 const maxTabs = 80;
 
 describe('Dashboard by keyboard alone', () => {
-  const dashboard = testDashboard({ settings: { 'gateway.port': String(gatewayPort) } });
+  const dashboard = testDashboard();
   const upstream = createServer((_request, response) => response.end('from the upstream'));
   let upstreamUrl = '';
   before(async () => {

@@ -14,10 +14,6 @@ describe('Introduction', () => {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   };
 
-  /** The listener of the test has a port of its own choice, which no setting names. */
-  const fillAddress = (page: Page) =>
-    page.getByLabel('URL', { exact: true }).fill(`${dashboard.app().url.gateway}/sample-orders/orders`);
-
   test('an empty installation leads from the sign-in to an API, a key, a response and a live chart', async () => {
     const person = await dashboard.addPerson(admin);
     const page = await dashboard.openAnonymous('/login');
@@ -30,7 +26,6 @@ describe('Introduction', () => {
     await page.getByRole('button', { name: 'I have saved the key' }).click();
     await page.getByText('The key is created').waitFor();
     assert.equal(await page.getByText('Shown only now').count(), 0);
-    await fillAddress(page);
     await page.getByRole('button', { name: 'Send request' }).click();
     await page.getByText('Status 200', { exact: true }).waitFor();
     await page.getByText('"Teapot"').waitFor();
@@ -54,7 +49,6 @@ describe('Introduction', () => {
     const page = await dashboard.openAs(person, `/welcome?api=${body.apis[0].api_definition.api_id}`);
     await page.getByText('Sample orders is published at').waitFor();
     await page.getByRole('button', { name: 'Continue without a key' }).click();
-    await fillAddress(page);
     await page.getByRole('button', { name: 'Send request' }).click();
     await page.getByText('Status 401', { exact: true }).waitFor();
     const other = await dashboard.openAnonymous('/login');

@@ -3,6 +3,13 @@ import { test } from 'node:test';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { gatewayUrl } from './api-address.ts';
 
+test('the public URL of a gateway on any free port is that of its open listener', () => {
+  const settings = readSettings({ flags: { 'gateway.port': '0', 'gateway.host': '0.0.0.0' } });
+  assert.equal(gatewayUrl(settings, 'http://0.0.0.0:41234').href, 'http://127.0.0.1:41234/');
+  const fixed = readSettings({ flags: { 'gateway.port': '8088' } });
+  assert.equal(gatewayUrl(fixed, 'http://127.0.0.1:41234').href, 'http://127.0.0.1:8088/');
+});
+
 const urlWith = (flags: Partial<Record<SettingName, string>>) => gatewayUrl(readSettings({ flags })).href;
 
 test('the public URL of the gateway is the setting, else that of its listener', () => {

@@ -3,7 +3,7 @@ import type { Settings } from '#base/settings.ts';
 import { dependentsProblem, forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
 import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
-import { buildApiAddress } from '../api/api-address.ts';
+import { buildApiAddress, type ReadGatewayUrl } from '../api/api-address.ts';
 import {
   type ApiServices,
   addApi,
@@ -146,10 +146,13 @@ export const getApiUrl = operation({
   params,
   returns: z.object({ ApiURL: z.string(), BasePath: z.string(), Host: z.string() }),
   problems: [problem.detail_not_found],
-  async handle({ actor, params: { apiId } }, { apis, settings }: { apis: ApiStore; settings: Settings }) {
+  async handle(
+    { actor, params: { apiId } },
+    { apis, readGatewayUrl }: { apis: ApiStore; readGatewayUrl: ReadGatewayUrl },
+  ) {
     const api = await apis.get(actor.orgId, apiId);
     if (!api) throw problem.detail_not_found();
-    return buildApiAddress(api, settings);
+    return buildApiAddress(api, readGatewayUrl());
   },
 });
 

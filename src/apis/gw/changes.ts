@@ -1,4 +1,4 @@
-import type { Settings } from '#base/settings.ts';
+import type { ReadGatewayUrl } from '../api/api-address.ts';
 import { type ApiServices, type ChangedApi, changeApi } from '../api/changes.ts';
 import { type OwnerServices, resolveOwner } from '../api/owner.ts';
 import { readApiId, readOrgId } from '../api/rules.ts';
@@ -14,7 +14,7 @@ export interface GwApiServices extends ApiServices, OwnerServices {}
 
 export interface ReadServices {
   apis: ApiStore;
-  settings: Settings;
+  readGatewayUrl: ReadGatewayUrl;
 }
 
 export async function requireApi(store: ApiStore, ref: string): Promise<StoredApi> {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isObject } from '#base/json-tree.ts';
-import type { Settings } from '#base/settings.ts';
 import type { CheckResult } from '#definition/check-result.ts';
 import { extensionName, streamingName } from '#definition/document-members.ts';
 import type { ImportOptions } from '#definition/import-options.ts';
@@ -57,10 +56,10 @@ export const modeQuery = z.object({
 export const isPublic = ({ mode }: z.output<typeof modeQuery>): boolean => mode === 'public';
 
 /** Document as written, or its public form. */
-export function toDocumentView(api: DocumentApi, asPublic: boolean, settings: Settings): Record<string, unknown> {
+export function toDocumentView(api: DocumentApi, asPublic: boolean, gateway: URL): Record<string, unknown> {
   if (!asPublic) return api.definition;
   const isReached = api.summary.listen_path !== '' && !api.summary.api_types.includes('tcp');
-  return toPublicDocument(api.definition, isReached ? [buildApiAddress(api, settings).ApiURL] : []);
+  return toPublicDocument(api.definition, isReached ? [buildApiAddress(api, gateway).ApiURL] : []);
 }
 
 const booleanWords = new Map(

@@ -71,11 +71,11 @@ export const exportGatewayDocuments = operation({
   method: 'GET',
   path: '/gw/apis/oas/export',
   about: 'Returns the documents of all APIs in the OpenAPI format as one file.',
-  async handle({ query, header }, { apis, settings }: ReadServices) {
+  async handle({ query, header }, { apis, readGatewayUrl }: ReadServices) {
     const asPublic = isPublic(query);
     const found = (await apis.all()).filter(isDocumentApi);
     header('content-disposition', contentDisposition('', asPublic));
-    return fileText(found.map(api => toDocumentView(api, asPublic, settings)));
+    return fileText(found.map(api => toDocumentView(api, asPublic, readGatewayUrl())));
   },
 });
 
@@ -88,11 +88,11 @@ export const exportGatewayDocument = operation({
   about: 'Returns the document of an API as a file.',
   params,
   problems: [apisProblem.api_not_found, problem.is_classic],
-  async handle({ params: { apiId }, query, header }, { apis, settings }: ReadServices) {
+  async handle({ params: { apiId }, query, header }, { apis, readGatewayUrl }: ReadServices) {
     const asPublic = isPublic(query);
     const api = await requireDocument(apis, apiId);
     header('content-disposition', contentDisposition(api.api_id, asPublic));
-    return fileText(toDocumentView(api, asPublic, settings));
+    return fileText(toDocumentView(api, asPublic, readGatewayUrl()));
   },
 });
 

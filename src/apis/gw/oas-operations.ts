@@ -51,9 +51,9 @@ export const listGatewayDocuments = operation({
   about: 'Lists the documents of all APIs in the OpenAPI format, of every organisation, oldest first.',
   query: modeQuery,
   returns: z.array(documentView),
-  async handle({ query }, { apis, settings }: ReadServices) {
+  async handle({ query }, { apis, readGatewayUrl }: ReadServices) {
     const found = (await apis.all()).filter(isDocumentApi);
-    return found.map(api => toDocumentView(api, isPublic(query), settings));
+    return found.map(api => toDocumentView(api, isPublic(query), readGatewayUrl()));
   },
 });
 
@@ -93,10 +93,10 @@ export const getGatewayDocument = operation({
   query: modeQuery,
   returns: documentView,
   problems: [apisProblem.api_not_found, problem.is_classic],
-  async handle({ params: { apiId }, query, header }, { apis, settings }: ReadServices) {
+  async handle({ params: { apiId }, query, header }, { apis, readGatewayUrl }: ReadServices) {
     const api = await requireDocument(apis, apiId);
     await addBaseHeader(header, apis, api);
-    return toDocumentView(api, isPublic(query), settings);
+    return toDocumentView(api, isPublic(query), readGatewayUrl());
   },
 });
 

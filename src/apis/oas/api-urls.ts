@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { Settings } from '#base/settings.ts';
 import type { Model } from '#definition/model.ts';
-import { gatewayUrl } from '../api/api-address.ts';
 import { toModel } from '../api/rules.ts';
 import type { StoredApi } from '../api/schema.ts';
 
@@ -23,14 +21,14 @@ export type ApiUrl = z.output<typeof ApiUrl>;
  * Addresses of an API. A base has the one that names its version and the fallback without one; a version has the one
  * below its base and, unless it is internal, its own.
  */
-export function buildApiUrls(api: StoredApi, base: StoredApi | undefined, settings: Settings): ApiUrl[] {
+export function buildApiUrls(api: StoredApi, base: StoredApi | undefined, gateway: URL): ApiUrl[] {
   const model = toModel(api);
-  const own = isReachable(model) ? [toApiUrl(model, settings)] : [];
+  const own = isReachable(model) ? [toApiUrl(model, gateway)] : [];
   const lead = base ? toModel(base) : model;
   const name = base ? findVersionName(lead, api.api_id) : model.versioning.name;
   if (!lead.versioning.enabled || !name || !isReachable(lead)) return own;
   if (!base && Object.keys(lead.versioning.versions).length === 0) return own;
-  return [withVersionName(toApiUrl(lead, settings), lead, name), ...own];
+  return [withVersionName(toApiUrl(lead, gateway), lead, name), ...own];
 }
 
 const findVersionName = ({ versioning }: Model, apiId: string) =>
@@ -40,13 +38,12 @@ const findVersionName = ({ versioning }: Model, apiId: string) =>
 const isReachable = ({ identity, listen }: Model) =>
   !identity.internal && listen.path !== '' && listen.protocol !== 'tcp' && listen.protocol !== 'tls';
 
-function toApiUrl({ listen, customDomain }: Model, settings: Settings): ApiUrl {
-  const url = new URL(gatewayUrl(settings));
-  const domain = customDomain.enabled ? customDomain.name : url.hostname;
-  const ownPort = listen.port > 0 ? listen.port : Number(url.port);
-  const port = ownPort === 0 || isDefaultPort(url.protocol, ownPort) ? null : ownPort;
-  const protocol = url.protocol.slice(0, -1);
-  const listen_path = trimSlashes(`${url.pathname}/${listen.path}`);
+function toApiUrl({ listen, customDomain }: Model, gateway: URL): ApiUrl {
+  const domain = customDomain.enabled ? customDomain.name : gateway.hostname;
+  const ownPort = listen.port > 0 ? listen.port : Number(gateway.port);
+  const port = ownPort === 0 || isDefaultPort(gateway.protocol, ownPort) ? null : ownPort;
+  const protocol = gateway.protocol.slice(0, -1);
+  const listen_path = trimSlashes(`${gateway.pathname}/${listen.path}`);
   const whole = `${protocol}://${domain}${port === null ? '' : `:${port}`}/${listen_path}`;
   return { protocol, domain, port, listen_path, endpoint_path: '', query_parameters: [], headers: [], url: whole };
 }

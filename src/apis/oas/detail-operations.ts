@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
+import type { ReadGatewayUrl } from '../api/api-address.ts';
 import { type ApiServices, changeApi } from '../api/changes.ts';
 import { categoryList, normalizeCategories, type StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
@@ -26,9 +26,9 @@ export const listDocumentUrls = operation({
   permission: 'apis:read',
   returns: z.object({ api_id: z.string(), urls: z.array(ApiUrl) }),
   problems: findProblems,
-  async handle(call, { apis, settings }: { apis: ApiStore; settings: Settings }) {
+  async handle(call, { apis, readGatewayUrl }: { apis: ApiStore; readGatewayUrl: ReadGatewayUrl }) {
     const api = await requireOwnDocument(apis, call);
-    return { api_id: api.api_id, urls: buildApiUrls(api, await findBase(apis, api), settings) };
+    return { api_id: api.api_id, urls: buildApiUrls(api, await findBase(apis, api), readGatewayUrl()) };
   },
 });
 

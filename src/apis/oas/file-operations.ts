@@ -8,6 +8,7 @@ import { importOas } from '#definition/oas-import.ts';
 import { type OperationCall, operation } from '#operations/operation.ts';
 import { createdResponse, toCreated, toWarningsMember } from '#operations/shapes.ts';
 import { wholeList } from '#storage/collection.ts';
+import type { ReadGatewayUrl } from '../api/api-address.ts';
 import { addApi } from '../api/changes.ts';
 import { plainDocumentExample } from '../api/examples.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
@@ -141,15 +142,15 @@ export const exportDocument = operation({
   about: 'Returns the document of an API as a file.',
   params,
   problems: [problem.detail_not_found, gwProblem.is_classic],
-  async handle(call, { apis, settings }: { apis: ApiStore; settings: Settings }) {
+  async handle(call, { apis, readGatewayUrl }: { apis: ApiStore; readGatewayUrl: ReadGatewayUrl }) {
     const api = maskSecretsFor(call.actor, await requireOwnDocument(apis, call)) as DocumentApi;
-    return formatFile(call, api.api_id, toDocumentView(api, isPublic(call.query), settings));
+    return formatFile(call, api.api_id, toDocumentView(api, isPublic(call.query), readGatewayUrl()));
   },
 });
 
 interface ExportServices {
   apis: ApiStore;
-  settings: Settings;
+  readGatewayUrl: ReadGatewayUrl;
   ownership: Ownership;
 }
 
@@ -158,7 +159,7 @@ export const exportDocuments = operation({
   name: 'exportDocuments',
   path: '/api/apis/oas/export',
   about: 'Returns the documents of all APIs of the caller’s organisation in the OpenAPI format as one file.',
-  async handle(call, { apis, settings, ownership }: ExportServices) {
+  async handle(call, { apis, readGatewayUrl, ownership }: ExportServices) {
     const { actor, query } = call;
     const { apiIds: hidden } = await ownership.findHidden(actor);
     const { items } = await apis.page(actor.orgId, { kind: 'oas', hidden }, 'created_at', wholeList);
@@ -166,7 +167,7 @@ export const exportDocuments = operation({
     return formatFile(
       call,
       '',
-      masked.map(api => toDocumentView(api, isPublic(query), settings)),
+      masked.map(api => toDocumentView(api, isPublic(query), readGatewayUrl())),
     );
   },
 });
