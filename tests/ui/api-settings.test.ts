@@ -52,6 +52,14 @@ describe('Settings of an API', () => {
     await page.getByRole('button', { name: 'Review and save' }).click();
     const dialog = page.getByRole('dialog', { name: 'Review changes' });
     await dialog.getByText('/store/').waitFor();
+    assert.equal(await dialog.locator('.cm-merge-b .cm-changedLine').count(), 1, 'the edited line only');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    assert.equal(await page.getByLabel('Path', { exact: true }).inputValue(), '/shop/');
+    await page.getByText('No changes', { exact: true }).waitFor();
+    await page.getByLabel('Path', { exact: true }).fill('/store/');
+    await page.getByText('Unsaved changes: The definition is valid').waitFor();
+    await page.getByRole('button', { name: 'Review and save' }).click();
     await assertAccessible(page, 'review of changes');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('API shop saved. Live on all traffic threads').waitFor();
@@ -165,6 +173,33 @@ describe('Settings of an API', () => {
     await saveValid();
     await page.goto(`${dashboard.app().url.dashboard}/apis/typed/code`);
     await editor.getByText('"lab"').waitFor();
+  });
+
+  test('completion offers members and values of the schema in YAML too, with the meaning of a name under the pointer', async () => {
+    await create('noted');
+    const page = await dashboard.openAs(admin, '/apis/noted/code');
+    await page.getByLabel('Notation').selectOption('yaml');
+    const editor = page.getByRole('textbox', { name: 'Definition of noted' });
+    const complete = async (typed: string, name: string) => {
+      await page.keyboard.type(typed);
+      await page.getByRole('option', { name, exact: false }).first().click();
+    };
+    await editor.getByText('server:').click();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('  ');
+    await complete('gatewayT', 'gatewayTags');
+    await complete('ena', 'enabled');
+    await complete('fa', 'false');
+    await page.keyboard.press('Enter');
+    await complete('ta', 'tags');
+    await page.keyboard.type('edge');
+    await page.getByText('Unsaved changes: The definition is valid').waitFor();
+    await editor.getByText('tags', { exact: true }).hover();
+    await page.getByText('a gateway with one of them loads the API').waitFor();
+    await save(page);
+    await page.getByText('API noted saved').first().waitFor();
+    assert.deepEqual((await read('noted'))['x-gw-api-gateway'].server.gatewayTags, { enabled: false, tags: ['edge'] });
   });
 
   test('an added authentication method refuses requests without its credential', async () => {

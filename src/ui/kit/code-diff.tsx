@@ -1,3 +1,4 @@
+import { json } from '@codemirror/lang-json';
 import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorView } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
@@ -12,7 +13,7 @@ const collapse = { margin: 3, minSize: 6 };
 export default function CodeMirrorDiff({ label, before, after, language = 'json' }: CodeDiffProps) {
   const parent = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const setup = createSetup(label, true, language);
+    const setup = createSetup(label, true, language === 'json' ? json() : []);
     const view = matchMedia(sideBySide).matches
       ? new MergeView({
           a: { doc: before, extensions: setup },

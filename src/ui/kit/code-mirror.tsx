@@ -4,8 +4,9 @@ import { useEffect, useRef } from 'react';
 import { texts } from '../texts/texts.ts';
 import { createSetup } from './code-setup.ts';
 import type { CodeEditorProps, CodeMark } from './code-types.ts';
+import { jsonSyntax } from './json-completion.ts';
 import { findPointerRange } from './json-pointer-range.ts';
-import { createMemberCompletion } from './member-completion.ts';
+import { createOutlineCompletion } from './outline-completion.ts';
 
 /** CodeMirror behind `CodeEditor`: one view for the life of the component; text and marks are set from outside. */
 export default function CodeMirrorEditor({
@@ -17,6 +18,7 @@ export default function CodeMirrorEditor({
   outline,
   language = 'json',
   findRange = findPointerRange,
+  syntax = language === 'json' ? jsonSyntax : undefined,
 }: CodeEditorProps) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
@@ -30,13 +32,13 @@ export default function CodeMirrorEditor({
     const listener = EditorView.updateListener.of(update => {
       if (update.docChanged) change.current?.(update.state.doc.toString());
     });
-    const setup = createSetup(`${label}. ${texts.kit.editorHelp}`, isReadOnly, language);
-    const completion = language === 'json' ? createMemberCompletion(() => offered.current) : [];
+    const setup = createSetup(`${label}. ${texts.kit.editorHelp}`, isReadOnly, syntax?.extension);
+    const completion = syntax ? createOutlineCompletion(syntax.outline, () => offered.current) : [];
     const extensions = [setup, completion, lintGutter(), listener];
     // Another label or mode creates another view, with the text of the one before.
     view.current = new EditorView({ doc: text.current, extensions, parent: parent.current! });
     return () => view.current?.destroy();
-  }, [label, isReadOnly, language]);
+  }, [label, isReadOnly, syntax]);
   useEffect(() => {
     const current = view.current?.state.doc.toString();
     if (current !== undefined && current !== value)

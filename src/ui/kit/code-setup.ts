@@ -1,6 +1,5 @@
 import { closeBrackets, closeBracketsKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { json } from '@codemirror/lang-json';
 import {
   bracketMatching,
   foldGutter,
@@ -19,7 +18,7 @@ const highlight = HighlightStyle.define([
   { tag: tags.propertyName, color: 'var(--accent-ink)' },
   { tag: tags.string, color: 'var(--success)' },
   { tag: [tags.number, tags.bool, tags.null], color: 'var(--violet)' },
-  { tag: tags.punctuation, color: 'var(--dim)' },
+  { tag: [tags.punctuation, tags.comment], color: 'var(--dim)' },
 ]);
 
 const theme = EditorView.theme({
@@ -54,14 +53,14 @@ const theme = EditorView.theme({
 });
 
 /** Extensions of every editor. Tab stays with the browser, so that the keyboard leaves the editor. */
-export const createSetup = (label: string, isReadOnly: boolean, language: 'json' | 'text' = 'json'): Extension[] => [
+export const createSetup = (label: string, isReadOnly: boolean, language: Extension = []): Extension[] => [
   EditorView.cspNonce.of(pageNonce()),
   EditorView.contentAttributes.of({ 'aria-label': label }),
   EditorView.lineWrapping,
   lineNumbers(),
   foldGutter(),
   drawSelection(),
-  language === 'json' ? json() : [],
+  language,
   syntaxHighlighting(highlight),
   bracketMatching(),
   theme,

@@ -1,3 +1,6 @@
+import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
+import type { EditorState, Extension } from '@codemirror/state';
+
 /** From a character to the one after the last. */
 export interface TextRange {
   readonly from: number;
@@ -19,11 +22,33 @@ export interface CodeMember {
   readonly about: string;
 }
 
-/** Allowed members and values of a JSON text, by the path of member names and positions in lists. */
+/** Member names and positions in lists, from the root of a text. */
+export type CodePath = readonly (string | number)[];
+
+/** Name of a member in a text, and the path of its object. */
+export interface MemberName extends TextRange {
+  readonly name: string;
+  readonly path: CodePath;
+}
+
+/** What completion and hover documentation need to know of a notation. */
+export interface OutlineSyntax {
+  /** Names or values at the cursor; null where the text has neither there. */
+  complete(context: CompletionContext, outline: CodeOutline): CompletionResult | null;
+  findName(state: EditorState, place: number): MemberName | undefined;
+}
+
+/** A notation: highlighting and completion. */
+export interface CodeSyntax {
+  readonly extension: Extension;
+  readonly outline: OutlineSyntax;
+}
+
+/** Allowed members and values of a text by their path. */
 export interface CodeOutline {
-  listMembers(path: readonly (string | number)[]): readonly CodeMember[];
+  listMembers(path: CodePath): readonly CodeMember[];
   /** Values of a member with few, as JSON. */
-  listValues(path: readonly (string | number)[]): readonly string[];
+  listValues(path: CodePath): readonly string[];
 }
 
 export interface CodeEditorProps {
@@ -34,8 +59,10 @@ export interface CodeEditorProps {
   /** `text` has no syntax of its own: schemas, rules. */
   readonly language?: 'json' | 'text';
   readonly marks?: readonly CodeMark[];
-  /** Offers its members and values while JSON is typed. */
+  /** Offers its members and values while the text is typed. */
   readonly outline?: CodeOutline | undefined;
+  /** Notation of the text, in place of `language`. */
+  readonly syntax?: CodeSyntax;
   /** Range of a JSON pointer in the text; by default in JSON. */
   readonly findRange?: (text: string, pointer: string) => TextRange;
 }

@@ -56,7 +56,7 @@ function DefinitionEditor(loaded: LoadedApi) {
         />
       ) : (
         <Suspense fallback={<Skeleton lines={8} />}>
-          <YamlEditor label={label} draft={draft} onFault={setFault} />
+          <YamlEditor label={label} draft={draft} outline={outline} onFault={setFault} />
           <p className="text-small text-dim">{own.yamlAbout}</p>
         </Suspense>
       )}

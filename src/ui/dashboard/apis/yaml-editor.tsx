@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'react';
 import { isNode, parse, parseDocument, stringify } from 'yaml';
 import { CodeEditor } from '../../kit/code-editor.tsx';
-import type { TextRange } from '../../kit/code-types.ts';
+import type { CodeOutline, TextRange } from '../../kit/code-types.ts';
 import { ErrorText } from '../../kit/states.tsx';
+import { yamlSyntax } from '../../kit/yaml-completion.ts';
 import { texts } from '../../texts/texts.ts';
 import type { DefinitionDraft } from './designer/use-draft.ts';
 
@@ -27,11 +28,12 @@ function findYamlRange(text: string, pointer: string): TextRange {
 interface YamlEditorProps {
   readonly label: string;
   readonly draft: DefinitionDraft;
+  readonly outline: CodeOutline | undefined;
   onFault(hasFault: boolean): void;
 }
 
 /** The draft as YAML. Text that is no YAML stays, with its fault, and does not change the draft. */
-export default function YamlEditor({ label, draft, onFault }: YamlEditorProps) {
+export default function YamlEditor({ label, draft, outline, onFault }: YamlEditorProps) {
   const [typed, setTyped] = useState(() => ({ json: draft.text, yaml: toYaml(draft.text) }));
   const [fault, setFault] = useState<Error>();
   // Only a change from outside replaces what is typed: discarded or merged edits, a later read.
@@ -61,6 +63,8 @@ export default function YamlEditor({ label, draft, onFault }: YamlEditorProps) {
         isReadOnly={!draft.canWrite}
         marks={draft.check.marks}
         findRange={findYamlRange}
+        outline={outline}
+        syntax={yamlSyntax}
         onChange={change}
       />
       <ErrorText error={fault} />

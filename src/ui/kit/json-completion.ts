@@ -1,17 +1,12 @@
-import {
-  autocompletion,
-  type Completion,
-  type CompletionContext,
-  type CompletionResult,
-  startCompletion,
-} from '@codemirror/autocomplete';
+import { type CompletionContext, type CompletionResult, startCompletion } from '@codemirror/autocomplete';
+import { json } from '@codemirror/lang-json';
 import { syntaxTree } from '@codemirror/language';
-import type { EditorState, Extension } from '@codemirror/state';
-import { type EditorView, hoverTooltip } from '@codemirror/view';
-import type { CodeMember, CodeOutline } from './code-types.ts';
+import type { EditorState } from '@codemirror/state';
+import type { EditorView } from '@codemirror/view';
+import type { CodeMember, CodeOutline, CodePath, CodeSyntax, MemberName, OutlineSyntax } from './code-types.ts';
+import { toMemberCompletions } from './outline-completion.ts';
 
 type Node = ReturnType<typeof syntaxTree>['topNode'];
-type ReadOutline = () => CodeOutline | undefined;
 
 const namePattern = /^[\w$.-]*$/;
 const valuePattern = /^"?[\w$./-]*"?$/;
@@ -22,14 +17,7 @@ const newValues: Readonly<Record<string, readonly [text: string, fromEnd: number
   string: ['""', 1],
 };
 
-/** Completion of JSON and documentation of its members by an outline, which may come after the editor. */
-export const createMemberCompletion = (readOutline: ReadOutline): Extension => [
-  autocompletion({ override: [context => complete(context, readOutline())], icons: false }),
-  hoverTooltip((view, place) => describe(view.state, place, readOutline())),
-];
-
-function complete(context: CompletionContext, outline: CodeOutline | undefined): CompletionResult | null {
-  if (!outline) return null;
+function complete(context: CompletionContext, outline: CodeOutline): CompletionResult | null {
   const node = syntaxTree(context.state).resolveInner(context.pos, -1);
   if (node.name === 'PropertyName') return completeName(context.state, node, outline);
   const property = node.name === 'Property' ? node : node.parent;
@@ -49,19 +37,9 @@ function completeName(state: EditorState, node: Node, outline: CodeOutline): Com
       .filter(name => name !== null && name.from !== node.from)
       .map(name => readName(state, name!)),
   );
-  const options = outline
-    .listMembers(readPath(state, object))
-    .filter(({ name }) => !present.has(name))
-    .map(toCompletion);
+  const options = toMemberCompletions(outline.listMembers(readPath(state, object)), present, insertMember);
   return { from: node.from + 1, options, validFor: namePattern };
 }
-
-const toCompletion = (member: CodeMember): Completion => ({
-  label: member.name,
-  detail: member.type,
-  ...(member.about ? { info: member.about } : {}),
-  apply: (view, _completion, from, to) => insertMember(view, member, from, to),
-});
 
 /** Replaces the name; a new member also gets a value of its type, and a comma where another member follows. */
 function insertMember(view: EditorView, { name, type }: CodeMember, from: number, to: number): void {
@@ -79,21 +57,15 @@ function insertMember(view: EditorView, { name, type }: CodeMember, from: number
   if (value === '' && !after.startsWith(':')) startCompletion(view);
 }
 
-function describe(state: EditorState, place: number, outline: CodeOutline | undefined) {
+function findName(state: EditorState, place: number): MemberName | undefined {
   const node = syntaxTree(state).resolveInner(place, 0);
   const object = node.parent?.parent;
-  if (!outline || node.name !== 'PropertyName' || !object) return null;
-  const name = readName(state, node);
-  const found = outline.listMembers(readPath(state, object)).find(it => it.name === name);
-  if (!found?.about) return null;
-  const dom = document.createElement('p');
-  dom.className = 'max-w-prose px-2 py-1';
-  dom.textContent = found.about;
-  return { pos: node.from, end: node.to, above: true, create: () => ({ dom }) };
+  if (node.name !== 'PropertyName' || !object) return undefined;
+  return { name: readName(state, node), from: node.from, to: node.to, path: readPath(state, object) };
 }
 
 /** Member names and positions in lists from the root to a node. */
-function readPath(state: EditorState, node: Node): readonly (string | number)[] {
+function readPath(state: EditorState, node: Node): CodePath {
   const path: (string | number)[] = [];
   for (let at: Node | null = node; at; at = at.parent) {
     const name = at.name === 'Property' ? at.getChild('PropertyName') : null;
@@ -106,3 +78,7 @@ function readPath(state: EditorState, node: Node): readonly (string | number)[] 
 
 /** An incomplete name has no closing quote. */
 const readName = (state: EditorState, { from, to }: Node): string => state.sliceDoc(from, to).replaceAll('"', '');
+
+const outline: OutlineSyntax = { complete, findName };
+
+export const jsonSyntax: CodeSyntax = { extension: json(), outline };
