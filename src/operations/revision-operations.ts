@@ -140,7 +140,7 @@ export function declareRevisionOperations<
   const path = `/api/revisions/${plural}/{${param}}` as const;
   const declared = { surface: 'dashboard', noun } as const;
   const reading = `${permissionName}:read` satisfies Permission;
-  const objectParams = z.object({ [param]: z.string() });
+  const objectParams = z.object({ [param]: z.string() } as { [Name in Param]: z.ZodString });
   const revisionParams = objectParams.extend({ revision: revisionNumber });
   const refOf = (params: object) => String((params as Record<string, unknown>)[param]);
   const reader = createRevisionReader(declaration);

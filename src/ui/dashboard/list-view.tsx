@@ -62,7 +62,7 @@ function ViewMenu({ list }: { list: string }) {
   const all = preferences?.saved_views ?? [];
   const views = all.filter(view => view.list === list);
   const current = views.find(({ query }) => query === searchStr);
-  const open = (query: string) => void navigate({ to: '.', search: router.options.parseSearch(query) as never });
+  const open = (query: string) => void navigate({ to: '.', search: router.options.parseSearch(query) });
   const save = (name: string) => {
     const others = all.filter(view => view.list !== list || view.name !== name);
     change({ saved_views: [...others, { list, name, query: searchStr }] });

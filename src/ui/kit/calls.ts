@@ -6,6 +6,10 @@ export type Operations = Routes<typeof catalogue>;
 export type Route = keyof Operations & string;
 export type ArgumentsOf<R extends Route> = CallArguments<Operations[R]>;
 export type ResultOf<R extends Route> = CallResult<Operations[R]>;
+
+/** Body of a route from a JSON text or from the result of another route: the server checks it. */
+export const toBodyOf = <R extends Route>(value: unknown): ArgumentsOf<R>['body'] => value as ArgumentsOf<R>['body'];
+
 export type ReadRoute = Extract<Route, `GET ${string}`>;
 export type WriteRoute = Exclude<Route, ReadRoute>;
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { CallError, type CallResponse, callServer } from '../../kit/calls.ts';
+import { CallError, type CallResponse, callServer, toBodyOf } from '../../kit/calls.ts';
 import type { CodeMark } from '../../kit/code-types.ts';
 import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
@@ -42,9 +42,11 @@ export function useDefinitionCheck(api: ApiOutline, text: string, isEnabled: boo
     gcTime: 0,
     queryFn: async ({ signal }) => {
       const value = isParsed ? parsed.value : undefined;
-      const body = api.format === 'classic' ? { api_definition: value } : { oas: value };
+      const body = toBodyOf<'POST /api/apis/check'>(
+        api.format === 'classic' ? { api_definition: value } : { oas: value },
+      );
       const given = { query: { api_id: api.id }, body };
-      return (await callServer('POST /api/apis/check', given as never, { signal })).value;
+      return (await callServer('POST /api/apis/check', given, { signal })).value;
     },
   });
   const marks = useMemo<readonly CodeMark[]>(
@@ -73,19 +75,23 @@ const refreshed = [
   'GET /api/revisions/apis/{apiId}',
 ] as const;
 
+/** Routes that replace a definition, by its format. */
+export const definitionRoutes = {
+  classic: 'PUT /api/apis/{apiId}',
+  oas: 'PUT /api/apis/oas/{apiId}',
+  streams: 'PUT /api/apis/streams/{apiId}',
+} as const;
+
 /** Saves a definition with the entity tag of its read; a conflict is reported, not overwritten. */
 export function useDefinitionSave({ api, etag, text: before }: StoredDefinition, onSaved: () => void) {
   const toasts = useToasts();
   const [isConflict, setConflict] = useState(false);
-  const classic = useWrite('PUT /api/apis/{apiId}', refreshed);
-  const document = useWrite('PUT /api/apis/oas/{apiId}', refreshed);
-  const streams = useWrite('PUT /api/apis/streams/{apiId}', refreshed);
-  const { mutate, error, isPending, reset } = { classic, oas: document, streams }[api.format];
+  const route = definitionRoutes[api.format];
+  const { mutate, error, isPending, reset } = useWrite(route, refreshed);
   const toWrite = (saved: string, ifMatch: string | undefined) => {
     const value: unknown = JSON.parse(saved);
-    const body = api.format === 'classic' ? { api_definition: value } : value;
-    const given = { params: { apiId: api.id }, body } as never;
-    return { given, options: { wait: 'applied' as const, ifMatch } };
+    const body = toBodyOf<typeof route>(api.format === 'classic' ? { api_definition: value } : value);
+    return { given: { params: { apiId: api.id }, body }, options: { wait: 'applied' as const, ifMatch } };
   };
   const undo = (savedTag: string | undefined) =>
     mutate(toWrite(before, savedTag), { onError: failure => toasts.showError(failure.message) });

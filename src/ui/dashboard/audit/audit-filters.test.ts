@@ -30,7 +30,7 @@ describe('Revision of an audit record', () => {
   test('an object has a history where a write of it was done', () => {
     const shared = { _id: '1', req_id: '', org_id: '', date: '', ip: '', surface: '', ...record };
     const put = { ...shared, method: 'PUT', url: '/api/portal/policies/a', status: 200, object: 'a' };
-    assert.deepEqual(findHistory(put)?.params, { policyId: 'a' });
+    assert.deepEqual(findHistory(put)?.params, { apiId: 'a', policyId: 'a', hookId: 'a', assetId: 'a' });
     for (const other of [{ status: 400 }, { method: 'DELETE' }, { object: '' }, { url: '/api/keys/a' }])
       assert.equal(findHistory({ ...put, ...other }), undefined, JSON.stringify(other));
   });

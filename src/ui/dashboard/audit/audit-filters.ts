@@ -43,24 +43,25 @@ const objectKinds: readonly (readonly [path: RegExp, kind: keyof typeof objectPa
 
 /** Histories by the path of the operations on their objects, with the permission of their pages. */
 const histories = [
-  [/^\/api\/apis\/(?:oas\/|streams\/)?[^/]+$/, 'GET /api/revisions/apis/{apiId}', 'apiId', 'apis'],
-  [/^\/api\/portal\/policies\/[^/]+$/, 'GET /api/revisions/policies/{policyId}', 'policyId', 'policies'],
-  [/^\/api\/hooks\/[^/]+$/, 'GET /api/revisions/hooks/{hookId}', 'hookId', 'hooks'],
-  [/^\/api\/assets\/[^/]+$/, 'GET /api/revisions/assets/{assetId}', 'assetId', 'api_assets'],
+  [/^\/api\/apis\/(?:oas\/|streams\/)?[^/]+$/, 'GET /api/revisions/apis/{apiId}', 'apis'],
+  [/^\/api\/portal\/policies\/[^/]+$/, 'GET /api/revisions/policies/{policyId}', 'policies'],
+  [/^\/api\/hooks\/[^/]+$/, 'GET /api/revisions/hooks/{hookId}', 'hooks'],
+  [/^\/api\/assets\/[^/]+$/, 'GET /api/revisions/assets/{assetId}', 'api_assets'],
 ] as const;
 
 export interface RecordHistory {
   readonly route: (typeof histories)[number][1];
   readonly permission: string;
-  /** Parameters of the routes of this history. */
-  readonly params: Readonly<Record<string, string>>;
+  /** Id of the object under the parameter of each history: a path takes its own. */
+  readonly params: Readonly<Record<'apiId' | 'policyId' | 'hookId' | 'assetId', string>>;
 }
 
 /** History of the object that a record changed; undefined where it has none. */
 export function findHistory({ url, object, method, status }: AuditRecordView): RecordHistory | undefined {
   if (object === '' || status >= 400 || !['PUT', 'PATCH', 'POST'].includes(method)) return undefined;
   const found = histories.find(([path]) => path.test(url));
-  return found && { route: found[1], permission: found[3], params: { [found[2]]: object } };
+  const params = { apiId: object, policyId: object, hookId: object, assetId: object };
+  return found && { route: found[1], permission: found[2], params };
 }
 
 /** The record is written after the revision, which has milliseconds. */

@@ -20,7 +20,7 @@ export function RecordedChange({ record }: { record: AuditRecordView }) {
 function History({ history, record }: { history: RecordHistory; record: AuditRecordView }) {
   const { route, params, permission } = history;
   const canRead = usePermission(permission);
-  const { data } = useOperation(route, { params, query: { p: 1 } } as never, { enabled: canRead });
+  const { data } = useOperation(route, { params, query: { p: 1 } }, { enabled: canRead });
   const newest = data?.value.revisions[0]?.revision ?? 0;
   const revision = data && findRecordedRevision(data.value.revisions, record);
   return revision && <Changes history={history} revision={revision.revision} newest={newest} />;
@@ -35,7 +35,7 @@ interface ChangesProps {
 function Changes({ history: { route, params, permission }, revision, newest }: ChangesProps) {
   const canWrite = usePermission(`${permission}:write`);
   const [isReverting, setReverting] = useState(false);
-  const { data } = useOperation(`${route}/{revision}`, { params: { ...params, revision } } as never);
+  const { data } = useOperation(`${route}/{revision}`, { params: { ...params, revision } });
   if (!data) return null;
   const { changes, action } = data.value;
   return (
@@ -68,7 +68,7 @@ interface RevertProps {
 
 function RevertDialog({ history: { route, params }, target, newest, onClose }: RevertProps) {
   const toasts = useToasts();
-  const compared = { params, query: { from: newest, to: target } } as never;
+  const compared = { params, query: { from: newest, to: target } };
   const { data } = useOperation(`${route}/compare`, compared);
   const path = route.slice('GET '.length) as 'GET /api/revisions/apis/{apiId}' extends `GET ${infer Path}`
     ? Path
@@ -77,7 +77,7 @@ function RevertDialog({ history: { route, params }, target, newest, onClose }: R
   const changes = data?.value.changes ?? [];
   const confirm = () =>
     restore.mutate(
-      { given: { params: { ...params, revision: target } } as never },
+      { given: { params: { ...params, revision: target } } },
       {
         onSuccess: () => toasts.showSuccess(own.reverted(target)),
         onError: error => toasts.showError(error.message),

@@ -1,5 +1,6 @@
-import { callServer } from '../../kit/calls.ts';
+import { callServer, toBodyOf } from '../../kit/calls.ts';
 import { toApiOutline } from '../apis/api-outline.ts';
+import { definitionRoutes } from '../apis/use-definition.ts';
 
 /** Definitions that one replacement writes; each is read, changed and written by itself. */
 export const maxReplacedApis = 200;
@@ -33,14 +34,9 @@ export async function replaceInApis(oldId: string, fingerprint: string, next: st
 async function replaceInApi(apiId: string, old: ReadonlySet<string>, next: string): Promise<void> {
   const { value, etag } = await callServer('GET /api/apis/{apiId}', { params: { apiId } });
   const options = { ifMatch: etag, wait: 'applied' } as const;
-  const params = { apiId };
   const { format } = toApiOutline(value);
-  if (format === 'classic') {
-    const body = { api_definition: replaceIds(value.api_definition, old, next) };
-    await callServer('PUT /api/apis/{apiId}', { params, body } as never, options);
-    return;
-  }
-  const body = replaceIds(value.oas, old, next);
-  const route = format === 'oas' ? 'PUT /api/apis/oas/{apiId}' : 'PUT /api/apis/streams/{apiId}';
-  await callServer(route, { params, body } as never, options);
+  const route = definitionRoutes[format];
+  const replaced = replaceIds(format === 'classic' ? value.api_definition : value.oas, old, next);
+  const body = toBodyOf<typeof route>(format === 'classic' ? { api_definition: replaced } : replaced);
+  await callServer(route, { params: { apiId }, body }, options);
 }

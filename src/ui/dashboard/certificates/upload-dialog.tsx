@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ChangeEvent, useState } from 'react';
 import { Button } from '../../kit/button.tsx';
+import { toBodyOf } from '../../kit/calls.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { TextAreaField, TextField } from '../../kit/field.tsx';
 import { useWrite } from '../../kit/queries.ts';
@@ -51,7 +52,7 @@ export function PemDialog({ title, about, action, isBusy = false, onUploaded, on
     setFault(pem.trim() ? undefined : new Error(own.pemMissing));
     if (!pem.trim()) return;
     mutate(
-      { given: { body: pem as never, contentType: pemType }, options: { wait: 'applied' } },
+      { given: { body: toBodyOf<'POST /api/certs'>(pem), contentType: pemType }, options: { wait: 'applied' } },
       {
         onSuccess: ({ value }) => onUploaded(value.id),
       },

@@ -63,7 +63,7 @@ const columns: readonly Column<Row>[] = [
 export function GraphListPage() {
   const { q, sort, p = 1 } = useSearch({ from: '/shell/data-graphs' });
   const { change, onSearch, clear } = useListChange();
-  const query = { q, p, sort: sort as 'name', api_type: graphTypes as never };
+  const query = { q, p, sort: sort as 'name', api_type: graphTypes };
   const list = useOperation('GET /api/apis', { query }, { keepPrevious: true });
   const rows = (list.data?.value.apis ?? []).map(toRow);
   const isEmpty = list.data !== undefined && rows.length === 0 && q === undefined;

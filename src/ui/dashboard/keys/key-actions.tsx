@@ -89,7 +89,7 @@ function useKeyChange({ hash }: KeyFacts, data: KeyData, etag: string | undefine
       {
         given: {
           params: { keyId: hash },
-          query: { hashed: 'true', ...(keepsQuota ? { suppress_reset: '1' as never } : {}) },
+          query: { hashed: 'true', ...(keepsQuota ? { suppress_reset: '1' } : {}) },
           body: { ...data, ...some },
         },
         options: { wait: 'applied', ifMatch: etag },

@@ -31,7 +31,7 @@ export function KeyEffective({ facts, data, nameOfPolicy }: KeyViewProps) {
   const query = useQuery({
     queryKey: ['POST /api/keys/preview', facts.hash, data],
     queryFn: async ({ signal }) =>
-      (await callServer('POST /api/keys/preview', { query: { explain: '1' as never }, body: data }, { signal })).value,
+      (await callServer('POST /api/keys/preview', { query: { explain: '1' }, body: data }, { signal })).value,
   });
   const explanation = query.data?.explanation;
   const values = explanation && toValueMap(explanation);

@@ -80,7 +80,7 @@ function useKeySave(facts: KeyFacts, draft: Draft<KeyData>) {
       {
         given: {
           params: { keyId: facts.hash },
-          query: { hashed: 'true', ...(resetsQuota ? {} : { suppress_reset: '1' as never }) },
+          query: { hashed: 'true', ...(resetsQuota ? {} : { suppress_reset: '1' }) },
           body: draft.value,
         },
         options: { wait: 'applied', ifMatch: isForced ? undefined : draft.etag },

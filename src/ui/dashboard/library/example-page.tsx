@@ -3,7 +3,7 @@ import { BookOpen } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../kit/badge.tsx';
 import { Button, buttonClass } from '../../kit/button.tsx';
-import type { ResultOf } from '../../kit/calls.ts';
+import { type ResultOf, toBodyOf } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
@@ -105,9 +105,16 @@ function CopyExample({ example: { name, oas, api_definition } }: { example: Exam
   };
   const copy = () => {
     const options = { wait: 'applied' } as const;
-    if (oas) document.mutate({ given: { body: oas as never }, options }, { onSuccess: it => open(it.value.ID) });
+    if (oas)
+      document.mutate(
+        { given: { body: toBodyOf<'POST /api/apis/oas'>(oas) }, options },
+        { onSuccess: it => open(it.value.ID) },
+      );
     else
-      classic.mutate({ given: { body: { api_definition } as never }, options }, { onSuccess: it => open(it.value.ID) });
+      classic.mutate(
+        { given: { body: toBodyOf<'POST /api/apis'>({ api_definition }) }, options },
+        { onSuccess: it => open(it.value.ID) },
+      );
   };
   if (!canWrite) return null;
   if (!oas && !api_definition) return <p className="text-dim">{own.noDefinition}</p>;

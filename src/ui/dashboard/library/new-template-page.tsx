@@ -58,7 +58,7 @@ function SourceSelect({ onText }: { onText(text: string): void }) {
     setChosen(next);
     const apiId = next[0]?.id;
     if (apiId === undefined) return onText(emptyText);
-    callServer('GET /api/apis/oas/{apiId}', { params: { apiId } } as never).then(
+    callServer('GET /api/apis/oas/{apiId}', { params: { apiId } }).then(
       ({ value }) => onText(JSON.stringify(toTemplate(value), null, 2)),
       (error: Error) => toasts.showError(error.message),
     );

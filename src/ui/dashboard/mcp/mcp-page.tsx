@@ -3,6 +3,7 @@ import { Ellipsis } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { StatusPill } from '../../kit/badge.tsx';
 import { Button, IconButton } from '../../kit/button.tsx';
+import { toBodyOf } from '../../kit/calls.ts';
 import { Card, FactList } from '../../kit/card.tsx';
 import { CodeEditor } from '../../kit/code-editor.tsx';
 import { CopyButton, IdText } from '../../kit/copy.tsx';
@@ -126,7 +127,7 @@ function DefinitionCard({ api, document, etag, canWrite }: DefinitionCardProps) 
     setFault(undefined);
     mutate(
       {
-        given: { params: { apiId: api.id }, body: parsed.value as never },
+        given: { params: { apiId: api.id }, body: toBodyOf<'PUT /api/mcps/{apiId}'>(parsed.value) },
         options: { ifMatch: isForced ? undefined : draft.etag, wait: 'applied' },
       },
       {

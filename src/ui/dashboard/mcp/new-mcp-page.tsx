@@ -1,6 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Button, buttonClass } from '../../kit/button.tsx';
+import { toBodyOf } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
 import { ChoiceCards } from '../../kit/choice-cards.tsx';
 import { TextField } from '../../kit/field.tsx';
@@ -106,7 +107,7 @@ function useMcpCreation() {
     }
     const path = listenPath || toListenPath(name);
     const body = buildDocument({ name, upstream, listenPath: path, isProtected: true });
-    proxy.mutate({ given: { body: body as never }, options }, { onSuccess: open(name) });
+    proxy.mutate({ given: { body: toBodyOf<'POST /api/mcps'>(body) }, options }, { onSuccess: open(name) });
   };
   return { run, error: proxy.error ?? tools.error, isBusy: proxy.isPending || tools.isPending };
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { StatusPill, type Tone } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
+import { toBodyOf } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { TextField } from '../../kit/field.tsx';
@@ -51,7 +52,10 @@ export function ToolRules({ api, document, etag, address, canWrite }: ToolRulesP
   const setRule = ({ name, rule }: ToolRow) =>
     mutate(
       {
-        given: { params: { apiId: api.id }, body: setBlocked(document, name, rule !== 'blocked') as never },
+        given: {
+          params: { apiId: api.id },
+          body: toBodyOf<'PUT /api/mcps/{apiId}'>(setBlocked(document, name, rule !== 'blocked')),
+        },
         options: { ifMatch: etag, wait: 'applied' },
       },
       {

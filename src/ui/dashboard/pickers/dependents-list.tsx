@@ -15,7 +15,7 @@ const maxNamed = 10;
 
 /** Objects that depend on another, for its confirmation: the first by name, the rest by number. */
 export function DependentsList({ route, params }: DependentsProps) {
-  const { data, error } = useOperation(route, { params } as never);
+  const { data, error } = useOperation(route, { params });
   if (error) return <p>{own.dependentsUnknown(error.message)}</p>;
   if (!data) return <p>{texts.kit.loading}</p>;
   const { dependents, total } = data.value;

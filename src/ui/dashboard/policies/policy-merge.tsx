@@ -25,7 +25,7 @@ export function PolicyMerge({ policyId, name }: PolicyMergeProps) {
   const query = useQuery({
     queryKey: ['POST /api/keys/preview', ids],
     queryFn: async ({ signal }) => {
-      const given = { query: { explain: '1' as never }, body: { apply_policies: ids } };
+      const given = { query: { explain: '1' as const }, body: { apply_policies: ids } };
       return (await callServer('POST /api/keys/preview', given, { signal })).value;
     },
   });

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../kit/button.tsx';
-import { callServer } from '../../kit/calls.ts';
+import { callServer, toBodyOf } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
@@ -62,7 +62,9 @@ async function createPasskey(name: string, confirmation: Confirmation): Promise<
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
   const credential = await navigator.credentials.create({ publicKey });
   if (!(credential instanceof PublicKeyCredential)) throw new Error(texts.signIn.passkeyFailed);
-  await callServer('POST /api/session/passkeys', { body: { name, credential: credential.toJSON() } } as never);
+  await callServer('POST /api/session/passkeys', {
+    body: toBodyOf<'POST /api/session/passkeys'>({ name, credential: credential.toJSON() }),
+  });
 }
 
 function AddDialog({ needsCode, onClose }: AddProps) {

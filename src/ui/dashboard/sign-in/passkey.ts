@@ -1,4 +1,4 @@
-import { callServer } from '../../kit/calls.ts';
+import { callServer, toBodyOf } from '../../kit/calls.ts';
 import { texts } from '../../texts/texts.ts';
 import type { CurrentUser } from '../session/session.ts';
 
@@ -7,11 +7,11 @@ export const canUsePasskeys = (): boolean =>
   isSecureContext && 'PublicKeyCredential' in globalThis && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
 
 export async function requestPasskeySession(): Promise<CurrentUser> {
-  const { value: challenge } = await callServer('POST /api/session/passkey/challenge', {} as never);
+  const { value: challenge } = await callServer('POST /api/session/passkey/challenge', { body: {} });
   const { publicKey: options } = challenge as unknown as { publicKey: PublicKeyCredentialRequestOptionsJSON };
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   const credential = await navigator.credentials.get({ publicKey });
   if (!(credential instanceof PublicKeyCredential)) throw new Error(texts.signIn.passkeyFailed);
-  const body = { credential: credential.toJSON() };
-  return (await callServer('POST /api/session/passkey', { body } as never)).value as CurrentUser;
+  const body = toBodyOf<'POST /api/session/passkey'>({ credential: credential.toJSON() });
+  return (await callServer('POST /api/session/passkey', { body })).value as CurrentUser;
 }

@@ -65,7 +65,7 @@ function Consumers({ api }: { api: ApiOutline }) {
 /** Keys that may call the API, by themselves or by a policy. */
 function KeyCount({ api }: { api: ApiOutline }) {
   const canRead = usePermission('keys');
-  const { data } = useOperation('GET /api/keys/counts', { query: { api_id: api.id } as never }, { enabled: canRead });
+  const { data } = useOperation('GET /api/keys/counts', { query: { api_id: api.id } }, { enabled: canRead });
   if (!data) return null;
   return (
     <Card>

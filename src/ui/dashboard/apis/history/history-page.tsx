@@ -61,14 +61,18 @@ function History({ api }: { api: ApiOutline }) {
   const canWrite = usePermission('apis:write');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [restored, setRestored] = useState<number>();
-  const list = useOperation('GET /api/revisions/apis/{apiId}', { params: { apiId: api.id }, query: { p } } as never, {
-    keepPrevious: true,
-  });
+  const list = useOperation(
+    'GET /api/revisions/apis/{apiId}',
+    { params: { apiId: api.id }, query: { p } },
+    {
+      keepPrevious: true,
+    },
+  );
   // Newest first: the first page has the newest revision, whichever page is shown.
   const first = useOperation('GET /api/revisions/apis/{apiId}', {
     params: { apiId: api.id },
     query: { p: 1 },
-  } as never);
+  });
   if (!list.data) return <QueryState query={list} />;
   if (!first.data) return <QueryState query={first} />;
   const { revisions, pages } = list.data.value;

@@ -27,13 +27,13 @@ interface RestoreDialogProps {
 export function RestoreDialog({ api, revision, current, onClose }: RestoreDialogProps) {
   const toasts = useToasts();
   const restore = useWrite('POST /api/revisions/apis/{apiId}/{revision}/restore', refreshed);
-  const given = { params: { apiId: api.id }, query: { from: current, to: revision } } as never;
+  const given = { params: { apiId: api.id }, query: { from: current, to: revision } };
   const isOpen = revision !== undefined;
   const query = useOperation('GET /api/revisions/apis/{apiId}/compare', given, { enabled: isOpen });
   const changes = query.data?.value.changes ?? [];
   const confirm = () =>
     restore.mutate(
-      { given: { params: { apiId: api.id, revision } } as never, options: { wait: 'applied' } },
+      { given: { params: { apiId: api.id, revision } }, options: { wait: 'applied' } },
       {
         onSuccess: ({ headers }) => toasts.showSuccess(`${own.restored(revision ?? 0)}. ${describeApplied(headers)}`),
         onError: error => toasts.showError(error.message),

@@ -23,7 +23,7 @@ interface ComparisonProps {
 /** Differences of two revisions: the changed members, or both documents. */
 export function RevisionComparison({ apiId, from, to, onClose }: ComparisonProps) {
   const [view, setView] = useState('members');
-  const given = { params: { apiId }, query: { from, to } } as never;
+  const given = { params: { apiId }, query: { from, to } };
   const query = useOperation('GET /api/revisions/apis/{apiId}/compare', given);
   return (
     <Card title={own.comparison(from, to)} action={<IconButton icon={X} label={texts.kit.close} onClick={onClose} />}>
@@ -80,4 +80,4 @@ function Documents({ apiId, from, to }: Omit<ComparisonProps, 'onClose'>) {
   return <CodeDiff label={own.comparison(from, to)} before={before!} after={after!} />;
 }
 
-const toRevision = (apiId: string, revision: number) => ({ params: { apiId, revision } }) as never;
+const toRevision = (apiId: string, revision: number) => ({ params: { apiId, revision } });

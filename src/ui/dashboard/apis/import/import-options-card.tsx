@@ -97,7 +97,7 @@ const AddressFields = ({ draft, onChange }: AddressFieldsProps) => (
 
 /** APIs of the same title are offered for an update, so that a second import is no second API. */
 function TargetField({ title, value, onChange }: { title: string; value: string; onChange(apiId: string): void }) {
-  const { data } = useOperation('GET /api/apis', { query: { q: title, format: 'oas' } as never });
+  const { data } = useOperation('GET /api/apis', { query: { q: title, format: 'oas' } });
   // The search also finds names that contain the title.
   const found = (data?.value.apis ?? []).map(toApiOutline).filter(({ name }) => name === title);
   if (found.length === 0) return null;

@@ -16,8 +16,7 @@ const own = texts.importApi;
 export function ImportApiPage() {
   const [source, setSource] = useState<ImportSource>({ format: 'auto', text: '' });
   const convert = useMutation({
-    mutationFn: async (given: ImportSource) =>
-      (await callServer('POST /api/apis/convert', { body: given as never })).value,
+    mutationFn: async (given: ImportSource) => (await callServer('POST /api/apis/convert', { body: given })).value,
   });
   const change = (next: ImportSource) => {
     setSource(next);

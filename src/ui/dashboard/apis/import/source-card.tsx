@@ -1,5 +1,6 @@
 import { type ChangeEvent, useId } from 'react';
 import { Button } from '../../../kit/button.tsx';
+import type { ArgumentsOf } from '../../../kit/calls.ts';
 import { Card } from '../../../kit/card.tsx';
 import { SelectField, TextAreaField } from '../../../kit/field.tsx';
 import { ErrorText } from '../../../kit/states.tsx';
@@ -9,10 +10,7 @@ import { texts } from '../../../texts/texts.ts';
 const own = texts.importApi;
 const maxFileBytes = 20 * 1024 * 1024;
 
-export interface ImportSource {
-  readonly format: string;
-  readonly text: string;
-}
+export type ImportSource = Required<ArgumentsOf<'POST /api/apis/convert'>['body']>;
 
 interface SourceCardProps {
   readonly source: ImportSource;
@@ -62,7 +60,7 @@ export function SourceCard({ source, onChange, onCheck, isBusy, error }: SourceC
             <SelectField
               label={own.format}
               value={source.format}
-              onChange={event => onChange({ ...source, format: event.target.value })}
+              onChange={event => onChange({ ...source, format: event.target.value as ImportSource['format'] })}
               options={Object.entries(own.formats).map(([value, label]) => ({ value, label }))}
             />
           </div>

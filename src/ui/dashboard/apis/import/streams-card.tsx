@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Button } from '../../../kit/button.tsx';
+import { toBodyOf } from '../../../kit/calls.ts';
 import { Card } from '../../../kit/card.tsx';
 import { useWrite } from '../../../kit/queries.ts';
 import { ErrorText } from '../../../kit/states.tsx';
@@ -19,7 +20,7 @@ export function StreamsCard({ document, format }: { document: FormObject; format
   const name = readTitle(document);
   const submit = () =>
     create.mutate(
-      { given: { body: document } as never, options: { wait: 'applied' } },
+      { given: { body: toBodyOf<'POST /api/apis/streams'>(document) }, options: { wait: 'applied' } },
       {
         onSuccess: ({ value, headers }) => {
           toasts.showSuccess(`${texts.apis.created(name)}. ${describeApplied(headers)}`);

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { callServer, type ResultOf } from '../../../kit/calls.ts';
+import { callServer, type ResultOf, toBodyOf } from '../../../kit/calls.ts';
 import { useWrite } from '../../../kit/queries.ts';
 import { useToasts } from '../../../kit/toast.tsx';
 import { texts } from '../../../texts/texts.ts';
@@ -28,10 +28,13 @@ async function previewImport(oas: FormObject, draft: ImportDraft): Promise<Previ
   const { apiId } = draft;
   const stored =
     apiId === '' ? undefined : (await callServer('GET /api/apis/oas/{apiId}', { params: { apiId } })).value;
-  const body = { oas, ...(stored ? { gw_oas: stored } : {}) };
+  const body = toBodyOf<'POST /api/apis/oas/dry-run'>({ oas, ...(stored ? { gw_oas: stored } : {}) });
   const query = toImportCallQuery(draft);
-  const { value: document } = await callServer('POST /api/apis/oas/dry-run', { query, body } as never);
-  const checked = { query: apiId === '' ? {} : { api_id: apiId }, body: { oas: document } } as never;
+  const { value: document } = await callServer('POST /api/apis/oas/dry-run', { query, body });
+  const checked = {
+    query: apiId === '' ? {} : { api_id: apiId },
+    body: toBodyOf<'POST /api/apis/check'>({ oas: document }),
+  };
   const { faults } = (await callServer('POST /api/apis/check', checked)).value;
   return { document, faults, difference: stored && compareOperations(stored, document) };
 }
@@ -54,11 +57,11 @@ export function useImport(oas: FormObject) {
     const { apiId } = draft;
     if (apiId !== '')
       return update.mutate(
-        { given: { params: { apiId }, query, body: oas } as never, options },
+        { given: { params: { apiId }, query, body: toBodyOf<'PATCH /api/apis/oas/{apiId}'>(oas) }, options },
         { onSuccess: ({ headers }) => finish(apiId, texts.importApi.updated(name), headers) },
       );
     create.mutate(
-      { given: { query, body: oas } as never, options },
+      { given: { query, body: toBodyOf<'POST /api/apis/oas/import'>(oas) }, options },
       { onSuccess: ({ value, headers }) => finish(value.ID, texts.apis.created(name), headers) },
     );
   };

@@ -1,5 +1,6 @@
 import { type FormEvent, useId, useState } from 'react';
 import { Button } from '../../../kit/button.tsx';
+import { toBodyOf } from '../../../kit/calls.ts';
 import { Dialog } from '../../../kit/dialog.tsx';
 import { Checkbox, TextField } from '../../../kit/field.tsx';
 import { useWrite } from '../../../kit/queries.ts';
@@ -44,10 +45,13 @@ export function NewVersionDialog({ isOpen, loaded, baseName, onClose }: NewVersi
       base_api_id: loaded.api.id,
       base_api_version_name: baseName || ownName,
       new_version_name: name,
-      set_default: isDefault ? 'true' : 'false',
+      set_default: isDefault ? ('true' as const) : ('false' as const),
     };
     mutate(
-      { given: { query, body: copyAsVersion(loaded, name) } as never, options: { wait: 'applied' } },
+      {
+        given: { query, body: toBodyOf<'POST /api/apis/oas'>(copyAsVersion(loaded, name)) },
+        options: { wait: 'applied' },
+      },
       {
         onSuccess: ({ headers }) => {
           toasts.showSuccess(`${own.created(name)}. ${describeApplied(headers)}`);
