@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
@@ -37,6 +38,16 @@ describe('Analytics page', () => {
     const reasons = page.getByRole('region', { name: 'Errors by reason' });
     await reasons.getByText('auth_field_missing').waitFor();
     await page.getByText('3 requests, 1 of them errors').waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export CSV' }).first().click(),
+    ]);
+    const [head = '', ...rows] = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split(/\r?\n/);
+    const columns = head.split(',');
+    const sumOf = (name: string) => rows.reduce((sum, row) => sum + Number(row.split(',')[columns.indexOf(name)]), 0);
+    assert.deepEqual([sumOf('hits'), sumOf('error')], [3, 1], head);
     await page.getByRole('button', { name: 'Show as table' }).first().click();
     await page.getByRole('columnheader', { name: 'Time' }).waitFor();
     await page.waitForLoadState('networkidle');

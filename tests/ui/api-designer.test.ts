@@ -4,13 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
-import { freePort } from '../support/services/server.ts';
-
-/** Addresses of APIs name the port of the settings. */
-const gatewayPort = await freePort();
 
 describe('Endpoints, trial and history of an API', () => {
-  const dashboard = testDashboard({ settings: { 'gateway.port': String(gatewayPort) } });
+  const dashboard = testDashboard();
   const seen: string[] = [];
   const upstream = createServer((request, response) => {
     seen.push(request.url ?? '');
@@ -73,6 +69,13 @@ describe('Endpoints, trial and history of an API', () => {
     await page.getByLabel('Pattern').fill('/items/(.*)');
     await page.getByLabel('Rewrite to').first().fill('/other/$1');
     await page.getByText('The definition is valid').waitFor();
+    await page.getByText('Test with unsaved changes').click();
+    await page.getByLabel('Sample path').fill('/items/9');
+    await page.getByRole('button', { name: 'Run test' }).click();
+    const result = page.getByRole('region', { name: 'Result of the test' });
+    await result.getByText(`GET ${upstreamUrl}/other/9`, { exact: true }).waitFor();
+    await result.getByText('Status 200', { exact: true }).waitFor();
+    assert.deepEqual(seen, ['/other/9']);
     await assertAccessible(page, 'endpoint with middleware');
     await page.getByRole('button', { name: 'Review and save' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
@@ -86,6 +89,48 @@ describe('Endpoints, trial and history of an API', () => {
     const list = page.getByRole('navigation', { name: 'Endpoints' });
     await list.getByRole('button').nth(1).waitFor({ state: 'detached' });
     assert.match((await list.getByRole('button').textContent()) ?? '', /^GET\/items1 rule$/);
+  });
+
+  test('text, method and middleware narrow seven endpoints to exactly those that match', async () => {
+    const block = { enabled: true };
+    const responses = { 200: { description: 'x' } };
+    const path = (name: string, ...methods: string[]) =>
+      Object.fromEntries(methods.map(method => [method, { operationId: `${method}-${name}`, responses }]));
+    const document = {
+      openapi: '3.0.3',
+      info: { title: 'seven', version: '1.0.0' },
+      paths: {
+        '/orders': path('orders', 'get', 'post'),
+        '/items': path('items', 'get', 'put', 'delete'),
+        '/orders/open': path('open', 'get', 'head'),
+      },
+      'x-gw-api-gateway': {
+        info: { id: 'seven', name: 'seven', state: { active: true } },
+        server: { listenPath: { value: '/seven/', strip: true } },
+        upstream: { url: upstreamUrl },
+        middleware: { operations: { 'get-orders': { block }, 'put-items': { block } } },
+      },
+    };
+    const created = await dashboard.app().ask('POST', '/api/apis/oas?wait=applied', { body: document });
+    assert.equal(created.status, 200, JSON.stringify(created.body));
+    const page = await dashboard.openAs(admin, '/apis/seven/endpoints');
+    const entries = page.getByRole('navigation', { name: 'Endpoints' }).getByRole('button');
+    const waitForEntries = async (...names: string[]) => {
+      await entries.nth(names.length).waitFor({ state: 'detached' });
+      const shown = (await entries.allTextContents()).map(it => it.replace(/\d+ rules?$/, ''));
+      assert.deepEqual(shown.sort(), names.sort());
+    };
+    await entries.nth(6).waitFor();
+    await page.getByRole('searchbox').fill('orders');
+    await page.waitForURL(/q=orders/);
+    await waitForEntries('GET/orders', 'POST/orders', 'GET/orders/open', 'HEAD/orders/open');
+    await page.getByRole('combobox', { name: 'Any method' }).selectOption('GET');
+    await waitForEntries('GET/orders', 'GET/orders/open');
+    await page.getByRole('combobox', { name: 'Any middleware' }).selectOption('Block');
+    await waitForEntries('GET/orders');
+    await page.reload();
+    await entries.first().waitFor();
+    await waitForEntries('GET/orders');
   });
 
   test('an added endpoint is part of the document, a removed one is not', async () => {

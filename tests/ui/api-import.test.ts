@@ -49,6 +49,7 @@ ${paths}`;
       .getByRole('alert')
       .getByText(/it is not YAML at character 28 \(line 2\)/)
       .waitFor();
+    assert.deepEqual((await dashboard.app().ask('GET', '/api/apis')).body.apis, [], 'nothing is created');
     await text.fill(toYaml(pets));
     await page.getByRole('button', { name: 'Check description' }).click();
     await page.getByRole('heading', { name: 'Pets (openapi)' }).waitFor();

@@ -66,6 +66,7 @@ describe('Pages of credentials', () => {
     await page.getByRole('button', { name: 'Actions for Shop app' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     const deletion = page.getByRole('alertdialog', { name: 'Delete OAuth client Shop app?' });
+    await deletion.getByText(/valid tokens? (?:is|are) refused at once/).waitFor();
     await deletion.getByRole('checkbox').check();
     await deletion.getByRole('button', { name: 'Delete OAuth client Shop app' }).click();
     await page.getByText('OAuth client Shop app deleted').waitFor();

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { openBrowser, type Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
 
+const run = promisify(execFile);
 const admin = { user_permissions: { IsAdmin: 'admin' } };
 
 describe('Dashboard', () => {
@@ -72,12 +75,17 @@ describe('Dashboard', () => {
     await page.getByLabel('Alias').fill('Reader');
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog', { name: 'The key is created' });
-    const key = await dialog.locator('code').textContent();
+    const key = await dialog.locator('code').first().textContent();
+    const copyCommand = dialog.getByRole('button', { name: 'Copy command' });
+    await copyCommand.waitFor();
     await assertAccessible(page, 'dialog of a new key');
     await page.keyboard.press('Escape');
     assert.equal(await dialog.isVisible(), true, 'closed by its button only');
     const response = await fetch(address, { headers: { authorization: key! } });
     assert.equal(await response.text(), 'from the upstream');
+    await copyCommand.click();
+    const { stdout } = await run('sh', ['-c', String(await page.evaluate('navigator.clipboard.readText()'))]);
+    assert.equal(stdout, 'from the upstream');
     await dialog.getByRole('button', { name: 'I have saved the key' }).click();
     await page.getByRole('searchbox').fill('read');
     await page.getByRole('cell', { name: 'Reader', exact: true }).waitFor();

@@ -62,7 +62,7 @@ describe('Key pages', () => {
     assert.ok(!(await page.content()).includes(key.key_id), 'neither does the stored form');
   });
 
-  test('a rotated key is shown once, and both keys are accepted during the grace period', async () => {
+  test('a rotated key is shown once, and both keys are accepted until the old one is ended', async () => {
     const key = await createKey({ alias: 'Rotated', access_rights: rights });
     const page = await dashboard.openAs(admin, `/keys/${key.key_hash}`);
     await page.getByRole('button', { name: 'Rotate key' }).click();
@@ -73,6 +73,12 @@ describe('Key pages', () => {
     const shown = page.getByRole('dialog', { name: 'The new key' });
     const renewed = await shown.locator('code').textContent();
     assert.deepEqual([(await callWith(renewed!)).status, (await callWith(key.key_id)).status], [200, 200]);
+    await shown.getByRole('button', { name: 'End the old key now' }).click();
+    const confirmation = page.getByRole('alertdialog', { name: 'End the old key of Rotated?' });
+    await confirmation.getByRole('checkbox').check();
+    await confirmation.getByRole('button', { name: 'End the old key now' }).click();
+    await shown.getByText('The old key has ended').waitFor();
+    assert.deepEqual([(await callWith(renewed!)).status, (await callWith(key.key_id)).status], [200, 403]);
     await shown.getByRole('button', { name: 'I have saved the key' }).click();
     await page.getByRole('heading', { name: 'Rotated' }).waitFor();
     await page.waitForURL(url => !url.pathname.includes(key.key_hash));

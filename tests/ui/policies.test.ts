@@ -50,15 +50,17 @@ describe('Policy pages', () => {
     ]);
   });
 
-  test('a save that changes keys asks with their number, and members without a field stay', async () => {
-    const { ask } = dashboard.app();
+  test('a save that changes keys asks with their number and limits them at once, and members without a field stay', async () => {
+    const { ask, url } = dashboard.app();
     const rights = {
       orders: { api_id: 'orders', api_name: 'Orders', versions: ['Default'], disable_introspection: true },
     };
     const smoothing = { enabled: true, step: 2, threshold: 3, trigger: 0.5, delay: 30 };
     const body = { id: 'used', name: 'Used', rate: 10, per: 60, smoothing, access_rights: rights };
     await ask('POST', '/api/portal/policies', { body });
-    for (const alias of ['One', 'Two']) await ask('POST', '/api/keys', { body: { alias, apply_policies: ['used'] } });
+    const [key] = await Promise.all(
+      ['One', 'Two'].map(alias => ask('POST', '/api/keys?wait=applied', { body: { alias, apply_policies: ['used'] } })),
+    );
     const page = await dashboard.openAs(admin, '/policies/used?tab=limits');
     await page.getByLabel('Requests', { exact: true }).fill('4');
     await page.getByRole('button', { name: 'Save policy' }).click();
@@ -69,6 +71,11 @@ describe('Policy pages', () => {
     const stored = await readPolicy('used');
     assert.deepEqual([stored.rate, stored.smoothing], [4, smoothing]);
     assert.equal(stored.access_rights.orders.disable_introspection, true);
+    const statuses: number[] = [];
+    for (let call = 0; call < 5; call++)
+      statuses.push((await fetch(`${url.gateway}/Orders/`, { headers: { authorization: key!.body.key_id } })).status);
+    // The upstream does not exist; smoothing may refuse earlier than the rate.
+    assert.deepEqual([statuses[0], statuses[4]], [502, 429]);
 
     await page.getByRole('link', { name: 'Keys', exact: true }).last().click();
     await page.getByRole('link', { name: 'Two' }).waitFor();

@@ -18,7 +18,7 @@ const NameBadges = ({ names }: { names: readonly string[] }) =>
   names.length === 0 ? (
     <span className="text-dim">–</span>
   ) : (
-    <span className="inline-flex flex-wrap gap-1" title={names.join(', ')}>
+    <span className="inline-flex flex-wrap gap-1 align-middle" title={names.join(', ')}>
       {names.slice(0, maxNames).map(name => (
         <Badge key={name}>{name}</Badge>
       ))}
@@ -49,7 +49,7 @@ export const createKeyColumns = (nameOfPolicy: (id: string) => string): readonly
     title: own.columns.limits,
     cell: ({ rate, per, policies }) =>
       policies.length > 0 && rate <= 0 ? (
-        <span className="text-dim">{own.byPolicies}</span>
+        <span className="whitespace-nowrap text-dim">{own.byPolicies}</span>
       ) : (
         describeRate({ rate, per })
       ),
@@ -61,7 +61,9 @@ export const createKeyColumns = (nameOfPolicy: (id: string) => string): readonly
 function QuotaCell({ item }: { item: KeyFacts }) {
   const { quotaMax, quotaLeft, policies } = item;
   if (quotaMax <= 0)
-    return <span className="text-dim">{policies.length > 0 ? own.byPolicies : texts.kit.unlimited}</span>;
+    return (
+      <span className="whitespace-nowrap text-dim">{policies.length > 0 ? own.byPolicies : texts.kit.unlimited}</span>
+    );
   return (
     <div className="flex w-32 flex-col gap-1">
       <span className="text-small">{own.quotaLeft(formatNumber(quotaLeft), formatNumber(quotaMax))}</span>

@@ -57,7 +57,7 @@ export function NewKeyPage() {
           </Button>
         </div>
       </form>
-      <KeyDoneDialog keyId={data?.value.key_id} onClose={() => void navigate({ to: '/keys' })} />
+      <KeyDoneDialog created={data?.value} onClose={() => void navigate({ to: '/keys' })} />
     </PageFrame>
   );
 }

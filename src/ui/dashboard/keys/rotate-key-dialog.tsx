@@ -1,11 +1,14 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from '../../kit/button.tsx';
+import type { ResultOf } from '../../kit/calls.ts';
 import { SecretText } from '../../kit/copy.tsx';
-import { Dialog } from '../../kit/dialog.tsx';
+import { ConfirmDialog, Dialog } from '../../kit/dialog.tsx';
 import { Checkbox, SelectField } from '../../kit/field.tsx';
+import { formatTime } from '../../kit/format.ts';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
+import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type KeyFacts, nameKey } from './key-facts.ts';
 
@@ -27,7 +30,7 @@ export function RotateKeyDialog({ facts, onClose }: { facts: KeyFacts; onClose()
       },
       options: { wait: 'applied' },
     });
-  if (data) return <RotatedDialog issued={data.value} onClose={onClose} />;
+  if (data) return <RotatedDialog name={nameKey(facts)} issued={data.value} onClose={onClose} />;
   return (
     <Dialog
       isOpen
@@ -64,12 +67,13 @@ export function RotateKeyDialog({ facts, onClose }: { facts: KeyFacts; onClose()
 }
 
 interface RotatedProps {
-  readonly issued: { readonly key_id: string; readonly key_hash: string };
+  readonly name: string;
+  readonly issued: ResultOf<'POST /api/keys/{keyId}/rotate'>;
   onClose(): void;
 }
 
-/** The new key, then its page. */
-function RotatedDialog({ issued, onClose }: RotatedProps) {
+/** The new key, and the end of the old one; then the page of the new key. */
+function RotatedDialog({ name, issued, onClose }: RotatedProps) {
   const navigate = useNavigate();
   const open = () => {
     onClose();
@@ -88,7 +92,50 @@ function RotatedDialog({ issued, onClose }: RotatedProps) {
         </Button>
       }
     >
-      <SecretText secret={issued.key_id} isShownOnce />
+      <div className="flex flex-col gap-4">
+        <SecretText secret={issued.key_id} isShownOnce />
+        {issued.replaced.expires > 0 && <OldKey name={name} {...issued.replaced} />}
+      </div>
     </Dialog>
+  );
+}
+
+interface OldKeyProps {
+  readonly name: string;
+  readonly key_hash: string;
+  /** Unix time. */
+  readonly expires: number;
+}
+
+/** End of the grace period of the old key, which can be now. */
+function OldKey({ name, key_hash: keyId, expires }: OldKeyProps) {
+  const toasts = useToasts();
+  const [isEnding, setEnding] = useState(false);
+  const { mutate, isSuccess, isPending } = useWrite('DELETE /api/keys/{keyId}', ['GET /api/keys/detailed']);
+  const end = () =>
+    mutate(
+      { given: { params: { keyId }, query: { hashed: 'true' } }, options: { wait: 'applied' } },
+      { onError: error => toasts.showError(error.message), onSettled: () => setEnding(false) },
+    );
+  if (isSuccess) return <p role="status">{own.oldEnded}</p>;
+  return (
+    <p className="flex flex-wrap items-center gap-2">
+      <span className="mr-auto text-dim">
+        {own.oldUntil} {formatTime(expires * 1000)}
+      </span>
+      <Button kind="danger" onClick={() => setEnding(true)}>
+        {own.endOld}
+      </Button>
+      <ConfirmDialog
+        isOpen={isEnding}
+        tier={3}
+        title={own.endOldTitle(name)}
+        consequence={own.endOldConsequence}
+        action={own.endOld}
+        isBusy={isPending}
+        onConfirm={end}
+        onClose={() => setEnding(false)}
+      />
+    </p>
   );
 }

@@ -10,6 +10,7 @@ import { type FormSchema, findSchema } from '../form/form-schema.ts';
 import { toJsonObject } from '../form/json-members.ts';
 import { DefinitionField } from '../form/schema-field.tsx';
 import { type MiddlewareKind, middlewareKinds, middlewarePhases } from './endpoint-middleware.ts';
+import { EndpointTest } from './endpoint-test.tsx';
 import { type ApiEndpoint, listEndpoints, removeEndpoint, settingsPath } from './endpoints.ts';
 
 const own = texts.endpoints;
@@ -65,6 +66,7 @@ export function EndpointDetail({ api, endpoint, schema }: EndpointDetailProps) {
           names={middlewareKinds.filter(it => it.phase === phase && middleware.includes(it.name)).map(it => it.name)}
         />
       ))}
+      {!form.isReadOnly && <EndpointTest endpoint={endpoint} />}
     </section>
   );
 }
