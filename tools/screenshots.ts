@@ -13,6 +13,10 @@ const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({
   options: {
     page: { type: 'string', multiple: true },
+    /** Widths in pixels, 360, 1280 and 1920 by default. */
+    width: { type: 'string', multiple: true },
+    /** light or dark; both by default. */
+    theme: { type: 'string', multiple: true },
     output: { type: 'string', default: join(root, 'screenshots') },
     /** Data directory of a demo that runs already. */
     'data-dir': { type: 'string' },
@@ -52,8 +56,11 @@ const defaultPages = [
   '/settings',
   '/profile',
 ];
-const widths = [360, 1280, 1920];
-const startTimeoutMs = 60_000;
+const widths = values.width?.map(Number) ?? [360, 1280, 1920];
+const themes = (values.theme ?? ['light', 'dark']) as ('light' | 'dark')[];
+/** From here a picture has the height of a screen. */
+const fullPageWidth = 1920;
+const startTimeoutMs = 300_000;
 const buildTimeoutMs = 300_000;
 
 interface Demo {
@@ -91,7 +98,7 @@ async function stopDemo({ directory, process: child }: Demo): Promise<void> {
 const readJson = (directory: string, file: string) =>
   JSON.parse(readFileSync(join(directory, file), 'utf8')) as Record<string, string>;
 
-/** Takes each page at each width in one theme, whole below the widest. */
+/** Takes each page at each width in one theme, whole on narrow screens. */
 async function takeTheme(browser: Browser, directory: string, theme: 'light' | 'dark'): Promise<void> {
   const { dashboard: address } = readJson(directory, 'listening.json');
   const { admin_email: username, admin_password: password } = readJson(directory, 'credentials.json');
@@ -104,13 +111,13 @@ async function takeTheme(browser: Browser, directory: string, theme: 'light' | '
   await page.getByRole('navigation').first().waitFor({ timeout: buildTimeoutMs });
   for (const path of values.page ?? defaultPages)
     for (const width of widths) {
-      await page.setViewportSize({ width, height: 900 });
+      await page.setViewportSize({ width, height: Math.max(900, Math.round(width * 0.5625)) });
       await page.goto(address + path);
       await page.getByRole('heading', { level: 1 }).first().waitFor();
       await page.waitForLoadState('networkidle', { timeout: 5000 }).catch(() => undefined);
       const name = path === '/' ? 'home' : path.slice(1).replaceAll(/[^a-z0-9-]+/gi, '_');
       const file = join(values.output, `${name}-${theme}-${width}.png`);
-      await page.screenshot({ path: file, fullPage: width !== Math.max(...widths) });
+      await page.screenshot({ path: file, fullPage: width < fullPageWidth });
       console.log(file);
     }
   await context.close();
@@ -120,7 +127,7 @@ async function takeAll(directory: string): Promise<void> {
   const browser = await chromium.launch({ executablePath: chromiumProgram(), args: ['--no-sandbox'] });
   try {
     mkdirSync(values.output, { recursive: true });
-    for (const theme of ['light', 'dark'] as const) await takeTheme(browser, directory, theme);
+    for (const theme of themes) await takeTheme(browser, directory, theme);
   } finally {
     await browser.close();
   }

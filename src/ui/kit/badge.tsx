@@ -40,7 +40,7 @@ export function StatusPill({ tone, children }: { tone: Tone; children: ReactNode
   return (
     <span
       className={classNames(
-        'inline-flex items-center gap-1 rounded-full border px-2 text-small whitespace-nowrap',
+        'inline-flex items-center gap-1 rounded-full border px-2 align-middle text-small whitespace-nowrap',
         toneClass[tone],
       )}
     >
@@ -61,7 +61,7 @@ const methodTones: Readonly<Record<string, Tone>> = {
 export const MethodBadge = ({ method }: { method: string }) => (
   <span
     className={classNames(
-      'inline-block w-16 rounded-control border text-center font-mono text-small',
+      'inline-block w-16 rounded-control border text-center align-middle font-mono text-small',
       toneClass[methodTones[method] ?? 'neutral'],
     )}
   >

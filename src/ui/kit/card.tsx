@@ -13,9 +13,9 @@ export const FactList = ({ rows }: { rows: readonly (readonly [label: string, va
 );
 
 interface FigureCardProps {
-  readonly label: string;
+  readonly label: ReactNode;
   readonly value: string;
-  readonly detail?: string;
+  readonly detail?: string | undefined;
 }
 
 /** One number with its name. */
@@ -30,7 +30,7 @@ export const FigureCard = ({ label, value, detail }: FigureCardProps) => (
 export const Card = ({ title, action, children }: { title?: string; action?: ReactNode; children: ReactNode }) => (
   <section className="rounded-card border border-line bg-surface">
     {title && (
-      <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-2.5">
+      <header className="flex min-h-12 flex-wrap items-center justify-between gap-x-3 border-b border-line px-4 py-1">
         <h2 className="text-body">{title}</h2>
         {action}
       </header>

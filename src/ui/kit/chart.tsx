@@ -14,7 +14,7 @@ export function Chart(props: ChartProps) {
     <figure className="flex flex-col gap-2">
       <figcaption className="flex items-center justify-between gap-3 text-small text-dim">
         <span>{props.summary}</span>
-        <Button kind="quiet" onClick={() => setTable(!isTable)}>
+        <Button kind="quiet" className="-mr-3 shrink-0" onClick={() => setTable(!isTable)}>
           {isTable ? texts.kit.chartLines : texts.kit.chartTable}
         </Button>
       </figcaption>

@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp, ChevronLeft, ChevronRight, Ellipsis, SearchX } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 import { texts } from '../texts/texts.ts';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
@@ -84,20 +84,22 @@ function Body<Row>(props: DataTableProps<Row>) {
   const { rows, idOf } = props;
   const { body, first, end, abovePx, belowPx } = useRowWindow(rows.length);
   return (
-    <tbody ref={body} className="max-[900px]:block">
+    <tbody ref={body} className="max-[900px]:block min-[901px]:[&>tr:last-child>td]:border-b-0">
       {abovePx > 0 && <tr aria-hidden className="block" style={{ height: abovePx }} />}
       {rows.slice(first, end).map((row, place) => (
         // The head is row 1.
-        <BodyRow key={idOf(row)} row={row} index={first + place + 2} {...props} />
+        <BodyRow key={idOf(row)} row={row} index={first + place + 2} table={props} />
       ))}
       {belowPx > 0 && <tr aria-hidden className="block" style={{ height: belowPx }} />}
     </tbody>
   );
 }
 
-interface BodyRowProps<Row> extends DataTableProps<Row> {
+interface BodyRowProps<Row> {
   readonly row: Row;
   readonly index: number;
+  /** The same object while only the window of rows moves. */
+  readonly table: DataTableProps<Row>;
 }
 
 const SelectionBar = ({ selection: { ids, onChange, actions } }: { selection: Selection }) => (
@@ -123,7 +125,7 @@ function Head<Row>({ columns, rows, idOf, sort = '', onSort, selection, actions 
           <th scope="col" className={classNames(headCell, 'w-10')}>
             <input
               type="checkbox"
-              className="size-4 accent-accent"
+              className="block size-4 accent-accent"
               aria-label={texts.kit.selectAll}
               checked={isAllSelected}
               onChange={selectAll}
@@ -172,8 +174,11 @@ function HeadCell<Row>({ column: { title, sort: own, align }, sort, onSort }: He
   );
 }
 
-/** A row of the table; a card of labels and values on narrow screens. */
-function BodyRow<Row>({ row, index, columns, idOf, nameOf, selection, actions }: BodyRowProps<Row>) {
+/** A row of the table; a card of labels and values on narrow screens. Scrolling renders only the rows that enter. */
+const BodyRow = memo(PlainRow) as typeof PlainRow;
+
+function PlainRow<Row>({ row, index, table }: BodyRowProps<Row>) {
+  const { columns, idOf, nameOf, selection, actions } = table;
   const id = idOf(row);
   const toggle = () => {
     const ids = new Set(selection?.ids);
@@ -192,7 +197,7 @@ function BodyRow<Row>({ row, index, columns, idOf, nameOf, selection, actions }:
         <td className={cell}>
           <input
             type="checkbox"
-            className="size-4 accent-accent"
+            className="block size-4 accent-accent"
             aria-label={texts.kit.selectRow(nameOf(row))}
             checked={selection.ids.has(id)}
             onChange={toggle}

@@ -76,3 +76,26 @@ export const formatTime = (timeMs: number): string =>
     timeZoneName: 'short',
     ...(zone ? { timeZone: zone } : {}),
   }).format(timeMs);
+
+const daySeconds = 86_400;
+
+/** Label of a time axis: the time, and below it the day where it begins; the day alone where steps are days. */
+export function formatAxisTime(seconds: number, previous: number | undefined, stepSeconds: number): string {
+  const day = (at: number) =>
+    new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric', timeZone: zone }).format(at * 1000);
+  if (stepSeconds >= daySeconds) return day(seconds);
+  const precision = stepSeconds < 60 ? { second: '2-digit' as const } : {};
+  const time = new Intl.DateTimeFormat(language, {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...precision,
+    timeZone: zone,
+  }).format(seconds * 1000);
+  return previous !== undefined && day(previous) === day(seconds) ? time : `${time}\n${day(seconds)}`;
+}
+
+/** Date whose local fields are those of the user's zone: libraries that know no zones divide days by them. */
+export const toZonedDate = (timeMs: number): Date =>
+  zone === undefined
+    ? new Date(timeMs)
+    : new Date(new Date(timeMs).toLocaleString('en-US', { timeZone: zone, hourCycle: 'h23' }));

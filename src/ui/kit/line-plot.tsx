@@ -1,46 +1,90 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
 import type { ChartProps } from './chart-types.ts';
+import { formatAxisTime, formatNumber, formatTime, toZonedDate } from './format.ts';
 
 const seriesCount = 8;
+const minHeight = 180;
+const maxHeight = 320;
+/** A wide chart is higher, so that its lines do not look flat. */
+const widthOfHeight = 7;
+/** Pixels between labels of the time axis. */
+const labelSpace = 90;
 
-/** uPlot behind `Chart`. Colours are read from the tokens when the plot is created. */
-export default function LinePlot({ times, series, unit = '', height = 180 }: ChartProps) {
+/** Number of changes of the theme, of the page or of the system. */
+function useThemeChanges(): number {
+  const [changes, setChanges] = useState(0);
+  useEffect(() => {
+    const count = () => setChanges(before => before + 1);
+    const observer = new MutationObserver(count);
+    observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    system.addEventListener('change', count);
+    return () => {
+      observer.disconnect();
+      system.removeEventListener('change', count);
+    };
+  }, []);
+  return changes;
+}
+
+/** uPlot behind `Chart`. Colours are read from the tokens when the plot is created, again for each theme. */
+export default function LinePlot(props: ChartProps) {
+  const { times, series, unit = '', height } = props;
   const parent = useRef<HTMLDivElement>(null);
+  const theme = useThemeChanges();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme creates another plot
   useEffect(() => {
     const element = parent.current!;
-    const style = getComputedStyle(element);
-    const token = (name: string) => toCanvasColour(element, style.getPropertyValue(name));
-    const axis = { stroke: token('--dim'), grid: { stroke: token('--line'), width: 1 }, ticks: { show: false } };
-    const plot = new UPlot(
-      {
-        width: element.clientWidth || 600,
-        height,
-        cursor: { sync: { key: 'page' } },
-        legend: { show: series.length > 1 },
-        scales: { y: { range: (_plot, _min, max) => [0, Math.max(max, 1)] } },
-        axes: [axis, { ...axis, size: 56, values: (_plot, ticks) => ticks.map(it => `${it}${unit && ` ${unit}`}`) }],
-        series: [
-          {},
-          ...series.map(({ label, tone }, index) => ({
-            label,
-            width: 1.5,
-            stroke: token(tone ? `--${tone}` : `--series-${(index % seriesCount) + 1}`),
-            spanGaps: false,
-          })),
-        ],
-      },
-      [[...times], ...series.map(({ values }) => [...values])],
-      element,
-    );
-    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    const toSize = () => {
+      const width = element.clientWidth || 600;
+      return { width, height: height ?? Math.min(maxHeight, Math.max(minHeight, Math.round(width / widthOfHeight))) };
+    };
+    const options = { ...createOptions(element, { series, unit }), ...toSize() };
+    const plot = new UPlot(options, [[...times], ...series.map(({ values }) => [...values])], element);
+    const observer = new ResizeObserver(() => plot.setSize(toSize()));
     observer.observe(element);
     return () => {
       observer.disconnect();
       plot.destroy();
     };
-  }, [times, series, unit, height]);
+  }, [times, series, unit, height, theme]);
   return <div ref={parent} />;
+}
+
+function createOptions(element: HTMLElement, { series, unit }: { series: ChartProps['series']; unit: string }) {
+  const style = getComputedStyle(element);
+  const token = (name: string) => toCanvasColour(element, style.getPropertyValue(name));
+  const font = `12px ${style.fontFamily}`;
+  const axis = { stroke: token('--dim'), font, grid: { stroke: token('--line'), width: 1 }, ticks: { show: false } };
+  const format = (value: number | null | undefined) =>
+    value === null || value === undefined ? '–' : `${formatNumber(value, 1)}${unit && ` ${unit}`}`;
+  return {
+    tzDate: (seconds: number) => toZonedDate(seconds * 1000),
+    cursor: { sync: { key: 'page' } },
+    legend: { show: series.length > 1 },
+    scales: { y: { range: (_plot: UPlot, _min: number, max: number): [number, number] => [0, Math.max(max, 1)] } },
+    axes: [
+      {
+        ...axis,
+        space: labelSpace,
+        values: (_plot: UPlot, ticks: number[], _axis: number, _space: number, step: number) =>
+          ticks.map((tick, place) => formatAxisTime(tick, ticks[place - 1], step)),
+      },
+      { ...axis, size: 64, values: (_plot: UPlot, ticks: number[]) => ticks.map(format) },
+    ],
+    series: [
+      { value: (_plot: UPlot, time: number | null) => (time === null ? '–' : formatTime(time * 1000)) },
+      ...series.map(({ label, tone }, index) => ({
+        label,
+        width: 1.5,
+        points: { size: 4 },
+        stroke: token(tone ? `--${tone}` : `--series-${(index % seriesCount) + 1}`),
+        spanGaps: false,
+        value: (_plot: UPlot, value: number | null) => format(value),
+      })),
+    ],
+  };
 }
 
 /** A canvas resolves no light-dark(): the colour is computed by an element. */

@@ -22,8 +22,8 @@ export function PageFrame({ title, status, actions, about, children, width = 'fu
     document.title = `${title} · ${product}`;
   }, [title]);
   return (
-    <div className={width === 'form' ? 'mx-auto w-full max-w-[1440px]' : 'w-full'}>
-      <header className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
+    <div className={width === 'form' ? 'w-full max-w-[1440px]' : 'w-full'}>
+      <header className="mb-4 flex min-h-(--control) flex-wrap items-center gap-x-4 gap-y-2">
         <div className="mr-auto min-w-0">
           <div className="flex flex-wrap items-center gap-3">
             <h1 ref={heading} tabIndex={-1} className="min-w-0 text-title break-words outline-none">

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { Card } from '../../kit/card.tsx';
+import { Card, FigureCard } from '../../kit/card.tsx';
 import { Chart } from '../../kit/chart.tsx';
 import { formatMs, formatNumber, formatPercent } from '../../kit/format.ts';
 import { useOperation } from '../../kit/queries.ts';
@@ -12,17 +12,10 @@ const own = texts.analytics;
 
 export const UsageFigures = ({ totals: { requests, failures, meanMs } }: { totals: UsageTotals }) => (
   <div className="grid gap-4 min-[600px]:grid-cols-3">
-    <Figure label={own.requests} value={formatNumber(requests)} />
-    <Figure label={own.errorRate} value={requests === 0 ? '–' : formatPercent(failures / requests)} />
-    <Figure label={own.latency} value={meanMs === undefined ? '–' : formatMs(meanMs)} />
+    <FigureCard label={own.requests} value={formatNumber(requests)} />
+    <FigureCard label={own.errorRate} value={requests === 0 ? '–' : formatPercent(failures / requests)} />
+    <FigureCard label={own.latency} value={meanMs === undefined ? '–' : formatMs(meanMs)} />
   </div>
-);
-
-const Figure = ({ label, value }: { label: string; value: string }) => (
-  <Card>
-    <p className="text-small text-dim">{label}</p>
-    <p className="text-display font-semibold">{value}</p>
-  </Card>
 );
 
 interface TrafficProps {

@@ -8,6 +8,7 @@ import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
 import { usePermission, useSession } from '../session/session.ts';
+import { NoticeList, useNotices } from '../system/notice-list.tsx';
 import { TrafficCards } from './traffic-cards.tsx';
 
 const own = texts.home;
@@ -17,7 +18,9 @@ export function HomePage() {
   const canReadApis = usePermission('apis');
   const canReadUsage = usePermission('analytics');
   const canReadAudit = usePermission('audit_logs');
+  const canReadNotices = usePermission('websockets');
   const { permissions, user } = useSession();
+  const changes = canReadAudit && <RecentChanges />;
   const hasNone = Object.values(permissions).every(level => level === 'deny');
   return (
     <PageFrame title={own.title}>
@@ -28,11 +31,17 @@ export function HomePage() {
           </Notice>
         )}
         {canReadApis && <FirstApi />}
-        {canReadUsage && <TrafficCards />}
-        {canReadAudit && <RecentChanges />}
+        {canReadNotices && <OpenNotices />}
+        {canReadUsage ? <TrafficCards>{changes}</TrafficCards> : changes}
       </div>
     </PageFrame>
   );
+}
+
+/** What needs attention, first; nothing while all is well. */
+function OpenNotices() {
+  const { data } = useNotices(true);
+  return data && data.value.notifications.length > 0 ? <NoticeList /> : null;
 }
 
 /** Leads to the introduction as long as there is no API. */

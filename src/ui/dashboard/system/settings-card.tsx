@@ -70,14 +70,16 @@ export function SettingsCard() {
         {settings === undefined ? (
           <QueryState query={read} lines={4} />
         ) : (
-          <DataTable
-            label={own.settings}
-            rows={settings}
-            columns={columns}
-            idOf={({ name }) => name}
-            nameOf={({ name }) => name}
-            onClearFilters={clear}
-          />
+          <div className="max-h-[70dvh] overflow-y-auto">
+            <DataTable
+              label={own.settings}
+              rows={settings}
+              columns={columns}
+              idOf={({ name }) => name}
+              nameOf={({ name }) => name}
+              onClearFilters={clear}
+            />
+          </div>
         )}
       </div>
     </Card>

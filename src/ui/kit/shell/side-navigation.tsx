@@ -41,7 +41,7 @@ export function SideNavigation({
       >
         <Product name={isCollapsed ? '' : product} />
         <Entries groups={groups} isCollapsed={isCollapsed} />
-        <div className="mt-auto p-2">
+        <div className="mt-auto px-2 py-1">
           <IconButton
             icon={isCollapsed ? PanelLeftOpen : PanelLeftClose}
             label={isCollapsed ? texts.shell.expand : texts.shell.collapse}
@@ -82,10 +82,10 @@ interface EntriesProps {
 function Entries({ groups, isCollapsed }: EntriesProps) {
   const home = groups[0]?.entries[0]?.to;
   return (
-    <div className="flex flex-col gap-3 overflow-y-auto p-2">
+    <div className="flex flex-col gap-2 overflow-y-auto p-2">
       {groups.map(({ label, entries }) => (
         <div key={label ?? ''}>
-          {label && !isCollapsed && <p className="px-2 pb-1 text-small text-dim">{label}</p>}
+          {label && !isCollapsed && <p className="px-2 pb-0.5 text-small text-dim">{label}</p>}
           <ul>
             {entries.map(entry => (
               <li key={entry.to}>
@@ -110,7 +110,7 @@ const Entry = ({ entry: { to, label, icon: Icon }, isHome, isCollapsed }: EntryP
     to={to}
     activeOptions={{ exact: isHome }}
     title={isCollapsed ? label : undefined}
-    className="flex min-h-8 items-center gap-2 rounded-control px-2 hover:bg-hover"
+    className="flex min-h-7.5 items-center gap-2 rounded-control px-2 hover:bg-hover"
     activeProps={{ className: 'bg-accent-soft font-medium text-accent-ink', 'aria-current': 'page' }}
   >
     <Icon size={16} strokeWidth={1.5} aria-hidden className="shrink-0" />
