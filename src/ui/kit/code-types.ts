@@ -31,7 +31,7 @@ export interface MemberName extends TextRange {
   readonly path: CodePath;
 }
 
-/** What completion and hover documentation need to know of a notation. */
+/** Notation of a text for completion and hover documentation. */
 export interface OutlineSyntax {
   /** Names or values at the cursor; null where the text has neither there. */
   complete(context: CompletionContext, outline: CodeOutline): CompletionResult | null;

@@ -28,12 +28,14 @@ function useThemeChanges(): number {
   return changes;
 }
 
-/** uPlot behind `Chart`. Colours are read from the tokens when the plot is created, again for each theme. */
+/** uPlot behind `Chart`: another plot for each theme. */
 export default function LinePlot(props: ChartProps) {
-  const { times, series, unit = '', height } = props;
+  return <Plot key={useThemeChanges()} {...props} />;
+}
+
+/** Colours are read from the tokens when the plot is created. */
+function Plot({ times, series, unit = '', height }: ChartProps) {
   const parent = useRef<HTMLDivElement>(null);
-  const theme = useThemeChanges();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme creates another plot
   useEffect(() => {
     const element = parent.current!;
     const toSize = () => {
@@ -48,7 +50,7 @@ export default function LinePlot(props: ChartProps) {
       observer.disconnect();
       plot.destroy();
     };
-  }, [times, series, unit, height, theme]);
+  }, [times, series, unit, height]);
   return <div ref={parent} />;
 }
 

@@ -38,7 +38,7 @@ export function HomePage() {
   );
 }
 
-/** What needs attention, first; nothing while all is well. */
+/** Notifications that need attention; absent while there are none. */
 function OpenNotices() {
   const { data } = useNotices(true);
   return data && data.value.notifications.length > 0 ? <NoticeList /> : null;
