@@ -35,7 +35,7 @@ export interface PortalTables {
   portal_catalogue_products: { catalogue_id: number; product_id: number };
   portal_catalogues: Named & { name: string; slug: string };
   portal_certificates: Numbered & { app_id: number; fingerprint: string };
-  portal_changelog: Numbered & { product_id: number; released_at: number };
+  portal_changelog: Numbered & { product_id: number; released_at: number; announcing: Generated<number> };
   portal_client_types: Named & { name: string; provider_id: number };
   portal_credentials: Numbered & { access_request_id: number };
   portal_expiry_notices: { credential_id: number; stage: string; expires_at: number };

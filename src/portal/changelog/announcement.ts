@@ -1,20 +1,29 @@
 import { formatPortalTime } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import { every, type RepeatedWork } from '#base/repeat.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { readPortalUrl } from '../portal-url.ts';
 import type { StoredProduct } from '../products/schema.ts';
 import { findVisibleProduct, identifyVisitor } from '../visibility/visibility.ts';
 import type { StoredChange } from './schema.ts';
 
-/** Subscribers of one product who get a mail about an entry, the first ones to subscribe by number. */
-const maxRecipients = 1000;
+export type AnnouncementServices = Pick<PortalServices, 'portal' | 'records' | 'settings'>;
 
-/** Inside a transaction: notifies the subscribers to whom the product is still visible. */
-export async function announceChange(
+/** Subscribers of one transaction. */
+const pageSubscribers = 100;
+const intervalMs = 2000;
+
+/**
+ * Inside a transaction that locks the entry: notifies the next subscribers to whom the product is visible. Their
+ * progress is part of the entry, so that another process continues after the end of this one.
+ */
+export async function announceToPage(
   change: StoredChange,
   product: StoredProduct,
-  { portal, settings }: Pick<PortalServices, 'portal' | 'settings'>,
-): Promise<void> {
-  const ids = (await portal.changelog.subscribersOf(product.ID)).slice(0, maxRecipients);
+  { portal, settings }: Pick<AnnouncementServices, 'portal' | 'settings'>,
+): Promise<StoredChange> {
+  const { AnnouncedTo = 0, ...entry } = change;
+  const ids = await portal.changelog.subscribersAfter(product.ID, AnnouncedTo, pageSubscribers);
   const url = `${readPortalUrl(settings)}/portal/catalogue-products/${encodeURIComponent(product.Path)}/changelog`;
   for (const user of (await portal.users.byIds(ids)).values()) {
     const visitor = await identifyVisitor(user.ID, { portal });
@@ -29,4 +38,28 @@ export async function announceChange(
       url,
     });
   }
+  return ids.length < pageSubscribers ? entry : { ...entry, AnnouncedTo: ids.at(-1)! };
+}
+
+/** Notifies the subscribers that are left. While the outbox is half full it waits, so that no mail is dropped. */
+export async function continueAnnouncements(services: AnnouncementServices): Promise<void> {
+  const { portal, records, settings } = services;
+  for (let pending = await portal.changelog.nextAnnouncing(); pending; ) {
+    if ((await portal.mails.readQueue()).waiting > settings['portal.max_queued_mails'] / 2) return;
+    const { ID, ProductID } = pending;
+    await records.write(() =>
+      portal.changelog.change(ProductID, ID, async it => {
+        const product = await portal.products.get(ProductID);
+        const { AnnouncedTo, ...done } = it;
+        if (AnnouncedTo === undefined || !product) return done;
+        return announceToPage(it, product, services);
+      }),
+    );
+    pending = await portal.changelog.nextAnnouncing();
+  }
+}
+
+export function startAnnouncements(options: AnnouncementServices & { readonly log: Pick<Log, 'warn'> }): RepeatedWork {
+  const onError = ({ message: reason }: Error) => options.log.warn({ reason }, 'announcements not sent, retrying');
+  return every(intervalMs, () => continueAnnouncements(options), { onError, unref: true });
 }

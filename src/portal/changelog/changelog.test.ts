@@ -6,6 +6,7 @@ import { type MailServer, startMailServer } from '../../../tests/support/mail.ts
 import { aDeveloper, aProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, signedInClient } from '../../../tests/support/site-client.ts';
+import { eventually } from '../../../tests/support/upstream.ts';
 import { problem } from '../problems.ts';
 
 for (const engine of engines)
@@ -95,6 +96,33 @@ for (const engine of engines)
       assert.match(feed.text, new RegExp(`<link href="https://dev.example.org${siteOf(open)}/changelog#change-`));
       for (const end of ['changelog', 'changelog.xml'])
         assert.equal((await visitor.get(`${siteOf(hidden)}/${end}`)).status, 404);
+    });
+
+    test('every subscriber is notified of an entry, in pages after the first hundred', async () => {
+      const product = await aProduct(app, { DisplayName: 'Crowd', Catalogues: [1] });
+      const { services, records } = app.application.installation;
+      const { portal } = services;
+      const first = await aDeveloper(app);
+      const { ID: _id, ...user } = (await portal.users.get(first.ID))!;
+      const users = [first.ID];
+      await records.write(async () => {
+        for (let count = 1; count < 105; count++)
+          users.push(
+            (await portal.users.insert({ ...user, CID: `crowd-${count}`, Email: `c${count}@example.org` })).ID,
+          );
+        for (const id of users) await portal.changelog.subscribe(product.ID, id);
+      });
+      const { ID } = await anEntry(product.ID, { Headline: 'For all' });
+      await eventually(async () =>
+        assert.equal((await portal.changelog.get(product.ID, ID))!.AnnouncedTo, undefined, 'it is finished'),
+      );
+      const counts = new Map<string, number>();
+      const mails = await ok('GET', '/mail-outbox?per_page=1000');
+      const addresses = new Set([...(await portal.users.byIds(users)).values()].map(it => it.Email));
+      for (const { To, Name } of mails)
+        if (Name === 'announce' && addresses.has(To)) counts.set(To, (counts.get(To) ?? 0) + 1);
+      assert.deepEqual([counts.size, Math.max(...counts.values())], [105, 1]);
+      await ok('DELETE', `/products/${product.ID}`);
     });
 
     test('subscribers to whom the product is visible get a mail and a notification, until they end it', async () => {

@@ -3,7 +3,7 @@ import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { numberedId, okResponse, okStatus, type PortalRef, portalId, portalPageQuery } from '../shapes.ts';
-import { announceChange } from './announcement.ts';
+import { announceToPage } from './announcement.ts';
 import { ChangelogChange, ChangelogEntry, ChangelogWrite, toChangelogView } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'changelogs', permission: 'secret' } as const;
@@ -58,8 +58,10 @@ export const createChangelogEntry = operation({
       const { Version = '', Kind, Headline, Text = '', ReleasedAt = 0 } = body;
       const values = { ProductID: ID, Version, Kind, Headline, Text, ReleasedAt: ReleasedAt || now };
       const inserted = await portal.changelog.insert({ ...values, CreatedAt: now, UpdatedAt: now });
-      if (body.Notify !== false) await announceChange(inserted, product, services);
-      return inserted;
+      if (body.Notify === false) return inserted;
+      const announced = await announceToPage(inserted, product, services);
+      await portal.changelog.change(ID, inserted.ID, () => announced);
+      return announced;
     });
     return toChangelogView(created);
   },

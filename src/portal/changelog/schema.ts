@@ -14,6 +14,8 @@ export interface StoredChange {
   Headline: string;
   Text: string;
   ReleasedAt: number;
+  /** Last subscriber, by number, who was notified; absent where none is left. */
+  AnnouncedTo?: number;
   CreatedAt: number;
   UpdatedAt: number;
 }
@@ -50,7 +52,7 @@ export const ChangelogEntry = z.object({
   UpdatedAt: z.string(),
 });
 
-export const toChangelogView = (it: StoredChange): z.output<typeof ChangelogEntry> => ({
+export const toChangelogView = ({ AnnouncedTo: _to, ...it }: StoredChange): z.output<typeof ChangelogEntry> => ({
   ...it,
   ReleasedAt: formatPortalTime(it.ReleasedAt),
   CreatedAt: formatPortalTime(it.CreatedAt),

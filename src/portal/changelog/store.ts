@@ -1,5 +1,4 @@
 import type { Records } from '#storage/records.ts';
-import { createJoinTableStore } from '../join-table-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import type { PortalPageQuery } from '../shapes.ts';
 import type { StoredChange } from './schema.ts';
@@ -9,8 +8,8 @@ export function createChangelogStore(records: Records) {
   const changes = createNumberedStore<'portal_changelog', StoredChange>(records, 'portal_changelog', it => ({
     product_id: it.ProductID,
     released_at: it.ReleasedAt,
+    announcing: it.AnnouncedTo === undefined ? 0 : 1,
   }));
-  const { rightOf } = createJoinTableStore(records, 'portal_product_subscribers', 'product_id');
   const subscription = (productId: number, userId: number) => ({ product_id: productId, user_id: userId });
   const listing = (productId: number) =>
     changes.rows.listing({ where: { product_id: productId }, order: ['-released_at', '-id'] });
@@ -24,12 +23,18 @@ export function createChangelogStore(records: Records) {
     get: (productId: number, id: number) => changes.rows.find({ product_id: productId, id }),
     count: (productId: number) => changes.count({ product_id: productId }),
     insert: changes.insert,
-    change: (productId: number, id: number, change: (it: StoredChange) => StoredChange) =>
+    change: (productId: number, id: number, change: (it: StoredChange) => StoredChange | Promise<StoredChange>) =>
       changes.rows.change({ product_id: productId, id }, change),
     remove: (productId: number, id: number) => changes.rows.remove({ product_id: productId, id }),
 
-    /** Users who subscribed, by their numbers. */
-    subscribersOf: async (productId: number) => (await rightOf([productId])).get(productId) ?? [],
+    /** An entry with subscribers who are not notified yet. */
+    nextAnnouncing: () => changes.rows.find({ announcing: 1 }),
+    /** Users who subscribed, by their numbers, after this one. */
+    async subscribersAfter(productId: number, userId: number, maxUsers: number): Promise<number[]> {
+      const query = records.db.selectFrom('portal_product_subscribers').select('user_id');
+      const after = query.where('product_id', '=', productId).where('user_id', '>', userId);
+      return (await after.orderBy('user_id').limit(maxUsers).execute()).map(row => Number(row.user_id));
+    },
     async isSubscribed(productId: number, userId: number): Promise<boolean> {
       const query = records.db.selectFrom('portal_product_subscribers').select('user_id');
       const own = query.where('product_id', '=', productId).where('user_id', '=', userId);

@@ -48,6 +48,7 @@ import { portalChangelog } from './0048-portal-changelog.ts';
 import { portalExpiryNotices } from './0049-portal-expiry-notices.ts';
 import { portalCertificates } from './0050-portal-certificates.ts';
 import { portalProductTerms } from './0051-portal-product-terms.ts';
+import { portalAnnouncements } from './0052-portal-announcements.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   portalExpiryNotices,
   portalCertificates,
   portalProductTerms,
+  portalAnnouncements,
 ];
