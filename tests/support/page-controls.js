@@ -42,7 +42,8 @@
     if (target === first) isRound = true;
     first ??= target;
     reached.add(target);
-    if (!hasMark(target)) unmarked.add(target);
+    // A group with a roving tabindex has passed the focus on to one of its items.
+    if (document.activeElement === target && !hasMark(target)) unmarked.add(target);
   });
 
   const isReached = element => {

@@ -5,7 +5,10 @@ import { addPageControls, assertLayerReach } from './page-keyboard.ts';
 
 /** More than the buttons of any page. */
 const maxButtons = 80;
+/** A layer closes within some; a busy machine draws few in a second. */
+const maxFrames = 300;
 const layer = 'pageControls.layer()';
+const draw = 'new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
 
 export interface LayerWalk {
   /** Presses each button; returns the faults of what opens. `scope`: selector of the part with the buttons. */
@@ -95,8 +98,14 @@ export async function createLayerWalk(page: Page): Promise<LayerWalk> {
   };
 }
 
-const waitFor = (page: Page, condition: string, fault: string) =>
-  page.waitForFunction(condition).catch((error: Error) => assert.fail(`${fault} (${error.message})`));
+/** Polled by the debugger: the content policy refuses the `eval` of a condition inside of the page. */
+async function waitFor(page: Page, condition: string, fault: string): Promise<void> {
+  for (let frames = 0; frames < maxFrames; frames++) {
+    if (await page.evaluate(condition)) return;
+    await page.evaluate(draw);
+  }
+  assert.fail(fault);
+}
 
 /** The server refuses a write of a session without its token, and a form without its fields. */
 const refuseWrites = (page: Page) =>
@@ -118,7 +127,6 @@ function trackRequests(page: Page): () => Promise<void> {
   page.on('request', it => void (it.resourceType() !== 'eventsource' && running.add(it)));
   page.on('requestfinished', remove);
   page.on('requestfailed', remove);
-  const draw = 'new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
   const settle = async () => {
     await page.waitForLoadState();
     await page.evaluate(draw);
