@@ -5,7 +5,7 @@ import { addMetricsRoute } from '#analytics/metrics/route.ts';
 import { startSchemaUpdates } from '#apis/graphql-schema/schema-updates.ts';
 import { startHeartbeat } from '#apis/system/heartbeat.ts';
 import type { SystemQueue } from '#apis/system/node-operations.ts';
-import { createGatewayUrls, listPublicUrls } from '#apis/system/public-urls.ts';
+import { createUrlServices, listPublicUrls } from '#apis/system/public-urls.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { PasswordCost } from '#base/passwords.ts';
@@ -289,7 +289,7 @@ async function openListeners(
     traffic: createDataPlaneControl(dataPlane),
     grantConsent: createConsent({ ...services, provider: oauth }),
     ...createInspectServices(dataPlane, environment.clock),
-    ...createGatewayUrls(settings, urls),
+    ...createUrlServices(settings, urls),
     waitUntilApplied: createAppliedWait({ ...services, ...environment, ...node, dataPlane, sharesDatabase }),
   });
   const health = createHealth({ ...environment, settings, records, version, ...engine }, () => state.isReady);

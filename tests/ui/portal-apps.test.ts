@@ -50,7 +50,8 @@ describe('Apps of the portal', () => {
     await page.getByRole('link', { name: 'Shop' }).click();
     await page.getByRole('heading', { level: 1, name: 'Shop' }).waitFor();
     assert.ok(!(await page.content()).includes(key));
-    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.locator('details.confirm > summary').click();
+    await page.getByRole('button', { name: /^Revoke (key|client)$/ }).click();
     await page.getByText('The credential was revoked').waitFor();
     await waitUntilApplied(site.app());
     assert.equal((await send(key)).status, 403);

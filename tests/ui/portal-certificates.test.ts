@@ -89,7 +89,8 @@ describe('Client certificates on the portal site', () => {
     await page.getByRole('button', { name: 'Get access' }).click();
     const again = await page.locator('.secret > code').innerText();
     assert.equal(await statusOf(next, again), 200);
-    await page.getByRole('button', { name: 'Revoke' }).last().click();
+    await page.locator('details.confirm > summary').last().click();
+    await page.getByRole('button', { name: /^Revoke (key|access)$/ }).click();
     await page.getByText('The credential was revoked').first().waitFor();
   });
 });

@@ -94,7 +94,8 @@ describe('Credentials of OAuth and of several providers in the portal', () => {
     await waitUntilApplied(app);
     const headers = { authorization: `Bearer ${access_token}` };
     assert.equal((await fetch(`${app.url.gateway}/orders/`, { headers })).status, 200);
-    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.locator('details.confirm > summary').click();
+    await page.getByRole('button', { name: /^Revoke (key|client)$/ }).click();
     await page.getByText('The credential was revoked').waitFor();
     assert.equal(await idp.findClient(own.id), undefined);
     assert.ok(await idp.findClient(other.id));

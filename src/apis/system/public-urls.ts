@@ -8,15 +8,17 @@ import type { GatewayUrl } from '../proxy/operations.ts';
 export const listPublicUrls = (settings: Settings, urls: ListenerUrls): ListenerUrls => ({
   ...urls,
   ...(urls.dashboard && settings['dashboard.url'] ? { dashboard: readDashboardUrl(settings) } : {}),
+  ...(settings['portal.url'] ? { portal: settings['portal.url'].replace(/\/+$/, '') } : {}),
   ...(settings['gateway.url'] || !urls.gateway ? { gateway: gatewayUrl(settings).href.replace(/\/+$/, '') } : {}),
 });
 
-/** Base URLs of the gateway, for services; the listener has one as soon as it is open. */
-export const createGatewayUrls = (settings: Settings, urls: ListenerUrls) => {
+/** Addresses as operations read them; a listener has one as soon as it is open. */
+export const createUrlServices = (settings: Settings, urls: ListenerUrls) => {
   const readGatewayUrl: ReadGatewayUrl = () => gatewayUrl(settings, urls.gateway);
   const listGatewayUrls = (): readonly GatewayUrl[] => [
     { url: readGatewayUrl().href, isListener: false },
     ...(urls.gateway === undefined ? [] : [{ url: urls.gateway, isListener: true }]),
   ];
-  return { readGatewayUrl, listGatewayUrls };
+  const findPortalUrl = () => listPublicUrls(settings, urls).portal;
+  return { readGatewayUrl, listGatewayUrls, findPortalUrl };
 };

@@ -20,6 +20,7 @@ export interface SessionServices extends SignInServices {
   resolveActor: ResolveActor;
   /** URL that continues the sign-out at the identity provider of a session; undefined where it has no single logout. */
   beginProviderLogout: (session: StoredSession) => Promise<string | undefined>;
+  findPortalUrl: () => string | undefined;
 }
 
 const declared = { surface: 'dashboard', noun: 'session' } as const;
@@ -27,7 +28,7 @@ const declared = { surface: 'dashboard', noun: 'session' } as const;
 const jsonOnly = { only: ['application/json'] } as const;
 
 async function describeSession(
-  { organisations, sessions, factors, passkeys }: SessionServices,
+  { organisations, sessions, factors, passkeys, findPortalUrl }: SessionServices,
   actor: Actor,
   user: User,
   session: StoredSession | undefined,
@@ -40,6 +41,7 @@ async function describeSession(
     second_factors: (await factors.findTotpSecret(user.id, 'totp')) === undefined ? [] : ['totp'],
     recovery_codes_left: await factors.countRecoveryCodes(user.id),
     passkeys: (await passkeys.list(user.id)).length,
+    portal_url: findPortalUrl() ?? '',
     csrf_token: session ? sessions.csrfToken(session.id) : '',
     session: session ? toSession(session, session.id) : null,
   };

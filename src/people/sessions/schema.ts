@@ -39,6 +39,7 @@ export const CurrentSession = z.object({
   recovery_codes_left: z.int(),
   passkeys: z.int().describe('Number of passkeys'),
   csrf_token: z.string().describe('For `X-CSRF-Token` of writes; empty where the request has no session'),
+  portal_url: z.string().describe('Address of the developer portal; empty where this process knows none'),
   session: BrowserSession.nullable().describe('null where the request was made with an access key'),
 });
 

@@ -32,12 +32,14 @@ export function createAccessRequestStore(records: Records) {
     /** Oldest first. */
     listLive: (where: Match) => requests.all({ ...where, deleted_at: 0 }),
     countLive: (where: Match) => requests.count({ ...where, deleted_at: 0 }),
-    /** Live requests of several apps, oldest first. */
-    async listOfApps(appIds: readonly number[]): Promise<StoredAccessRequest[]> {
+    /** Requests of several apps, oldest first; live ones unless others are wanted too. */
+    async listOfApps(appIds: readonly number[], { withDeleted = false } = {}): Promise<StoredAccessRequest[]> {
       const found: StoredAccessRequest[] = [];
       for (const batch of toBatches(appIds)) {
         const filter = (query: Query) => query.where(sql<SqlBool>`app_id in (${sql.join(batch)})`);
-        found.push(...(await requests.rows.all({ where: { deleted_at: 0 }, filter, order: ['id'] })));
+        found.push(
+          ...(await requests.rows.all({ where: withDeleted ? {} : { deleted_at: 0 }, filter, order: ['id'] })),
+        );
       }
       return found.sort((a, b) => a.ID - b.ID);
     },

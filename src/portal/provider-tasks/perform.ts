@@ -6,6 +6,7 @@ import {
   settleBindings,
   settleCertificate,
 } from '../certificates/settle.ts';
+import { listKeyHashes } from '../credentials/schema.ts';
 import { mailCredentialChange, mailSubmitted } from '../mails/access-mails.ts';
 import { reconcileClient } from '../oauth-clients/registration.ts';
 import { toCustomUser, toRequestUser } from '../oauth-clients/scopes.ts';
@@ -86,7 +87,8 @@ export const completeTask = (task: StoredProviderTask, services: TaskServices): 
   services.records.write(async () => {
     const { Kind } = task;
     if (!isCompletedApart(Kind)) throw new Error(`${Kind} completes with its calls`);
-    await lockTaskRows([task.RequestID], task.CredentialID, services);
+    const revoked = Kind === 'revoke' ? await services.portal.credentials.get(task.CredentialID) : undefined;
+    await lockTaskRows([task.RequestID || (revoked?.AccessRequestID ?? 0)], task.CredentialID, services);
     if (await services.portal.providerTasks.remove(task.ID)) await completions[Kind](task, services);
   });
 
@@ -164,6 +166,9 @@ async function forgetFormerKey({ CredentialID, KeyHash }: StoredProviderTask, { 
   });
 }
 
+/** Of one access request. */
+const maxRevokedHashes = 100;
+
 /** The credential goes with its key, unless another rotation gave it a new one. */
 async function removeRevoked(task: StoredProviderTask, services: TaskServices): Promise<void> {
   const { CredentialID, Key, CustomID = 0 } = task;
@@ -174,7 +179,11 @@ async function removeRevoked(task: StoredProviderTask, services: TaskServices): 
   for (const { ID } of await portal.providerTasks.ofCredential(CredentialID))
     await portal.providerTasks.endNow(ID, clock.now());
   await addCertificateTasks(task.ProviderID, await listFingerprints(credential.Certificates ?? [], services), services);
-  const request = await portal.accessRequests.get(credential.AccessRequestID);
+  const hashes = listKeyHashes(credential);
+  const request = await portal.accessRequests.change(credential.AccessRequestID, it => ({
+    ...it,
+    RevokedHashes: [...hashes, ...(it.RevokedHashes ?? [])].slice(0, maxRevokedHashes),
+  }));
   if (!request) return;
   await portal.notify('CredentialRevoked', portalMessages.credential(credential, request));
   await mailCredentialChange('revoked', credential, request.AppID, services);

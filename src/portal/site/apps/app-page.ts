@@ -3,6 +3,7 @@ import { loadContexts } from '../../access-requests/views.ts';
 import type { StoredCredential } from '../../credentials/schema.ts';
 import type { StoredOauthClient } from '../../oauth-clients/schema.ts';
 import type { StoredPlan } from '../../plans/schema.ts';
+import type { StoredProduct } from '../../products/schema.ts';
 import { renderFormError } from '../form.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
@@ -18,6 +19,7 @@ import {
   toProductUrl,
   usagePath,
 } from '../page.ts';
+import { findGatewayBase, getAuthHeader } from '../reference/gateway-base.ts';
 import { formatDay, formatMoment, formatQuota, formatRate } from '../words.ts';
 import { toAppUrl } from './app-list.ts';
 import { type CertificateCardOptions, renderCertificates } from './certificate-card.ts';
@@ -40,6 +42,8 @@ interface RequestView {
   readonly context: RequestContext;
   readonly plan: StoredPlan | undefined;
   readonly products: readonly { readonly name: string; readonly url: string }[];
+  /** Call of an API of the request, without the key; undefined where the gateway is not known. */
+  readonly call: { readonly url: string; readonly header: string } | undefined;
   /** Plans to which the visitor can change. */
   readonly otherPlans: readonly StoredPlan[];
 }
@@ -53,8 +57,11 @@ async function loadRequests(appId: number, { rights }: SiteVisitor, services: Si
   const otherPlans = new Map<number, readonly StoredPlan[]>();
   for (const it of requests)
     if (it.Status === 'approved') otherPlans.set(it.ID, await listOtherPlans(it, rights, services));
+  const calls = new Map<number, RequestView['call']>();
+  for (const { ID, ProductIDs } of requests) calls.set(ID, await findCall(products.get(ProductIDs[0] ?? 0), services));
   return requests.map(request => ({
     request,
+    call: calls.get(request.ID),
     otherPlans: otherPlans.get(request.ID) ?? [],
     context: contextOf(request),
     plan: plans.get(request.PlanID),
@@ -64,6 +71,14 @@ async function loadRequests(appId: number, { rights }: SiteVisitor, services: Si
       return { name, url: product ? toProductUrl(product) : '' };
     }),
   }));
+}
+
+/** Address and header of the first API of a product. */
+async function findCall(product: StoredProduct | undefined, services: SiteServices): Promise<RequestView['call']> {
+  const api = product?.APIDetails[0];
+  const { url, isKnown } = product ? await findGatewayBase(product, services) : { url: '', isKnown: false };
+  if (!product || !api || !isKnown) return undefined;
+  return { url: url.replace(/\/$/, '') + api.ListenPath, header: getAuthHeader(product, api.APIID) };
 }
 
 export async function renderAppPage(
@@ -139,7 +154,7 @@ function renderCredential(credential: StoredCredential, view: RequestView, optio
   const hasKey = view.request.AuthType !== 'mutualTLS';
   const former = credential.Former && credential.Former.Until > options.nowMs ? credential.Former : undefined;
   return html`<article class="card"><h3>${renderProducts(view)} ${formatState(credential, options.nowMs)}</h3>
-${revealed?.credentialId === ID ? renderKey(revealed.key, credential) : ''}
+${revealed?.credentialId === ID ? renderKey(revealed.key, credential, view.call) : ''}
 <ul class="facts"><li>${renderPlanLine(view)}</li>
 <li>Hash <code>${CredentialHash.slice(0, 16)}</code></li><li>Created ${formatDay(CreatedAt)}</li>
 <li>${Expires > 0 ? `Expires ${formatDay(Expires)}` : 'Does not expire'}</li>
@@ -149,7 +164,7 @@ ${
     ? html`<div class="actions">
 ${!hasKey || RevealedAt || revealed?.credentialId === ID ? '' : renderAction('reveal', 'Show key once', ID, options)}
 ${hasKey ? renderRotation(ID, options) : ''}${former ? renderAction('end', 'End old key now', ID, options) : ''}
-${renderPlanChange(credential, view, options)}${renderAction('delete', 'Revoke', ID, options)}</div>`
+${renderPlanChange(credential, view, options)}${renderRevocation(hasKey ? 'key' : 'access', ID, options)}</div>`
     : ''
 }
 ${RevealedAt && !revealed ? html`<p class="dim">The key was shown. Rotate it for a new one if it is lost.</p>` : ''}
@@ -177,18 +192,20 @@ ${isShown ? renderClientSecret(revealed.key) : ''}<ul class="facts"><li>OAuth 2.
 ${
   canEdit
     ? html`<div class="actions">${canReveal ? renderAction('reveal', 'Show secret once', ID, options) : ''}
-${renderPlanChange(credential, view, options)}${renderAction('delete', 'Revoke', ID, options)}</div>
+${renderPlanChange(credential, view, options)}${renderRevocation('client', ID, options)}</div>
 ${renderRedirectChange(client, credentialsPath, renderActionFields('update', ID, options))}`
     : ''
 }${RevealedAt && !isShown ? html`<p class="dim">The secret was shown. Ask the owner of this portal if it is lost.</p>` : ''}
 </article>`;
 }
 
-const renderKey = (key: string, { Certificates }: StoredCredential) => {
+const renderKey = (key: string, { Certificates }: StoredCredential, call: RequestView['call']) => {
   const certificate = Certificates ? '--cert client.crt --key client.key ' : '';
   return html`<div class="secret" role="status"><p><strong>Copy this key now: it is not shown again.</strong></p>
 <code>${key}</code> <button class="copy quiet" type="button" data-copy="${key}" hidden>Copy</button>
-<pre class="code"><code>curl ${certificate}-H "Authorization: ${key}" …</code></pre></div>`;
+${
+  call ? html`<pre class="code"><code>curl ${certificate}-H "${call.header}: ${key}" ${call.url}</code></pre>` : ''
+}</div>`;
 };
 
 const renderActionFields = (mode: string, credentialId: number, { csrf, appId }: CardOptions) =>
@@ -197,7 +214,13 @@ const renderActionFields = (mode: string, credentialId: number, { csrf, appId }:
 
 const renderAction = (mode: string, text: string, credentialId: number, options: CardOptions) =>
   html`<form method="post" action="${credentialsPath}">${renderActionFields(mode, credentialId, options)}
-<button class="${mode === 'delete' ? 'danger' : 'secondary'}">${text}</button></form>`;
+<button class="secondary">${text}</button></form>`;
+
+/** Disclosure with the consequence and the button: a revocation needs two steps, without script too. */
+const renderRevocation = (noun: 'key' | 'client' | 'access', credentialId: number, options: CardOptions) =>
+  html`<details class="confirm"><summary>Revoke</summary><form method="post" action="${credentialsPath}">
+${renderActionFields('delete', credentialId, options)}<p>The ${noun} is refused at once and cannot be brought back:
+a new one needs a new request.</p><button class="danger">Revoke ${noun}</button></form></details>`;
 
 /** Times for which the old key stays valid after a rotation. */
 export const overlapChoices = [

@@ -50,6 +50,7 @@ onEveryEngine('apps on the portal site', app => {
     const { reply } = await checkOut(client, checkout);
     assert.equal(reply.status, 200, reply.text);
     const key = keyOf(reply.text)!;
+    assert.ok(reply.text.includes(`: ${key}" ${app().url.gateway}${path}</code>`), 'the command is complete');
     assert.equal(await callGateway(path, key), 200);
     const appPath = /href="(\/portal\/private\/apps\/\d+)\/edit"/.exec(reply.text)![1]!;
     const page = await client.get(appPath);
@@ -278,7 +279,7 @@ onEveryEngine('apps on the portal site', app => {
     }
   });
 
-  test('calls with a key of an app, also a rotated one, are its usage, and of no one else', async () => {
+  test('calls with a key of an app, also a rotated or revoked one, are its usage, and of no one else', async () => {
     const { checkout, path } = await offerProduct({ AutoApproveAccessRequests: true });
     const client = await signedInClient(app(), await aUser());
     const { reply } = await checkOut(client, checkout);
@@ -294,6 +295,8 @@ onEveryEngine('apps on the portal site', app => {
     });
     assert.match(text, /aria-label="2 calls in 30 days, at most 2 a day"/);
     assert.match(text, /<th scope="row">api-/);
+    await client.post('/portal/private/credentials', { mode: 'delete', client_id, cred_id });
+    assert.match((await client.get('/portal/private/analytics')).text, /<li>2 calls<\/li>/);
     const other = await signedInClient(app(), await aUser());
     assert.match((await other.get('/portal/private/analytics')).text, /No calls in this time/);
     assert.equal((await other.get(`/portal/private/analytics?app=${client_id}`)).status, 404);

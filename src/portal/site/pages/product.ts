@@ -24,6 +24,7 @@ import {
 } from '../page.ts';
 import { renderBadges, renderProductImage } from '../product-card.ts';
 import { listProductDocuments } from '../reference/documents.ts';
+import { findGatewayBase } from '../reference/gateway-base.ts';
 import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
 import { renderPostContent } from './blog.ts';
 import { renderDraftNotice } from './content-page.ts';
@@ -46,7 +47,7 @@ export async function renderProduct(
   const { portal } = services;
   const { product, offers, isOffered } = offer;
   const url = toProductUrl(product);
-  const provider = product.ProviderID > 0 ? await portal.providers.get(product.ProviderID) : undefined;
+  const gateway = await findGatewayBase(product, services);
   const tagIds = partnersOf(await portal.productTags.leftOf([product.ID]), product.ID);
   const tags = [...(await portal.tags.byIds(tagIds)).values()];
   const hasGuides = hasDocs ?? (await findVisibleDocs(offer.rights, offer, services)).length > 0;
@@ -74,7 +75,7 @@ ${renderBadges(product)}${
       )}</p>`
     : ''
 }
-${provider ? renderBaseUrl(provider.MetaData.Gateway || services.settings['gateway.url']) : ''}</div>
+${gateway.isKnown ? renderBaseUrl(gateway.url) : ''}</div>
 ${isRequestable ? html`<a class="button" href="${url}#plans">See plans</a>` : ''}</div>
 <nav class="tabs" aria-label="Product">${tabs
       .filter(([, , , isShown]) => isShown)
@@ -87,9 +88,7 @@ ${main}`,
 }
 
 const renderBaseUrl = (base: string) =>
-  base === ''
-    ? ''
-    : html`<p class="base"><span class="dim">Base URL</span> <code>${base}</code>
+  html`<p class="base"><span class="dim">Base URL</span> <code>${base}</code>
 <button class="copy quiet" type="button" data-copy="${base}" hidden>Copy</button></p>`;
 
 async function respondOverview(request: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {

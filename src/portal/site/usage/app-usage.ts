@@ -27,17 +27,20 @@ export interface AppUsage {
 
 /** Hashes of the keys of apps by the organisation whose gateway counts them. Those of remote providers are elsewhere. */
 async function listHashes(apps: readonly StoredApp[], { portal, defaultOrgId }: AppUsageServices) {
-  const requests = await portal.accessRequests.listOfApps(apps.map(({ ID }) => ID));
-  const providerOf = new Map(requests.map(({ ID, ProviderID }) => [ID, ProviderID]));
+  const appIds = apps.map(({ ID }) => ID);
+  const requests = (await portal.accessRequests.listOfApps(appIds, { withDeleted: true })).slice(-maxReportKeys);
+  const hashesOf = new Map(requests.map(({ ID, RevokedHashes = [] }) => [ID, [...RevokedHashes]]));
+  for (const credential of await portal.credentials.ofRequests(requests.map(({ ID }) => ID)))
+    hashesOf.get(credential.AccessRequestID)?.push(...listKeyHashes(credential));
   const providers = new Map<number, Awaited<ReturnType<typeof portal.providers.get>>>();
-  for (const id of new Set(providerOf.values())) providers.set(id, await portal.providers.get(id));
-  const newest = requests.map(({ ID }) => ID).slice(-maxReportKeys);
+  for (const id of new Set(requests.map(({ ProviderID }) => ProviderID)))
+    providers.set(id, await portal.providers.get(id));
   const byOrganisation = new Map<string, string[]>();
-  for (const credential of await portal.credentials.ofRequests(newest)) {
-    const provider = providers.get(providerOf.get(credential.AccessRequestID) ?? 0);
+  for (const { ID, ProviderID } of requests) {
+    const provider = providers.get(ProviderID);
     if (!provider || provider.MetaData.URL) continue;
     const orgId = provider.MetaData.OrgID || (await defaultOrgId());
-    byOrganisation.set(orgId, [...(byOrganisation.get(orgId) ?? []), ...listKeyHashes(credential)]);
+    byOrganisation.set(orgId, [...(byOrganisation.get(orgId) ?? []), ...hashesOf.get(ID)!]);
   }
   return byOrganisation;
 }

@@ -47,7 +47,11 @@ export function NewKeyPage() {
             <ApiPicker title={own.byApis} chosen={apis} onChange={setApis} />
           </div>
         </Card>
-        <KeySettings settings={settings} onChange={some => setSettings({ ...settings, ...some })} />
+        <KeySettings
+          settings={settings}
+          hasPolicies={policies.length > 0}
+          onChange={some => setSettings({ ...settings, ...some })}
+        />
         <div className="flex justify-end gap-2">
           <Link to="/keys" className={buttonClass()}>
             {texts.kit.cancel}
@@ -71,10 +75,11 @@ interface Settings {
 
 interface KeySettingsProps {
   readonly settings: Settings;
+  readonly hasPolicies: boolean;
   onChange(some: Partial<Settings>): void;
 }
 
-function KeySettings({ settings: { alias, rate, per, lifetime }, onChange }: KeySettingsProps) {
+function KeySettings({ settings: { alias, rate, per, lifetime }, hasPolicies, onChange }: KeySettingsProps) {
   return (
     <Card>
       <div className="flex flex-col gap-4">
@@ -89,7 +94,7 @@ function KeySettings({ settings: { alias, rate, per, lifetime }, onChange }: Key
             label={own.rateField}
             type="number"
             min={1}
-            help={own.rateHelp}
+            help={hasPolicies ? own.policyLimits : own.rateHelp}
             value={rate}
             onChange={event => onChange({ rate: event.target.value })}
           />

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { BookOpen, CircleUser, Keyboard, LogOut } from 'lucide-react';
+import { BookOpen, CircleUser, Keyboard, LogOut, Store } from 'lucide-react';
 import { IconButton } from '../../kit/button.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import { useWrite } from '../../kit/queries.ts';
@@ -9,7 +9,7 @@ import { texts } from '../../texts/texts.ts';
 import { useSession } from '../session/session.ts';
 
 export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
-  const { user, organisation } = useSession();
+  const { user, organisation, portal_url: portal } = useSession();
   const client = useQueryClient();
   const navigate = useNavigate();
   const { mutateAsync } = useWrite('DELETE /api/session');
@@ -34,6 +34,7 @@ export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
         { label: texts.shell.profile, icon: CircleUser, onSelect: () => void navigate({ to: '/profile' }) },
         { label: texts.shell.shortcuts, icon: Keyboard, onSelect: onShortcuts },
         { label: texts.shell.reference, icon: BookOpen, onSelect: () => location.assign('/docs') },
+        ...(portal ? [{ label: texts.shell.portal, icon: Store, onSelect: () => location.assign(portal) }] : []),
         'line',
         {
           label: texts.shell.signOut,

@@ -28,7 +28,11 @@ export function useCommands(text: string): { commands: readonly PaletteCommand[]
     detail: texts.shell.theme,
     run: () => change({ theme }),
   }));
-  const own = [...pages, ...appearances].filter(({ label }) => includesText(label, text));
+  const portal = session.portal_url;
+  const elsewhere = portal
+    ? [{ id: 'portal', label: texts.shell.goTo(texts.shell.portal), detail: '', run: () => location.assign(portal) }]
+    : [];
+  const own = [...pages, ...elsewhere, ...appearances].filter(({ label }) => includesText(label, text));
   const objects = (isLong ? (found.data?.value.results ?? []) : []).flatMap(({ kind, items }) =>
     items.flatMap(({ id, name }) => {
       const toPage = objectPages[kind];

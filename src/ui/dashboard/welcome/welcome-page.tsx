@@ -8,7 +8,7 @@ import { FlowStep, StepList, type StepState } from '../../kit/step-list.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type ApiOutline, toApiOutline } from '../apis/api-outline.ts';
 import { usePreferences } from '../session/preferences.ts';
-import { usePermission } from '../session/session.ts';
+import { usePermission, useSession } from '../session/session.ts';
 import { ApiStep } from './api-step.tsx';
 import { CallStep } from './call-step.tsx';
 import { KeyStep } from './key-step.tsx';
@@ -121,6 +121,7 @@ function ApiSteps({ api, base, address, onFinish }: ApiStepsProps) {
 function NextSteps({ apiId, onFinish }: { apiId: string; onFinish(): void }) {
   const canReadUsage = usePermission('analytics');
   const canWriteUsers = usePermission('users:write');
+  const { portal_url: portal } = useSession();
   return (
     <>
       <p className="text-dim">{own.nextAbout}</p>
@@ -137,6 +138,11 @@ function NextSteps({ apiId, onFinish }: { apiId: string; onFinish(): void }) {
           <Link to="/users/new" className={buttonClass()}>
             {own.newUser}
           </Link>
+        )}
+        {portal && (
+          <a href={`${portal}/admin/api_products/new`} className={buttonClass()}>
+            {own.portal}
+          </a>
         )}
         <Button kind="primary" onClick={onFinish}>
           {own.finish}

@@ -7,7 +7,7 @@ const own = adminTexts.products;
 
 const name: FieldSpec = { name: 'Name', label: own.columns.name, help: own.nameHelp, isRequired: true };
 const displayName: FieldSpec = { name: 'DisplayName', label: own.displayName };
-const description: FieldSpec = { name: 'Description', label: own.description, help: own.markdown, kind: 'area' };
+const description: FieldSpec = { name: 'Description', label: own.description, help: own.plainText, kind: 'area' };
 
 /** Fields of a product on its page. */
 export const productSections: readonly FormSection[] = [

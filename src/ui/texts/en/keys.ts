@@ -65,7 +65,8 @@ export const keyTexts = {
   usage: 'Analytics',
   logs: 'Logs',
   limitsTitle: 'Limits and where they come from',
-  limitsAbout: 'Of several values the least restrictive applies; the others are struck through.',
+  limitsAbout:
+    'A policy that governs a limit overrides the own value of the key. Of several policies the least restrictive value applies; the others are struck through.',
   noExplanation: (reason: string) => `The effective values cannot be shown: ${reason}`,
   incomplete: 'Only the first values are shown: this key has too many.',
   accessTitle: 'APIs',

@@ -29,6 +29,7 @@ export const shellTexts = {
     markRead: 'Mark as read',
   },
   reference: 'API reference',
+  portal: 'Developer portal',
   guides: 'Guides',
   groups: {
     apis: 'APIs',

@@ -11,7 +11,7 @@ export const signInTexts = {
   passkeyFailed: 'The passkey was not used.',
   signOnWith: (name: string) => `Sign in with ${name}`,
   forgotten: 'Forgotten password',
-  firstStart: 'First start: gw credentials says where e-mail address and password are.',
+  firstStart: 'First start: bin/gw credentials says where e-mail address and password are.',
   usernameMissing: 'Enter the e-mail address',
   retryIn: (seconds: number) => `Try again in ${seconds} s`,
   forgottenTitle: 'Set a new password',

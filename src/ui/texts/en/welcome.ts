@@ -44,6 +44,7 @@ export const welcomeTexts = {
   openApi: 'Open the API',
   analytics: 'See its traffic',
   newUser: 'Add a colleague',
+  portal: 'Offer it in the developer portal',
   templates: 'Look at templates',
   finish: 'Finish introduction',
 } as const;

@@ -21,6 +21,7 @@ export const productTexts = {
   description: 'Description',
   content: 'Content',
   markdown: 'Markdown or HTML; the site removes what is not safe.',
+  plainText: 'One plain sentence, for lists and search.',
   feature: 'Featured on the home page',
   registration: 'App registration',
   dcr: 'Dynamic client registration',
