@@ -1,4 +1,5 @@
 import { Problem } from '#base/problems.ts';
+import { createTimeSlices } from '#base/time-slices.ts';
 import { type Vault, vaultProblem } from '#base/vault.ts';
 import { defaultOrgMetaName } from '#people/installation/default-organisation.ts';
 import type { GrantRow, StoredGrants } from '#people/organisations/grants.ts';
@@ -26,6 +27,10 @@ export const buildPlaceholders = (values: readonly unknown[]) => values.map(() =
 const maxIdsPerQuery = 500;
 /** Page size: bounds the duration of one query on a table of any size. */
 const maxRowsPerPage = 1000;
+/** Rows of APIs are large, and are read while the thread serves requests. */
+const maxApisPerPage = 200;
+/** Longest time for which parsing rows holds up the requests of the thread. */
+const maxParseSliceMs = 1;
 
 /** An API to be compiled. */
 export interface ApiToCompile {
@@ -42,6 +47,18 @@ export function parseApi(vault: Vault, body: string): ApiToCompile {
     if (!(error instanceof Problem && error.code === vaultProblem.cannot_open.code)) throw error;
     return { stored: row, secretsError: error.message };
   }
+}
+
+/** Parses in time slices, so that requests are served between them. */
+async function parseRows(vault: Vault, rows: readonly { readonly body: string }[]): Promise<ApiToCompile[]> {
+  const slices = createTimeSlices(maxParseSliceMs);
+  const apis: ApiToCompile[] = [];
+  for (const { body } of rows) {
+    apis.push(parseApi(vault, body));
+    const pause = slices.pauseIfDue();
+    if (pause) await pause;
+  }
+  return apis;
 }
 
 /** Keyset pagination by id. `select` lists the columns, `id` among them. */
@@ -68,7 +85,6 @@ export function createConfigReader(reader: Reader, vault: Vault) {
     }
     return found;
   }
-  const parseRow = ({ body }: { body: string }) => parseApi(vault, body);
 
   return {
     async revision(): Promise<number> {
@@ -93,8 +109,8 @@ export function createConfigReader(reader: Reader, vault: Vault) {
     },
     async allApis(): Promise<ApiToCompile[]> {
       const found: ApiToCompile[] = [];
-      for await (const rows of readPages<{ id: string; body: string }>(reader, 'select id, body from apis'))
-        found.push(...rows.map(parseRow));
+      const pages = readPages<{ id: string; body: string }>(reader, 'select id, body from apis', maxApisPerPage);
+      for await (const rows of pages) found.push(...(await parseRows(vault, rows)));
       return found;
     },
     /** Grants of all organisations, and the operator's organisation. */
@@ -108,7 +124,7 @@ export function createConfigReader(reader: Reader, vault: Vault) {
         list => `select body from apis where id in (${list})`,
         databaseIds,
       );
-      return rows.map(parseRow);
+      return parseRows(vault, rows);
     },
   };
 }

@@ -47,6 +47,7 @@ describe('Snapshot loader', () => {
   let bench: Bench;
   let plugins: ReturnType<typeof createPluginServices>;
   let store: ReturnType<typeof createApiStore>;
+  let createLoader: () => ReturnType<typeof createSnapshotLoader>;
   let loader: ReturnType<typeof createSnapshotLoader>;
 
   before(async () => {
@@ -55,14 +56,16 @@ describe('Snapshot loader', () => {
     const { settings, clock, log } = services;
     plugins = createPluginServices(settings, clock, log);
     store = createApiStore(records, vault, { maxRoutesCompared: 100 });
-    loader = createSnapshotLoader({
-      configReader: createConfigReader(reader, vault),
-      services: { ...services, ...plugins.services, pluginBundles: createPluginBundles(services) },
-      onChanges(changes) {
-        services.keyCache.invalidate(changes);
-        services.certificates.invalidate(changes);
-      },
-    });
+    createLoader = () =>
+      createSnapshotLoader({
+        configReader: createConfigReader(reader, vault),
+        services: { ...services, ...plugins.services, pluginBundles: createPluginBundles(services) },
+        onChanges(changes) {
+          services.keyCache.invalidate(changes);
+          services.certificates.invalidate(changes);
+        },
+      });
+    loader = createLoader();
   });
   after(async () => {
     await plugins.close();
@@ -149,5 +152,39 @@ describe('Snapshot loader', () => {
     await loader.refresh();
     assert.equal(loader.snapshot().apis.get('mine'), apis.get('mine'));
     assert.notEqual(loader.snapshot().apis.get('theirs'), apis.get('theirs'));
+  });
+
+  test('a load of several pages of APIs results in the snapshot of their changes, with overlapping routes', async () => {
+    const addOf = (org: string, id: string, listenPath: string, created_at: string) => {
+      const proxy = { listen_path: listenPath, target_url: 'http://127.0.0.1:1' };
+      const stored = toStored(id, { org_id: org, proxy, domain: id.endsWith('7') ? `${id}.example` : '' });
+      return write(id, () => store.insert({ ...stored, org_id: org, created_at }));
+    };
+    const numbers = Array.from({ length: 220 }, (_, n) => n);
+    for (const n of numbers) {
+      const org = n % 3 === 0 ? 'other' : orgId;
+      // Every tenth shares its path with the one before, which is newer.
+      await addOf(
+        org,
+        `many${n}`,
+        `/many${n % 10 === 0 ? n + 1 : n}/`,
+        `2030-01-01T00:${String(59 - (n % 60)).padStart(2, '0')}:00Z`,
+      );
+      if (n % 10 === 9) await loader.refresh();
+    }
+    const whole = createLoader();
+    await whole.refresh();
+    const describe = ({ apis, router, guard, subsets, hasTenants, findByName }: Snapshot) => ({
+      apis: [...apis.keys()].sort(),
+      routes: numbers.map(n => router.find('any.example', `/many${n}/x`, guard)?.value.id),
+      named: numbers.map(n => [findByName(orgId, `many${n}`)?.id, findByName('other', `many${n}`)?.id]),
+      domains: subsets.tlsConfigured.map(({ id }) => id).sort(),
+      hasTenants,
+    });
+    assert.deepEqual(describe(whole.snapshot()), describe(loader.snapshot()));
+    const { routes, domains, hasTenants } = describe(whole.snapshot());
+    // A tenth of the paths is of two APIs, a tenth of none, and a tenth of APIs with a domain.
+    assert.equal(new Set(routes).size, 177);
+    assert.deepEqual([domains.includes('many17'), hasTenants], [true, true]);
   });
 });

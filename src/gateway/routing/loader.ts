@@ -73,7 +73,7 @@ export function createSnapshotLoader({ configReader, services, onChanges }: Load
     /** Serves the config backup until a refresh succeeds; the first refresh reads everything. */
     async serveBackup(rows: readonly ApiToCompile[], grants: StoredGrants): Promise<void> {
       services.grants.replace(grants);
-      current = buildWhole(rules, 0, await compileAll(parts, rows), services);
+      current = await buildWhole(rules, 0, await compileAll(parts, rows), services);
       isServingBackup = true;
     },
     /** Resolves when the snapshot includes everything committed before the call. */
@@ -126,8 +126,25 @@ function createOutdatedApis() {
 
 type Rules = Parameters<typeof createEmptySnapshot>[0];
 
-const buildWhole = (rules: Rules, revision: number, apis: readonly Api[], { grants }: StepServices): Snapshot =>
-  buildNextSnapshot(createEmptySnapshot(rules), revision, apis, [], grants.heldHosts());
+/** APIs that are added to a snapshot at once. */
+const maxApisPerPart = 50;
+
+/** Builds a snapshot in parts, beside the one in service: thousands of APIs at once would hold up its requests. */
+async function buildWhole(
+  rules: Rules,
+  revision: number,
+  apis: readonly Api[],
+  { grants }: StepServices,
+): Promise<Snapshot> {
+  const slices = createTimeSlices(maxCompileSliceMs);
+  let snapshot = buildNextSnapshot(createEmptySnapshot(rules), revision, [], [], grants.heldHosts());
+  for (let at = 0; at < apis.length; at += maxApisPerPart) {
+    snapshot = buildNextSnapshot(snapshot, revision, apis.slice(at, at + maxApisPerPart), []);
+    const pause = slices.pauseIfDue();
+    if (pause) await pause;
+  }
+  return snapshot;
+}
 
 /** Contains an unexpected compile error: a bug in one definition's compilation must not stop the others. */
 function tryCompile<T>({ log }: StepServices, apiId: string, work: () => T): T[] {
