@@ -57,7 +57,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     <div className="flex flex-col gap-3">
       {hasSelection ? <SelectionBar selection={selection} /> : toolbar}
       {isRefreshing !== undefined && <div className={classNames('h-0.5', isRefreshing && 'animate-pulse bg-accent')} />}
-      <div className="overflow-x-auto rounded-card border border-line bg-surface" {...region}>
+      {/* `relative`: hidden texts of cells are positioned, and scroll with the table instead of widening the page. */}
+      <div className="relative overflow-x-auto rounded-card border border-line bg-surface" {...region}>
         <table
           aria-label={props.label}
           aria-rowcount={rows.length + 1}
