@@ -80,7 +80,7 @@ describe('Try-it in the browser', () => {
     await page.getByLabel('Insert my key').check();
     await page.getByLabel('Key', { exact: true }).fill('eyJ0.abc-1_2');
     await sample.getByText('Bearer eyJ0.abc-1_2').waitFor();
-    await page.getByRole('button', { name: 'Copy', exact: true }).first().click();
+    await page.locator('.samples').getByRole('button', { name: 'Copy', exact: true }).first().click();
     assert.match(String(await page.evaluate('navigator.clipboard.readText()')), /Bearer eyJ0\.abc-1_2/);
     await assertAccessible(page, 'samples with a key');
     await page.getByLabel('Key', { exact: true }).fill('"; rm -rf "');
