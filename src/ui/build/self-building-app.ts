@@ -11,18 +11,27 @@ export interface SelfBuildingApp {
   stop(): void;
 }
 
-export function createSelfBuildingApp(dataDirectory: string, log: Log): SelfBuildingApp {
-  const directories = listBuildDirectories(dataDirectory);
+export function createSelfBuildingApp(
+  dataDirectory: string,
+  log: Log,
+  directories = listBuildDirectories(dataDirectory),
+): SelfBuildingApp {
   let build: RunningBuild | undefined;
   let isChecked = false;
+  let isStopped = false;
   const isBuilding = () => !isChecked || build?.isRunning() === true;
   const webApp = createWebApp({ directories, hashSources: hashWebAppSources, isBuilding });
   return {
     webApp,
     async ensureBuilt() {
-      if ((await webApp.find()) === undefined) build = startBuild({ directories, log });
+      const built = await webApp.find();
+      // A build that began after the stop would keep the process alive.
+      if (built === undefined && !isStopped) build = startBuild({ directories, log });
       isChecked = true;
     },
-    stop: () => build?.stop(),
+    stop() {
+      isStopped = true;
+      build?.stop();
+    },
   };
 }
