@@ -12,10 +12,10 @@ const noKeyHash = '00000000';
 export const statusTone = (status: number): Tone =>
   status >= 500 || status === 0 ? 'danger' : status >= 400 ? 'warning' : 'success';
 
-export const describeKey = ({ api_key, alias }: TailedRequest): string =>
-  alias || (api_key === noKeyHash || api_key === '' ? own.noKey : api_key);
-
 export const hasKey = ({ api_key }: TailedRequest): boolean => api_key !== '' && api_key !== noKeyHash;
+
+export const describeKey = (call: TailedRequest): string =>
+  call.alias || (hasKey(call) ? call.api_key : call.refusal === 'key_not_found' ? own.unknownKey : own.noKey);
 
 /** Columns of requests; the path opens the details. */
 export const createLogColumns = (onOpen: (row: LogRow) => void): readonly Column<LogRow>[] => [

@@ -47,6 +47,7 @@ export const logTexts = {
   emptyTitle: 'No requests in this time',
   emptyAbout: 'Requests through the gateway appear here, unless their API does not record them.',
   noKey: 'no key',
+  unknownKey: 'unknown key',
   open: (method: string, path: string) => `Details of ${method} ${path}`,
   detail: 'Request',
   facts: {

@@ -9,7 +9,7 @@ import { findStepPlace } from './step-places.ts';
 const own = texts.tryApi;
 const rowClass =
   'grid grid-cols-[auto_1fr_auto] items-center gap-x-3 gap-y-1 px-3 py-1.5 ' +
-  'min-[900px]:grid-cols-[72px_180px_1fr_120px_72px]';
+  '@min-[680px]:grid-cols-[72px_180px_1fr_120px_72px]';
 
 export type CallExplanation = NonNullable<ResultOf<'POST /api/explain'>['explanation']>;
 type Step = CallExplanation['steps'][number];
@@ -22,7 +22,7 @@ export function StepLane({ explanation, apiId }: { explanation: CallExplanation;
   const { steps, is_complete: isComplete } = explanation;
   const longestMs = Math.max(...steps.map(({ took_ms = 0 }) => took_ms), 0.001);
   return (
-    <div className="flex flex-col gap-2">
+    <div className="@container flex flex-col gap-2">
       <ol className="flex flex-col gap-1">
         {steps.map((step, index) => (
           // Steps have no identity but their place.
@@ -46,10 +46,10 @@ function StepRow({ step, apiId, share }: { step: Step; apiId: string; share: num
       <summary className={rowClass}>
         <span className="text-small text-dim">{step.phase ? own.phases[step.phase] : ''}</span>
         <span className="font-mono">{step.step}</span>
-        <span className="order-last col-span-3 min-w-0 truncate text-dim min-[900px]:order-none min-[900px]:col-span-1">
+        <span className="order-last col-span-3 min-w-0 truncate text-dim @min-[680px]:order-none @min-[680px]:col-span-1">
           {step.message}
         </span>
-        <span aria-hidden className="hidden h-1.5 rounded-full bg-hover min-[900px]:block">
+        <span aria-hidden className="hidden h-1.5 rounded-full bg-hover @min-[680px]:block">
           <span
             className="block h-full rounded-full bg-accent"
             style={{ width: `${String(Math.round(share * 100))}%` }}
