@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { closestMatch } from '#base/closest-match.ts';
 import { readOnlyMembers } from '#base/members.ts';
 import { webhookHeaderName, webhookHeaderValue, webhookMethod, webhookUrl } from '#events/webhook-shapes.ts';
 import { formatOptionalTime, intBetween, nonEmptyText } from '../shapes.ts';
@@ -38,7 +39,13 @@ export const portalEvents = [
 ] as const;
 export type PortalEvent = (typeof portalEvents)[number];
 
-const event = z.enum(portalEvents, { error: `must be one of ${portalEvents.join(', ')}` });
+/** With the nearest name: the list of all is longer than an error. */
+const event = z.enum(portalEvents, {
+  error({ input }) {
+    const meant = closestMatch(String(input), portalEvents);
+    return `is no event of the portal; ${meant === undefined ? '/docs lists them' : `did you mean ${meant}?`}`;
+  },
+});
 const events = z
   .array(event)
   .max(100)

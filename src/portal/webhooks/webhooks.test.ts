@@ -103,8 +103,8 @@ onEveryEngine('portal webhooks', app => {
         assert.ok(answer.body.errors[0].startsWith(`${place}: `), answer.body.errors[0]);
       }
     }
-    const { body } = await app().ask('PUT', `/portal-api/webhooks/${ID}`, { body: { Events: ['x'] } });
-    assert.match(body.errors[0], /UserRegistered, .*OrganisationRequestRejected/);
+    const { body } = await app().ask('PUT', `/portal-api/webhooks/${ID}`, { body: { Events: ['CredentialRevokd'] } });
+    assert.match(body.errors[0], /^Events\[0\]: .*did you mean CredentialRevoked\?/);
     const missing = await app().ask('POST', '/portal-api/webhooks', { body: {} });
     assert.deepEqual(missing.body.errors.map((line: string) => line.split(':')[0]).sort(), ['Method', 'Name', 'URL']);
     for (const broken of ['', '{'])
