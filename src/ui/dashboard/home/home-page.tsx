@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Boxes, Lock } from 'lucide-react';
+import { toActionText } from '../../kit/action-text.ts';
 import { buttonClass } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
@@ -73,9 +74,20 @@ function FirstApi() {
 
 const maxChanges = 10;
 
+/** Audited, and nothing that colleagues would call a change. */
+const trials: ReadonlySet<string> = new Set([
+  'signIn',
+  'signOut',
+  'updatePreferences',
+  'explainCall',
+  'debugDefinition',
+  'previewKey',
+]);
+const isChange = ({ action, status }: { action: string; status: number }) => status < 400 && !trials.has(action);
+
 function RecentChanges() {
   const query = useOperation('GET /api/audit-logs', { query: {} });
-  const items = query.data?.value.audit_logs.slice(0, maxChanges) ?? [];
+  const items = (query.data?.value.audit_logs ?? []).filter(isChange).slice(0, maxChanges);
   return (
     <Card title={own.changes}>
       {query.data ? (
@@ -83,7 +95,7 @@ function RecentChanges() {
           {items.length === 0 && <li className="text-dim">{own.noChanges}</li>}
           {items.map(({ _id, action, user, object, timestamp }) => (
             <li key={_id} className="flex flex-wrap gap-x-3 border-b border-line py-1.5 last:border-0">
-              <span className="font-medium">{action}</span>
+              <span className="font-medium">{toActionText(action)}</span>
               <code className="font-mono text-small break-all text-dim">{object}</code>
               <span className="ml-auto break-all text-dim">
                 {user}, <TimeText time={timestamp} />
