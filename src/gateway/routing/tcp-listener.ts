@@ -1,10 +1,10 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createGuardedLookup, refuseHost } from '#base/address-policy.ts';
 import { normalizeHostHeader } from '../http/request-head.ts';
 import { watchHandshake } from '../proxy/tls-errors.ts';
 import { pipeBoth } from '../proxy/tunnel.ts';
-import type { Listener } from '../server/listener.ts';
+import { type Listener, toListener } from '../server/listener.ts';
 import type { TlsAcceptor } from '../server/tls-acceptor.ts';
 import type { Api } from './api.ts';
 import { selectTcpService, type TcpService, type TcpTarget } from './tcp-proxy.ts';
@@ -35,21 +35,15 @@ export function createTcpListener(options: TcpListenerOptions): Listener {
     else accept();
   });
   server.maxConnections = maxConnections;
+  const port = toListener(server);
   return {
-    listen: address =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(address, () => {
-          server.off('error', reject);
-          resolve((server.address() as AddressInfo).port);
-        });
-      }),
-    close: () =>
-      new Promise(resolve => {
-        server.close(() => resolve());
-        // Raw TCP has no message boundary to drain to.
-        for (const socket of open) socket.destroy();
-      }),
+    listen: port.listen,
+    async close() {
+      const closed = port.close();
+      // Raw TCP has no message boundary to drain to.
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
   };
 }
 

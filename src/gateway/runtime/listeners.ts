@@ -98,6 +98,8 @@ function createApiPorts(options: ListenersOptions, createPortListener: CreatePor
   return {
     /** Opens and closes ports to match the snapshot in service. */
     async reconcile(): Promise<void> {
+      // A refresh in progress ends after the close.
+      if (isClosing) return;
       const now = listRequiredPorts(snapshot(), settings);
       for (const [port, it] of extraPorts) if (now.get(port) !== it.protocol) close(port, it);
       for (const [port, protocol] of now) if (!extraPorts.has(port)) open(port, protocol);

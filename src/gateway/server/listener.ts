@@ -41,9 +41,25 @@ export function createListener(options: ListenerOptions): Listener {
     else http1.accept(socket, apiPort);
   });
   server.maxConnections = maxConnections;
+  return toListener(server);
+}
+
+/**
+ * Opens and closes the port of a server. A close waits for a listen in progress: Node takes a server that resolves its
+ * address for a closed one, and opens it afterwards, which keeps the thread alive.
+ */
+export function toListener(server: Server): Listener {
+  let opening: Promise<unknown> = Promise.resolve();
   return {
-    listen: at => startListening(server, at),
-    close: () => new Promise(resolve => server.close(() => resolve())),
+    listen(address) {
+      const listening = startListening(server, address);
+      opening = listening.catch(() => undefined);
+      return listening;
+    },
+    async close() {
+      await opening;
+      await new Promise<void>(resolve => server.close(() => resolve()));
+    },
   };
 }
 
