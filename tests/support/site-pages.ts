@@ -32,6 +32,7 @@ export const accountSitePages: PageList = {
   '/auth/verify?token=x': /./,
   '/tib/auth/company/ADProvider': /./,
   '/sso?nonce=x': /./,
+  '/portal/private/api/try/sign-in/callback': /^Sign-in failed$/,
 };
 
 /** Documents of a developer. */
@@ -41,6 +42,7 @@ export const privateSitePages: PageList = {
   '/portal/private/apps/:app': /./,
   '/portal/private/apps/:app/edit': /./,
   '/portal/private/apps/:app/delete': /./,
+  '/portal/private/apps/:app/certificates': /./,
   '/portal/private/cart/provision?product=:product&plan=:plan&catalogue=1': /^Request access$/,
   '/portal/private/analytics': /^Usage$/,
   '/portal/private/profile': /./,
@@ -55,7 +57,7 @@ export const organisationSitePages: PageList = {
   '/portal/private/users/:member': /./,
 };
 
-/** Routes without a document of their own: files, feeds and redirects. */
+/** Routes without a document of their own: files, feeds, JSON and redirects. */
 export const siteRoutesWithoutPage: readonly string[] = [
   '/portal',
   '/portal/private/dashboard',
@@ -64,6 +66,9 @@ export const siteRoutesWithoutPage: readonly string[] = [
   '/portal/catalogue-products/:path/:api/docs/download',
   '/tib/auth/:profile/:provider/callback',
   '/tib/auth/:profile/:provider/metadata',
+  ...['me', 'apps', 'apps/:id', 'requests', 'credentials', 'members', 'usage', 'notifications', 'search'].map(
+    name => `/portal/private/api/${name}`,
+  ),
   '/robots.txt',
   '/sitemap.xml',
   '/feed.xml',

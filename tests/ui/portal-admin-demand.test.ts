@@ -157,12 +157,12 @@ describe('Portal admin: access requests, apps and people', () => {
     await page.goto(`${portal.app().url.portal}/admin/catalogues/1`);
     await page.getByRole('button', { name: 'Add Listed product' }).click();
     await page.getByText('There are products but no plans').waitFor();
-    await page.getByRole('button', { name: 'Add silver' }).click();
+    await page.getByRole('button', { name: 'Add silver', exact: true }).click();
     await page.getByRole('button', { name: 'Save catalogue' }).click();
     await page.getByText('Public Catalogue was saved').waitFor();
     const { Products, Plans } = await read('/catalogues/1');
     assert.deepEqual([Products.includes(listed.Name), Plans], [true, ['silver']]);
-    await page.getByRole('button', { name: 'Remove silver' }).click();
+    await page.getByRole('button', { name: 'Remove silver', exact: true }).click();
     await page.getByRole('button', { name: 'Save catalogue' }).click();
     await page.getByText('Unsaved changes').waitFor({ state: 'hidden' });
     assert.deepEqual((await read('/catalogues/1')).Plans, []);

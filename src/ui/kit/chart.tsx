@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { Button } from './button.tsx';
 import type { ChartProps } from './chart-types.ts';
 import { formatNumber, formatTime } from './format.ts';
@@ -15,7 +15,7 @@ export function Chart(props: ChartProps) {
       <figcaption className="flex items-center justify-between gap-3 text-small text-dim">
         <span>{props.summary}</span>
         <Button kind="quiet" className="-mr-3 shrink-0" onClick={() => setTable(!isTable)}>
-          {isTable ? texts.kit.chartLines : texts.kit.chartTable}
+          {isTable ? sharedTexts.kit.chartLines : sharedTexts.kit.chartTable}
         </Button>
       </figcaption>
       {isTable ? (
@@ -40,7 +40,7 @@ const ChartTable = ({ summary, times, series, unit = '' }: ChartProps) => (
       <thead>
         <tr className="text-left text-small text-dim">
           <th scope="col" className="px-2">
-            {texts.kit.time}
+            {sharedTexts.kit.time}
           </th>
           {series.map(({ label }) => (
             <th key={label} scope="col" className="px-2 text-right">

@@ -1,7 +1,7 @@
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { EditorView } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { createSetup } from './code-setup.ts';
 import type { CodeEditorProps, CodeMark } from './code-types.ts';
 import { jsonSyntax } from './json-completion.ts';
@@ -32,7 +32,7 @@ export default function CodeMirrorEditor({
     const listener = EditorView.updateListener.of(update => {
       if (update.docChanged) change.current?.(update.state.doc.toString());
     });
-    const setup = createSetup(`${label}. ${texts.kit.editorHelp}`, isReadOnly, syntax?.extension);
+    const setup = createSetup(`${label}. ${sharedTexts.kit.editorHelp}`, isReadOnly, syntax?.extension);
     const completion = syntax ? createOutlineCompletion(syntax.outline, () => offered.current) : [];
     const extensions = [setup, completion, lintGutter(), listener];
     // Another label or mode creates another view, with the text of the one before.

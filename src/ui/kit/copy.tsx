@@ -1,6 +1,6 @@
 import { Check, Copy, Eye, EyeOff } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { IconButton } from './button.tsx';
 import { useToasts } from './toast.tsx';
 
@@ -8,7 +8,7 @@ const copiedMs = 1500;
 /** A revealed secret hides itself after this time. */
 const revealMs = 30_000;
 
-export function CopyButton({ text, label = texts.kit.copy }: { text: string; label?: string }) {
+export function CopyButton({ text, label = sharedTexts.kit.copy }: { text: string; label?: string }) {
   const [isCopied, setCopied] = useState(false);
   const toasts = useToasts();
   useEffect(() => {
@@ -21,7 +21,7 @@ export function CopyButton({ text, label = texts.kit.copy }: { text: string; lab
       () => setCopied(true),
       (error: unknown) => toasts.showError(error instanceof Error ? error.message : String(error)),
     );
-  return <IconButton icon={isCopied ? Check : Copy} label={isCopied ? texts.kit.copied : label} onClick={copy} />;
+  return <IconButton icon={isCopied ? Check : Copy} label={isCopied ? sharedTexts.kit.copied : label} onClick={copy} />;
 }
 
 /** Id: monospaced, cut at its start, so that the end that distinguishes it stays; whole for tooltip and copy. */
@@ -30,7 +30,7 @@ export const IdText = ({ id, maxChars = 14 }: { id: string; maxChars?: number })
     <code className="font-mono text-small whitespace-nowrap text-dim" title={id}>
       {id.length > maxChars ? `…${id.slice(-maxChars)}` : id}
     </code>
-    <CopyButton text={id} label={`${texts.kit.copy} ${id}`} />
+    <CopyButton text={id} label={`${sharedTexts.kit.copy} ${id}`} />
   </span>
 );
 
@@ -49,13 +49,13 @@ export function SecretText({ secret, isShownOnce = false }: { secret: string; is
         {!isShownOnce && (
           <IconButton
             icon={isRevealed ? EyeOff : Eye}
-            label={isRevealed ? texts.kit.hide : texts.kit.show}
+            label={isRevealed ? sharedTexts.kit.hide : sharedTexts.kit.show}
             onClick={() => setRevealed(!isRevealed)}
           />
         )}
         <CopyButton text={secret} />
       </div>
-      {isShownOnce && <p className="text-small text-dim">{texts.kit.shownOnce}</p>}
+      {isShownOnce && <p className="text-small text-dim">{sharedTexts.kit.shownOnce}</p>}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { ArrowDown, ArrowUp, ChevronLeft, ChevronRight, Ellipsis, SearchX } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { Menu, type MenuItem } from './menu.tsx';
@@ -70,8 +70,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         {rows.length === 0 && (
           <Notice
             icon={SearchX}
-            title={texts.kit.noMatch}
-            action={onClearFilters && <Button onClick={onClearFilters}>{texts.kit.clearFilters}</Button>}
+            title={sharedTexts.kit.noMatch}
+            action={onClearFilters && <Button onClick={onClearFilters}>{sharedTexts.kit.clearFilters}</Button>}
           />
         )}
       </div>
@@ -105,10 +105,10 @@ interface BodyRowProps<Row> {
 
 const SelectionBar = ({ selection: { ids, onChange, actions } }: { selection: Selection }) => (
   <div className="flex min-h-(--control) flex-wrap items-center gap-2 rounded-card bg-accent-soft px-3 py-1">
-    <span className="grow font-medium">{texts.kit.selected(ids.size)}</span>
+    <span className="grow font-medium">{sharedTexts.kit.selected(ids.size)}</span>
     {actions}
     <Button kind="quiet" onClick={() => onChange(new Set())}>
-      {texts.kit.clearSelection}
+      {sharedTexts.kit.clearSelection}
     </Button>
   </div>
 );
@@ -127,7 +127,7 @@ function Head<Row>({ columns, rows, idOf, sort = '', onSort, selection, actions 
             <input
               type="checkbox"
               className="block size-4 accent-accent"
-              aria-label={texts.kit.selectAll}
+              aria-label={sharedTexts.kit.selectAll}
               checked={isAllSelected}
               onChange={selectAll}
             />
@@ -138,7 +138,7 @@ function Head<Row>({ columns, rows, idOf, sort = '', onSort, selection, actions 
         ))}
         {actions && (
           <th scope="col" className={headCell}>
-            <span className="sr-only">{texts.kit.actionsOf('')}</span>
+            <span className="sr-only">{sharedTexts.kit.actionsOf('')}</span>
           </th>
         )}
       </tr>
@@ -199,7 +199,7 @@ function PlainRow<Row>({ row, index, table }: BodyRowProps<Row>) {
           <input
             type="checkbox"
             className="block size-4 accent-accent"
-            aria-label={texts.kit.selectRow(nameOf(row))}
+            aria-label={sharedTexts.kit.selectRow(nameOf(row))}
             checked={selection.ids.has(id)}
             onChange={toggle}
           />
@@ -216,7 +216,7 @@ function PlainRow<Row>({ row, index, table }: BodyRowProps<Row>) {
       {actions && (
         <td className={classNames(cell, 'w-10 min-[901px]:text-right')}>
           <Menu
-            trigger={<IconButton icon={Ellipsis} label={texts.kit.actionsOf(nameOf(row))} />}
+            trigger={<IconButton icon={Ellipsis} label={sharedTexts.kit.actionsOf(nameOf(row))} />}
             items={actions(row)}
           />
         </td>
@@ -228,20 +228,20 @@ function PlainRow<Row>({ row, index, table }: BodyRowProps<Row>) {
 function Paging<Row>({ page = 1, hasNextPage, pages = 1, onPage }: DataTableProps<Row>) {
   const hasNext = hasNextPage ?? page < pages;
   if (!onPage || (!hasNext && page <= 1)) return null;
-  const label = hasNextPage === undefined ? texts.kit.pageOf(page, pages) : texts.kit.pageNumber(page);
+  const label = hasNextPage === undefined ? sharedTexts.kit.pageOf(page, pages) : sharedTexts.kit.pageNumber(page);
   return (
     <nav aria-label={label} className="flex items-center justify-end gap-2">
       <span className="text-dim">{label}</span>
       <IconButton
         icon={ChevronLeft}
-        label={texts.kit.previousPage}
+        label={sharedTexts.kit.previousPage}
         kind="secondary"
         disabled={page <= 1}
         onClick={() => onPage(page - 1)}
       />
       <IconButton
         icon={ChevronRight}
-        label={texts.kit.nextPage}
+        label={sharedTexts.kit.nextPage}
         kind="secondary"
         disabled={!hasNext}
         onClick={() => onPage(page + 1)}

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { AlertDialog, Dialog as Primitive } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { Button, IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { Checkbox, TextField } from './field.tsx';
@@ -43,7 +43,7 @@ export function Dialog({ isOpen, onClose, title, about, children, footer, width,
               <Primitive.Title className="text-large">{title}</Primitive.Title>
               {about !== undefined && <Primitive.Description className="text-dim">{about}</Primitive.Description>}
             </div>
-            {!isModalOnly && <IconButton icon={X} label={texts.kit.close} onClick={onClose} />}
+            {!isModalOnly && <IconButton icon={X} label={sharedTexts.kit.close} onClick={onClose} />}
           </header>
           <div className="overflow-auto px-5 py-4">{children}</div>
           {footer && <footer className="flex justify-end gap-2 border-t border-line px-5 py-3">{footer}</footer>}
@@ -109,15 +109,19 @@ function Confirmation({
         </AlertDialog.Description>
         {children}
         {tier === 3 && (
-          <Checkbox label={texts.kit.understand} checked={isTicked} onChange={it => setTicked(it.target.checked)} />
+          <Checkbox
+            label={sharedTexts.kit.understand}
+            checked={isTicked}
+            onChange={it => setTicked(it.target.checked)}
+          />
         )}
         {tier === 4 && (
-          <TextField label={texts.kit.typeName(name)} value={typed} onChange={it => setTyped(it.target.value)} />
+          <TextField label={sharedTexts.kit.typeName(name)} value={typed} onChange={it => setTyped(it.target.value)} />
         )}
       </div>
       <footer className="flex justify-end gap-2 border-t border-line px-5 py-3">
         <AlertDialog.Cancel asChild>
-          <Button>{texts.kit.cancel}</Button>
+          <Button>{sharedTexts.kit.cancel}</Button>
         </AlertDialog.Cancel>
         <Button kind="danger" disabled={!isConfirmed} isBusy={isBusy} onClick={onConfirm}>
           {action}

@@ -1,6 +1,6 @@
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { IconButton } from './button.tsx';
 import type { PickItem } from './pick-list.tsx';
 
@@ -40,30 +40,30 @@ export function DualList({ title, searchLabel, items, chosen, onChange, onSearch
               onSearch?.(event.target.value);
             }}
           />
-          <ul aria-label={texts.kit.available(title)} className={list}>
+          <ul aria-label={sharedTexts.kit.available(title)} className={list}>
             {available.map(item => (
               <Item
                 key={item.id}
                 item={item}
                 icon={Plus}
-                label={texts.kit.add(item.name)}
+                label={sharedTexts.kit.add(item.name)}
                 onSelect={() => onChange([...chosen, item])}
               />
             ))}
-            {available.length === 0 && <li className="text-dim">{texts.kit.none}</li>}
+            {available.length === 0 && <li className="text-dim">{sharedTexts.kit.none}</li>}
           </ul>
         </div>
-        <ul aria-label={texts.kit.chosen(title)} className={list}>
+        <ul aria-label={sharedTexts.kit.chosen(title)} className={list}>
           {chosen.map(item => (
             <Item
               key={item.id}
               item={item}
               icon={X}
-              label={texts.kit.remove(item.name)}
+              label={sharedTexts.kit.remove(item.name)}
               onSelect={() => onChange(chosen.filter(({ id }) => id !== item.id))}
             />
           ))}
-          {chosen.length === 0 && <li className="text-dim">{texts.kit.none}</li>}
+          {chosen.length === 0 && <li className="text-dim">{sharedTexts.kit.none}</li>}
         </ul>
       </div>
     </fieldset>

@@ -5,7 +5,7 @@ import {
   type TextareaHTMLAttributes,
   useId,
 } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { classNames } from './class-names.ts';
 
 const input =
@@ -41,7 +41,7 @@ export function FormField({
   return (
     <div className="flex flex-col gap-1">
       <label htmlFor={id} className="font-medium">
-        {label} {isRequired && <span className="font-normal text-dim">({texts.kit.required})</span>}
+        {label} {isRequired && <span className="font-normal text-dim">({sharedTexts.kit.required})</span>}
       </label>
       <div className="flex items-center gap-2">
         {children({ id, 'aria-describedby': describedBy, 'aria-invalid': error ? true : undefined })}

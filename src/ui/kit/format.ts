@@ -1,4 +1,4 @@
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { nowMs } from './browser-clock.ts';
 
 /** Formats of numbers and times, in the language and zone of the user. */
@@ -60,7 +60,7 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 export function formatRelative(timeMs: number, now = nowMs()): string {
   const seconds = Math.round((timeMs - now) / 1000);
   const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', second];
-  if (unit === 'second' && Math.abs(seconds) < 10) return texts.kit.justNow;
+  if (unit === 'second' && Math.abs(seconds) < 10) return sharedTexts.kit.justNow;
   return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(seconds / length), unit);
 }
 

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { TextAreaField } from './field.tsx';
 
 export interface JsonFieldProps {
@@ -28,7 +28,7 @@ export function JsonField({ value, onChange, onFault, rows = 5, ...rest }: JsonF
       setFault(undefined);
       onFault?.(undefined);
     } catch (error) {
-      const reason = texts.kit.notJson(error instanceof Error ? error.message : String(error));
+      const reason = sharedTexts.kit.notJson(error instanceof Error ? error.message : String(error));
       setFault(reason);
       onFault?.(reason);
     }

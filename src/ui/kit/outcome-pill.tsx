@@ -1,7 +1,7 @@
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { StatusPill } from './badge.tsx';
 
-const own = texts.audit;
+const own = sharedTexts.audit;
 
 /** Outcome of a request in words, by its status. */
 export function OutcomePill({ status }: { status: number }) {

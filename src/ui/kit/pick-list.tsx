@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { CallError } from './calls.ts';
 import { Checkbox } from './field.tsx';
 import { Skeleton } from './states.tsx';
@@ -63,7 +63,7 @@ export function PickList({
       <div className="flex max-h-72 flex-col gap-1 overflow-y-auto p-0.5">
         {!items && !error && <Skeleton lines={3} />}
         {error && <p className="text-dim">{describeFailure(error)}</p>}
-        {items && shown.length === 0 && <p className="text-dim">{text === '' ? empty : texts.kit.noMatch}</p>}
+        {items && shown.length === 0 && <p className="text-dim">{text === '' ? empty : sharedTexts.kit.noMatch}</p>}
         {shown.map(item => (
           <Checkbox
             key={item.id}
@@ -80,4 +80,4 @@ export function PickList({
 }
 
 const describeFailure = (error: Error) =>
-  error instanceof CallError && error.status === 403 ? texts.kit.notListed : error.message;
+  error instanceof CallError && error.status === 403 ? sharedTexts.kit.notListed : error.message;

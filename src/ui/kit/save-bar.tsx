@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';
 
@@ -24,10 +24,10 @@ export const SaveBar = ({ isDirty, isBusy, action, onDiscard, onSave, children }
     )}
   >
     <span role="status" className="mr-auto text-dim">
-      {isDirty ? texts.kit.unsaved : texts.kit.unchanged}
+      {isDirty ? sharedTexts.kit.unsaved : sharedTexts.kit.unchanged}
     </span>
     <Button disabled={!isDirty || isBusy} onClick={onDiscard}>
-      {texts.kit.discard}
+      {sharedTexts.kit.discard}
     </Button>
     {children}
     <Button

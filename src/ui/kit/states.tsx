@@ -1,6 +1,6 @@
 import { CircleAlert, Lock, type LucideIcon, RefreshCw } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { Button } from './button.tsx';
 import { CallError } from './calls.ts';
 
@@ -16,7 +16,7 @@ export function Skeleton({ lines = 6 }: { lines?: number }) {
   }, []);
   return (
     <div role="status" className="flex flex-col gap-3 py-4">
-      <span className="sr-only">{texts.kit.loading}</span>
+      <span className="sr-only">{sharedTexts.kit.loading}</span>
       {isVisible &&
         widths.slice(0, lines).map(width => <div key={width} className={`h-4 rounded-control bg-hover ${width}`} />)}
     </div>
@@ -45,8 +45,8 @@ export function Notice({ icon: Icon, title, children, action }: NoticeProps) {
 }
 
 export const ForbiddenState = ({ permission }: { permission: string }) => (
-  <Notice icon={Lock} title={texts.kit.forbidden(permission)}>
-    {texts.kit.forbiddenHelp}
+  <Notice icon={Lock} title={sharedTexts.kit.forbidden(permission)}>
+    {sharedTexts.kit.forbiddenHelp}
   </Notice>
 );
 
@@ -64,14 +64,14 @@ export function QueryState({ query: { error, refetch }, lines = 6 }: { query: Qu
     <div role="alert">
       <Notice
         icon={CircleAlert}
-        title={isOffline ? texts.kit.unreachable : texts.kit.failed}
+        title={isOffline ? sharedTexts.kit.unreachable : sharedTexts.kit.failed}
         action={
           <Button icon={RefreshCw} onClick={() => void refetch()}>
-            {texts.kit.retry}
+            {sharedTexts.kit.retry}
           </Button>
         }
       >
-        {isOffline ? texts.kit.unreachableHelp : error.message}
+        {isOffline ? sharedTexts.kit.unreachableHelp : error.message}
       </Notice>
     </div>
   );

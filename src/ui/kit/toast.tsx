@@ -1,6 +1,6 @@
 import { X } from 'lucide-react';
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 import { StatusPill } from './badge.tsx';
 import { Button, IconButton } from './button.tsx';
 
@@ -49,7 +49,7 @@ export function ToastProvider({ seconds, children }: { seconds: number; children
     <ToastContext value={toasts}>
       {children}
       <section
-        aria-label={texts.kit.notifications}
+        aria-label={sharedTexts.kit.notifications}
         aria-live="polite"
         className="pointer-events-none fixed inset-x-4 bottom-4 z-50 flex flex-col items-end gap-2"
       >
@@ -86,7 +86,7 @@ function ToastCard({ toast: { kind, text, action }, seconds, onClose }: ToastCar
       <StatusPill tone={kind === 'error' ? 'danger' : 'success'}>{kind === 'error' ? 'Error' : 'Done'}</StatusPill>
       <span className="grow break-words">{text}</span>
       {action && <Button onClick={choose}>{action.label}</Button>}
-      <IconButton icon={X} label={texts.kit.close} onClick={onClose} />
+      <IconButton icon={X} label={sharedTexts.kit.close} onClick={onClose} />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { texts } from '../texts/texts.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
@@ -38,7 +38,7 @@ export function useDraft<Value extends object>(
   useBlocker({
     shouldBlockFn: ({ current, next }) => {
       const isTab = hasTabs && current.pathname === next.pathname;
-      return isDirty && !isTab && !confirm(texts.kit.leave);
+      return isDirty && !isTab && !confirm(sharedTexts.kit.leave);
     },
     enableBeforeUnload: () => isDirty,
   });

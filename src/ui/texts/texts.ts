@@ -1,6 +1,5 @@
 import { analyticsTexts } from './en/analytics.ts';
 import { apiTexts } from './en/apis.ts';
-import { auditTexts } from './en/audit.ts';
 import { certificateTexts, oauthClientTexts } from './en/certificates.ts';
 import { consumerTexts } from './en/consumers.ts';
 import { designerTexts } from './en/designer.ts';
@@ -11,7 +10,6 @@ import { historyTexts } from './en/history.ts';
 import { homeTexts } from './en/home.ts';
 import { importApiTexts } from './en/import-api.ts';
 import { keyTexts } from './en/keys.ts';
-import { kitTexts } from './en/kit.ts';
 import { libraryTexts } from './en/library.ts';
 import { limitTexts } from './en/limits.ts';
 import { logTexts } from './en/logs.ts';
@@ -21,7 +19,6 @@ import { pickerTexts } from './en/pickers.ts';
 import { policyTexts } from './en/policies.ts';
 import { profileTexts } from './en/profile.ts';
 import { settingsTexts } from './en/settings.ts';
-import { shellTexts } from './en/shell.ts';
 import { signInTexts } from './en/sign-in.ts';
 import { signOnTexts } from './en/sign-on.ts';
 import { systemTexts } from './en/system.ts';
@@ -31,11 +28,11 @@ import { userTexts } from './en/users.ts';
 import { versionTexts } from './en/versions.ts';
 import { deliveryTexts, webhookTexts } from './en/webhooks.ts';
 import { welcomeTexts } from './en/welcome.ts';
+import { sharedTexts } from './shared-texts.ts';
 
 /** Texts of the web apps, one file for each area. A translation is another object of this type. */
 export const texts = {
-  kit: kitTexts,
-  shell: shellTexts,
+  ...sharedTexts,
   signIn: signInTexts,
   home: homeTexts,
   apis: apiTexts,
@@ -60,7 +57,6 @@ export const texts = {
   oauthClients: oauthClientTexts,
   webhooks: webhookTexts,
   deliveries: deliveryTexts,
-  audit: auditTexts,
   library: libraryTexts,
   mcp: mcpTexts,
   migration: migrationTexts,

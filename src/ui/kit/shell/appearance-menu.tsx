@@ -1,5 +1,5 @@
 import { Moon } from 'lucide-react';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { IconButton } from '../button.tsx';
 import { Menu } from '../menu.tsx';
 import type { Density, Theme } from '../theme.ts';
@@ -16,16 +16,16 @@ export interface AppearanceMenuProps {
 /** Choice of theme and density. */
 export const AppearanceMenu = ({ theme: current, density: currentDensity, onChange }: AppearanceMenuProps) => (
   <Menu
-    trigger={<IconButton icon={Moon} label={texts.shell.theme} />}
+    trigger={<IconButton icon={Moon} label={sharedTexts.shell.theme} />}
     items={[
       ...themes.map(theme => ({
-        label: texts.shell.themes[theme],
+        label: sharedTexts.shell.themes[theme],
         isChecked: current === theme,
         onSelect: () => onChange({ theme }),
       })),
       'line' as const,
       ...densities.map(density => ({
-        label: texts.shell.densities[density],
+        label: sharedTexts.shell.densities[density],
         isChecked: currentDensity === density,
         onSelect: () => onChange({ density }),
       })),

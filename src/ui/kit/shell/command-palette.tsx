@@ -1,6 +1,6 @@
 import { Dialog } from 'radix-ui';
 import { type KeyboardEvent, useId, useState } from 'react';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { classNames } from '../class-names.ts';
 import { useFocusReturn } from '../focus-return.ts';
 
@@ -30,7 +30,7 @@ export function CommandPalette({ isOpen, onClose, useCommands }: CommandPaletteP
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Dialog.Content aria-describedby={undefined} className={panel} onCloseAutoFocus={returnFocus}>
-          <Dialog.Title className="sr-only">{texts.shell.search}</Dialog.Title>
+          <Dialog.Title className="sr-only">{sharedTexts.shell.search}</Dialog.Title>
           <Palette onClose={onClose} useCommands={useCommands} />
         </Dialog.Content>
       </Dialog.Portal>
@@ -63,8 +63,8 @@ function Palette({ onClose, useCommands }: Omit<CommandPaletteProps, 'isOpen'>) 
         aria-expanded="true"
         aria-controls={list}
         aria-activedescendant={commands[active] ? `${list}-${active}` : undefined}
-        aria-label={texts.shell.search}
-        placeholder={texts.shell.search}
+        aria-label={sharedTexts.shell.search}
+        placeholder={sharedTexts.shell.search}
         autoComplete="off"
         className="h-12 w-full rounded-t-dialog border-b border-line bg-transparent px-4 text-large outline-none"
         value={text}
@@ -76,7 +76,7 @@ function Palette({ onClose, useCommands }: Omit<CommandPaletteProps, 'isOpen'>) 
       />
       <CommandList id={list} commands={commands} active={active} onPoint={setPlace} onRun={run} onKey={press} />
       <p role="status" className="px-4 pb-3 text-small text-dim empty:hidden">
-        {isSearching ? texts.shell.searching : commands.length === 0 ? texts.shell.noResults : ''}
+        {isSearching ? sharedTexts.shell.searching : commands.length === 0 ? sharedTexts.shell.noResults : ''}
       </p>
     </>
   );
@@ -92,7 +92,12 @@ interface CommandListProps {
 }
 
 const CommandList = ({ id, commands, active, onPoint, onRun, onKey }: CommandListProps) => (
-  <div id={id} role="listbox" aria-label={texts.shell.pagesAndActions} className="max-h-[50dvh] overflow-auto p-2">
+  <div
+    id={id}
+    role="listbox"
+    aria-label={sharedTexts.shell.pagesAndActions}
+    className="max-h-[50dvh] overflow-auto p-2"
+  >
     {commands.map((command, index) => (
       <div
         key={command.id}

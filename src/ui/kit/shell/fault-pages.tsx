@@ -1,23 +1,23 @@
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
 import { MapPinOff, RefreshCw } from 'lucide-react';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { Button, buttonClass } from '../button.tsx';
 import { Notice } from '../states.tsx';
 
 /** Page of an unknown address; `home` is the first page of the app. */
 export const NotFoundPage = ({ home }: { home: string }) => (
   <main className="p-6">
-    <h1 className="sr-only">{texts.kit.notFound}</h1>
+    <h1 className="sr-only">{sharedTexts.kit.notFound}</h1>
     <Notice
       icon={MapPinOff}
-      title={texts.kit.notFound}
+      title={sharedTexts.kit.notFound}
       action={
         <Link to={home} className={buttonClass('primary')}>
-          {texts.shell.goTo(texts.shell.pages.home)}
+          {sharedTexts.shell.goTo(sharedTexts.shell.pages.home)}
         </Link>
       }
     >
-      {texts.kit.notFoundHelp}
+      {sharedTexts.kit.notFoundHelp}
     </Notice>
   </main>
 );
@@ -25,17 +25,17 @@ export const NotFoundPage = ({ home }: { home: string }) => (
 /** Failure of a page itself: mostly a chunk of a build that is no longer there. */
 export const FailedPage = ({ error }: ErrorComponentProps) => (
   <main className="p-6">
-    <h1 className="sr-only">{texts.kit.failed}</h1>
+    <h1 className="sr-only">{sharedTexts.kit.failed}</h1>
     <Notice
       icon={RefreshCw}
-      title={texts.kit.failed}
+      title={sharedTexts.kit.failed}
       action={
         <Button kind="primary" onClick={() => location.reload()}>
-          {texts.shell.reload}
+          {sharedTexts.shell.reload}
         </Button>
       }
     >
-      <p>{texts.shell.outdated}</p>
+      <p>{sharedTexts.shell.outdated}</p>
       <p className="font-mono text-small">{error instanceof Error ? error.message : String(error)}</p>
     </Notice>
   </main>

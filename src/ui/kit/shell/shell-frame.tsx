@@ -1,6 +1,6 @@
 import { useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { ToastProvider } from '../toast.tsx';
 import { CommandPalette, type CommandPaletteProps } from './command-palette.tsx';
 import { listPageKeys, type NavigationGroup } from './navigation-group.ts';
@@ -48,7 +48,7 @@ export function ShellFrame({ product, groups, renderMenus, layers, children, ...
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:bg-raised focus:p-2"
       >
-        {texts.shell.skip}
+        {sharedTexts.shell.skip}
       </a>
       <div className="flex min-h-dvh">
         <SideNavigation

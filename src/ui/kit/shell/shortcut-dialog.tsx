@@ -1,4 +1,4 @@
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { FactList } from '../card.tsx';
 import { Dialog } from '../dialog.tsx';
 
@@ -10,7 +10,7 @@ export interface ShortcutDialogProps {
 }
 
 export const ShortcutDialog = ({ isOpen, list, onClose }: ShortcutDialogProps) => (
-  <Dialog isOpen={isOpen} onClose={onClose} title={texts.shell.shortcuts}>
+  <Dialog isOpen={isOpen} onClose={onClose} title={sharedTexts.shell.shortcuts}>
     <FactList
       rows={list.map(([keys, about]) => [
         about,

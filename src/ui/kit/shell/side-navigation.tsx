@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { Dialog } from 'radix-ui';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { IconButton } from '../button.tsx';
 import { classNames } from '../class-names.ts';
 import { useFocusReturn } from '../focus-return.ts';
@@ -33,7 +33,7 @@ export function SideNavigation({
   return (
     <>
       <nav
-        aria-label={texts.shell.navigation}
+        aria-label={sharedTexts.shell.navigation}
         className={classNames(
           'sticky top-0 flex h-dvh shrink-0 flex-col border-r border-line bg-surface max-[900px]:hidden',
           width,
@@ -44,7 +44,7 @@ export function SideNavigation({
         <div className="mt-auto px-2 py-1">
           <IconButton
             icon={isCollapsed ? PanelLeftOpen : PanelLeftClose}
-            label={isCollapsed ? texts.shell.expand : texts.shell.collapse}
+            label={isCollapsed ? sharedTexts.shell.expand : sharedTexts.shell.collapse}
             onClick={onCollapse}
           />
         </div>
@@ -57,7 +57,7 @@ export function SideNavigation({
             onCloseAutoFocus={returnFocus}
             className="fixed inset-y-0 left-0 z-50 w-64 overflow-auto border-r border-line bg-surface shadow-layer"
           >
-            <Dialog.Title className="sr-only">{texts.shell.navigation}</Dialog.Title>
+            <Dialog.Title className="sr-only">{sharedTexts.shell.navigation}</Dialog.Title>
             <Product name={product} />
             <Entries groups={groups} isCollapsed={false} />
           </Dialog.Content>

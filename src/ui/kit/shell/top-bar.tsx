@@ -1,6 +1,6 @@
 import { Menu as MenuIcon, Search } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { Button, IconButton } from '../button.tsx';
 
 export interface TopBarProps {
@@ -14,7 +14,7 @@ export const TopBar = ({ onNavigation, onPalette, children }: TopBarProps) => (
   <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-surface px-4">
     <IconButton
       icon={MenuIcon}
-      label={texts.shell.openNavigation}
+      label={sharedTexts.shell.openNavigation}
       onClick={onNavigation}
       className="min-[901px]:hidden!"
     />
@@ -23,8 +23,8 @@ export const TopBar = ({ onNavigation, onPalette, children }: TopBarProps) => (
       onClick={onPalette}
       className="mx-auto w-full max-w-96 min-w-0 justify-start! font-normal! text-dim!"
     >
-      <span className="min-w-0 grow truncate text-left">{texts.shell.search}</span>
-      <kbd className="font-mono text-small max-[900px]:hidden">{texts.shell.searchHint}</kbd>
+      <span className="min-w-0 grow truncate text-left">{sharedTexts.shell.search}</span>
+      <kbd className="font-mono text-small max-[900px]:hidden">{sharedTexts.shell.searchHint}</kbd>
     </Button>
     {children}
   </header>

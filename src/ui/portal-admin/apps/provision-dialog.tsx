@@ -8,7 +8,7 @@ import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { usePlanItems, useProductItems } from '../lists/reference-items.ts';
 
 const own = adminTexts.apps;
@@ -117,7 +117,7 @@ interface ProvisionActionsProps {
 
 const ProvisionActions = ({ canProvision, isBusy, onProvision, onClose }: ProvisionActionsProps) => (
   <>
-    <Button onClick={onClose}>{texts.kit.cancel}</Button>
+    <Button onClick={onClose}>{sharedTexts.kit.cancel}</Button>
     <Button kind="primary" disabled={!canProvision} isBusy={isBusy} onClick={onProvision}>
       {own.provision}
     </Button>

@@ -13,10 +13,10 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { TimeText } from '../../kit/time-text.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { AdminList, adminPageRows } from '../lists/admin-list.tsx';
 
-const own = texts.audit;
+const own = sharedTexts.audit;
 type AuditItem = ResultOf<'GET /portal-api/audit-logs'>[number];
 
 type AuditSearch = ListSearch<'user' | 'action' | 'object' | 'from_date' | 'to_date'>;

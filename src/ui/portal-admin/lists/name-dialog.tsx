@@ -3,7 +3,7 @@ import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { ErrorText } from '../../kit/states.tsx';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 
 export interface ObjectNameDialogProps {
   readonly isOpen: boolean;
@@ -42,7 +42,7 @@ export function NameDialog({
         <ErrorText error={error} />
         <TextField label={label} required value={name} onChange={event => setName(event.target.value)} />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{texts.kit.cancel}</Button>
+          <Button onClick={onClose}>{sharedTexts.kit.cancel}</Button>
           <Button kind="primary" type="submit" isBusy={isBusy} disabled={name.trim() === ''}>
             {action}
           </Button>

@@ -9,7 +9,7 @@ import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 
 const own = adminTexts.oauthProviders;
 const refreshed = ['GET /portal-api/oauth-providers/{provider_id}'] as const;
@@ -97,7 +97,7 @@ function ClientTypeDialog({ providerId, onClose }: { providerId: string; onClose
         <TextField label={own.responses} help={own.responsesHelp} {...bind('ResponseTypes')} />
         <SelectField label={own.authMethod} options={methods} {...bind('TokenEndpointAuthMethod')} />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{texts.kit.cancel}</Button>
+          <Button onClick={onClose}>{sharedTexts.kit.cancel}</Button>
           <Button kind="primary" type="submit" isBusy={create.isPending}>
             {own.addClientType}
           </Button>

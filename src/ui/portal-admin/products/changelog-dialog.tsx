@@ -6,7 +6,7 @@ import { SelectField, Switch, TextAreaField, TextField } from '../../kit/field.t
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 
 const own = adminTexts.changelog;
 type Entry = ResultOf<'GET /portal-api/products/{product_id}/changelog'>[number];
@@ -67,7 +67,7 @@ export function ChangelogDialog({ productId, entry, onClose }: ChangelogDialogPr
           <Switch label={own.notify} checked={notifies} onChange={event => setNotifies(event.target.checked)} />
         )}
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{texts.kit.cancel}</Button>
+          <Button onClick={onClose}>{sharedTexts.kit.cancel}</Button>
           <Button kind="primary" type="submit" isBusy={create.isPending || change.isPending}>
             {entry ? own.save : own.add}
           </Button>

@@ -6,7 +6,7 @@ import type { Column } from '../../kit/data-table.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
 
 const own = adminTexts.products;
@@ -37,7 +37,7 @@ const columns: readonly Column<ProductItem>[] = [
   {
     id: 'registration',
     title: own.columns.registration,
-    cell: ({ DCREnabled }) => (DCREnabled ? texts.kit.yes : texts.kit.no),
+    cell: ({ DCREnabled }) => (DCREnabled ? sharedTexts.kit.yes : sharedTexts.kit.no),
   },
   {
     id: 'marks',

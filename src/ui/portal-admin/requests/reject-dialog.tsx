@@ -3,7 +3,7 @@ import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { TextAreaField } from '../../kit/field.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 
 const own = adminTexts.requests;
 const maxReasonChars = 2000;
@@ -37,7 +37,7 @@ export function RejectDialog({ count, isBusy, onReject, onClose }: RejectDialogP
           onChange={event => setReason(event.target.value)}
         />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{texts.kit.cancel}</Button>
+          <Button onClick={onClose}>{sharedTexts.kit.cancel}</Button>
           <Button kind="danger" type="submit" isBusy={isBusy} disabled={reason.trim() === ''}>
             {own.rejectMany(count)}
           </Button>

@@ -4,7 +4,7 @@ import { IconButton } from '../../kit/button.tsx';
 import { readCsrfToken } from '../../kit/calls.ts';
 import { Menu } from '../../kit/menu.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { useAdminSession } from '../session/admin-session.ts';
 
 const own = adminTexts.shell;
@@ -28,7 +28,7 @@ export function AdminAccountMenu({ onShortcuts }: { onShortcuts(): void }) {
   const navigate = useNavigate();
   return (
     <Menu
-      trigger={<IconButton icon={CircleUser} label={texts.shell.account} />}
+      trigger={<IconButton icon={CircleUser} label={sharedTexts.shell.account} />}
       heading={
         <>
           <div className="font-medium break-all">{Email}</div>
@@ -38,10 +38,10 @@ export function AdminAccountMenu({ onShortcuts }: { onShortcuts(): void }) {
       items={[
         { label: own.pages.profile, icon: UserRound, onSelect: () => void navigate({ to: '/admin/admin_profile' }) },
         { label: own.viewSite, icon: Globe, onSelect: () => location.assign('/') },
-        { label: texts.shell.shortcuts, icon: Keyboard, onSelect: onShortcuts },
-        { label: texts.shell.reference, icon: BookOpen, onSelect: () => location.assign('/docs') },
+        { label: sharedTexts.shell.shortcuts, icon: Keyboard, onSelect: onShortcuts },
+        { label: sharedTexts.shell.reference, icon: BookOpen, onSelect: () => location.assign('/docs') },
         'line',
-        { label: texts.shell.signOut, icon: LogOut, onSelect: signOutOfSite },
+        { label: sharedTexts.shell.signOut, icon: LogOut, onSelect: signOutOfSite },
       ]}
     />
   );

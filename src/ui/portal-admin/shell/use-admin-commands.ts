@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { PaletteCommand } from '../../kit/shell/command-palette.tsx';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 import { adminNavigation } from './admin-navigation.ts';
 
 /** Commands of the palette: the pages. */
@@ -10,6 +10,11 @@ export function useAdminCommands(text: string): { commands: readonly PaletteComm
   const commands = adminNavigation
     .flatMap(({ entries }) => entries)
     .filter(({ label }) => label.toLowerCase().includes(wanted))
-    .map(({ to, label }) => ({ id: to, label: texts.shell.goTo(label), detail: '', run: () => void navigate({ to }) }));
+    .map(({ to, label }) => ({
+      id: to,
+      label: sharedTexts.shell.goTo(label),
+      detail: '',
+      run: () => void navigate({ to }),
+    }));
   return { commands, isSearching: false };
 }

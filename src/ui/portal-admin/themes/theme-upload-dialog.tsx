@@ -7,7 +7,7 @@ import { useReload } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 
 const own = adminTexts.themes;
 
@@ -39,7 +39,7 @@ export function ThemeUploadDialog({ onClose }: { onClose(): void }) {
       about={own.uploadAbout}
       footer={
         <>
-          <Button onClick={onClose}>{texts.kit.cancel}</Button>
+          <Button onClick={onClose}>{sharedTexts.kit.cancel}</Button>
           <Button kind="primary" isBusy={isBusy} onClick={() => void upload()}>
             {own.upload}
           </Button>

@@ -8,7 +8,7 @@ import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { texts } from '../../texts/texts.ts';
+import { sharedTexts } from '../../texts/shared-texts.ts';
 
 const own = adminTexts.webhooks;
 const refreshed = ['GET /portal-api/webhooks/{webhook_id}'] as const;
@@ -76,7 +76,7 @@ function HeaderDialog({ webhookId, onClose }: { webhookId: string; onClose(): vo
         <TextField label={own.headerName} required value={name} onChange={event => setName(event.target.value)} />
         <TextField label={own.headerValue} required value={value} onChange={event => setValue(event.target.value)} />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{texts.kit.cancel}</Button>
+          <Button onClick={onClose}>{sharedTexts.kit.cancel}</Button>
           <Button kind="primary" type="submit" isBusy={create.isPending}>
             {own.addHeader}
           </Button>
