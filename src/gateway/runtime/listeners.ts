@@ -88,7 +88,6 @@ function createApiPorts(options: ListenersOptions, createPortListener: CreatePor
   function open(port: number, protocol: ListenerProtocol): void {
     const listener = createPortListener(port, protocol);
     const opened = listenClaimed(port, listener).catch(error => {
-      // Retried with the next refresh.
       extraPorts.delete(port);
       log.error({ port, reason: (error as Error).message }, 'API port not opened');
     });
@@ -96,9 +95,8 @@ function createApiPorts(options: ListenersOptions, createPortListener: CreatePor
   }
 
   return {
-    /** Opens and closes ports to match the snapshot in service. */
+    /** Matches ports with the snapshot in service; retries those that did not open. None opens after the close. */
     async reconcile(): Promise<void> {
-      // A refresh in progress ends after the close.
       if (isClosing) return;
       const now = listRequiredPorts(snapshot(), settings);
       for (const [port, it] of extraPorts) if (now.get(port) !== it.protocol) close(port, it);
