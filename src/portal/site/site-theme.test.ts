@@ -143,7 +143,7 @@ onEveryEngine(
       assert.deepEqual([status, /Only a draft/.test(text)], [200, false]);
     });
 
-    test('an administrator is told about a template that fails, other visitors are not', async () => {
+    test('a template that fails is reported to administrators, and to no other visitor', async () => {
       await upload({ title: 'Acme' });
       await ok('PUT', '/themes/acme/activate');
       const path = await addPage('endless', 'Shown anyway');

@@ -79,7 +79,7 @@ onEveryEngine(
       assert.deepEqual([First, Provider.startsWith('p-')], ['Ann', true]);
     });
 
-    test('a wrong password is told apart from a directory that is unavailable', async () => {
+    test('a wrong password and an unavailable directory have different errors', async () => {
       const visitor = createSiteClient(app());
       const { path } = await createDirectory();
       await visitor.get(path);
