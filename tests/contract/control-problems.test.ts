@@ -242,6 +242,15 @@ const scenarios: readonly Scenario[] = [
     },
   },
   {
+    problem: policies.exists,
+    async prepare() {
+      // Database ids are unique in all organisations.
+      const [_id, { orgId: org_id }] = [createPublicId(), await app.stranger()];
+      await ok('POST', '/gw/policies', policy(createPublicId(), { _id, org_id }));
+      return [{ operation: 'createGatewayPolicy', path: '/gw/policies', body: policy(createPublicId(), { _id }) }];
+    },
+  },
+  {
     problem: policies.name_exists,
     async prepare() {
       const [id, name] = [createPublicId(), createPublicId()];

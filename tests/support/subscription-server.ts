@@ -87,14 +87,18 @@ export async function startSubscriptionServer(options: SubscriptionServerOptions
   function createFeed(field: string): AsyncGenerator<unknown, void> {
     const feed = new Feed();
     state.feeds.add(feed);
+    const leave = () => {
+      feed.end();
+      state.feeds.delete(feed);
+    };
     async function* read() {
       try {
         for await (const value of feed.read()) yield { [field]: value };
       } finally {
-        state.feeds.delete(feed);
+        leave();
       }
     }
-    return endEarly(read(), feed);
+    return leaveOnReturn(read(), leave);
   }
 
   const run = (query: string, variables: Bag | undefined) => {
@@ -186,12 +190,12 @@ export async function startSubscriptionServer(options: SubscriptionServerOptions
   return Object.assign(state, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
 }
 
-/** A generator whose end does not wait for its next event. */
-function endEarly<T>(source: AsyncGenerator<T, void>, feed: Feed): AsyncGenerator<T, void> {
+/** A generator that is left at once by `return`, also where nothing was read of it: its own `finally` would not run. */
+function leaveOnReturn<T>(source: AsyncGenerator<T, void>, leave: () => void): AsyncGenerator<T, void> {
   const end = source.return.bind(source);
   return Object.assign(source, {
     return(value: undefined) {
-      feed.end();
+      leave();
       return end(value);
     },
   });
