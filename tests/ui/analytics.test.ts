@@ -36,7 +36,7 @@ describe('Analytics page', () => {
   test('an API or a tag narrows all counts, and its errors lead to the requests in the logs', async () => {
     const page = await dashboard.openAs(reader, '/analytics?range=1h');
     const reasons = page.getByRole('region', { name: 'Errors by reason' });
-    await reasons.getByText('auth_field_missing').waitFor();
+    await reasons.getByText('Authentication field missing').waitFor();
     await page.getByText('3 requests, 1 of them errors').waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),

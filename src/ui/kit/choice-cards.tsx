@@ -33,7 +33,7 @@ export function ChoiceCards<Value extends string>({
             <input
               type="radio"
               name={name}
-              className="mt-0.5 size-4 accent-accent"
+              className="mt-0.5 size-4 shrink-0 accent-accent"
               checked={value === chosen}
               onChange={() => onChange(value)}
             />

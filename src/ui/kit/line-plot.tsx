@@ -76,14 +76,16 @@ function createOptions(element: HTMLElement, { series, unit }: { series: ChartPr
       { ...axis, size: 64, values: (_plot: UPlot, ticks: number[]) => ticks.map(format) },
     ],
     series: [
-      { value: (_plot: UPlot, time: number | null) => (time === null ? '–' : formatTime(time * 1000)) },
+      { value: (_plot: UPlot, time: number | null) => (time === null ? '' : formatTime(time * 1000)) },
       ...series.map(({ label, tone }, index) => ({
         label,
         width: 1.5,
         points: { size: 4 },
         stroke: token(tone ? `--${tone}` : `--series-${(index % seriesCount) + 1}`),
         spanGaps: false,
-        value: (_plot: UPlot, value: number | null) => format(value),
+        // Without a cursor in the plot there is no place, and no value.
+        value: (_plot: UPlot, value: number | null, _series: number, place: number | null) =>
+          place === null ? '' : format(value),
       })),
     ],
   };

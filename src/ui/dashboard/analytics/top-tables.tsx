@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { toRefusalText } from '../../kit/action-text.ts';
 import { StatusPill } from '../../kit/badge.tsx';
 import { formatMs, formatNumber, formatPercent } from '../../kit/format.ts';
 import { texts } from '../../texts/texts.ts';
@@ -137,7 +138,7 @@ export function ErrorReasons({ scope }: { scope: UsageScope }) {
       title: own.columns.refusal,
       cell: ({ id: { refusal } }) =>
         refusal ? (
-          <code className="font-mono text-small break-all">{refusal}</code>
+          <span title={refusal}>{toRefusalText(refusal)}</span>
         ) : (
           <span className="text-dim">{own.fromUpstream}</span>
         ),

@@ -31,7 +31,7 @@ const columns: readonly Column<ApiOutline>[] = [
     title: own.columns.name,
     sort: 'name',
     cell: ({ id, name }) => (
-      <Link to="/apis/$apiId" params={{ apiId: id }} className="font-medium text-accent-ink hover:underline">
+      <Link to="/apis/$apiId" params={{ apiId: id }} className="row-link">
         {name || id}
       </Link>
     ),

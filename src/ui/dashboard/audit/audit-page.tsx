@@ -34,11 +34,7 @@ const createColumns = (open: (id: string) => void): readonly Column<AuditRecordV
     cell: ({ _id, method, action }) => (
       <span className="flex items-center gap-2">
         <MethodBadge method={method} />
-        <button
-          type="button"
-          className="min-h-6 rounded-control text-left font-medium break-all text-accent-ink underline"
-          onClick={() => open(_id)}
-        >
+        <button type="button" className="row-link min-h-6 rounded-control text-left" onClick={() => open(_id)}>
           {action}
         </button>
       </span>

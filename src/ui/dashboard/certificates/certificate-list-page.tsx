@@ -33,11 +33,7 @@ const columns: readonly Column<CertificateItem>[] = [
     id: 'subject',
     title: own.columns.subject,
     cell: certificate => (
-      <Link
-        to="/certificates/$certId"
-        params={{ certId: certificate.id }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/certificates/$certId" params={{ certId: certificate.id }} className="row-link">
         {nameOf(certificate)}
       </Link>
     ),

@@ -116,7 +116,7 @@ function Uses({ certId }: { certId: string }) {
         {list.map(({ api_id, name, usage_type }) => (
           <li key={api_id} className="flex flex-wrap items-center gap-2">
             {canOpenApis ? (
-              <Link to="/apis/$apiId" params={{ apiId: api_id }} className="font-medium hover:underline">
+              <Link to="/apis/$apiId" params={{ apiId: api_id }} className="row-link">
                 {name || api_id}
               </Link>
             ) : (
@@ -131,7 +131,7 @@ function Uses({ certId }: { certId: string }) {
           <li className="flex flex-wrap items-center gap-2">
             <span>{own.keysBound}</span>
             {canOpenKeys ? (
-              <Link to="/keys/$keyHash" params={{ keyHash: key }} className="font-mono hover:underline">
+              <Link to="/keys/$keyHash" params={{ keyHash: key }} className="row-link font-mono">
                 {key}
               </Link>
             ) : (

@@ -29,7 +29,7 @@ const columns: readonly Column<Row>[] = [
     title: own.columns.name,
     sort: 'name',
     cell: ({ api: { id, name } }) => (
-      <Link to="/apis/$apiId/schema" params={{ apiId: id }} className="font-medium break-all text-accent-ink underline">
+      <Link to="/apis/$apiId/schema" params={{ apiId: id }} className="row-link">
         {name || id}
       </Link>
     ),

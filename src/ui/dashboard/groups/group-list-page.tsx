@@ -23,7 +23,7 @@ const columns: readonly Column<GroupData>[] = [
     id: 'name',
     title: own.columns.name,
     cell: ({ id, name }) => (
-      <Link to="/user-groups/$groupId" params={{ groupId: id }} className="font-medium break-words hover:underline">
+      <Link to="/user-groups/$groupId" params={{ groupId: id }} className="row-link">
         {name}
       </Link>
     ),

@@ -102,7 +102,7 @@ function Members({ groupId }: { groupId: string }) {
       <ul className="flex flex-col gap-1">
         {query.data?.value.users.map(({ id, email_address }) => (
           <li key={id}>
-            <Link to="/users/$userId" params={{ userId: id }} className="break-all hover:underline">
+            <Link to="/users/$userId" params={{ userId: id }} className="row-link break-all">
               {email_address}
             </Link>
           </li>

@@ -28,7 +28,7 @@ export const SourceBadges = ({
           {nameOfPolicy(id)}
         </Badge>
       ) : (
-        <Link key={id} to="/policies/$policyId" params={{ policyId: id }} className="hover:underline">
+        <Link key={id} to="/policies/$policyId" params={{ policyId: id }} className="row-link">
           <Badge tone="info">{nameOfPolicy(id)}</Badge>
         </Link>
       ),

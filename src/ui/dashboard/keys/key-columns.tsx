@@ -31,7 +31,7 @@ export const createKeyColumns = (nameOfPolicy: (id: string) => string): readonly
     id: 'alias',
     title: own.columns.alias,
     cell: key => (
-      <Link to="/keys/$keyHash" params={{ keyHash: key.hash }} className="font-medium break-words hover:underline">
+      <Link to="/keys/$keyHash" params={{ keyHash: key.hash }} className="row-link">
         {key.alias || <em className="text-dim">{own.noAlias}</em>}
       </Link>
     ),

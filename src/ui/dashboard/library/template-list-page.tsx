@@ -22,11 +22,7 @@ const columns: readonly Column<TemplateItem>[] = [
     id: 'name',
     title: own.columns.name,
     cell: ({ id, name }) => (
-      <Link
-        to="/templates/$assetId"
-        params={{ assetId: id }}
-        className="font-medium break-all text-accent-ink underline"
-      >
+      <Link to="/templates/$assetId" params={{ assetId: id }} className="row-link">
         {name}
       </Link>
     ),

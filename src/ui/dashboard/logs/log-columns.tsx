@@ -1,6 +1,8 @@
+import { toRefusalText } from '../../kit/action-text.ts';
 import { MethodBadge, StatusPill, type Tone } from '../../kit/badge.tsx';
 import type { Column } from '../../kit/data-table.tsx';
 import { formatMs } from '../../kit/format.ts';
+import { PathText } from '../../kit/path-text.tsx';
 import { texts } from '../../texts/texts.ts';
 import { ClockTime } from './clock-time.tsx';
 import type { LogRow, TailedRequest } from './log-filters.ts';
@@ -27,11 +29,11 @@ export const createLogColumns = (onOpen: (row: LogRow) => void): readonly Column
     cell: row => (
       <button
         type="button"
-        className="min-h-6 max-w-md text-left font-mono text-small break-all text-accent-ink hover:underline"
+        className="row-link min-h-6 max-w-md text-left font-mono text-small"
         aria-label={own.open(row.call.method, row.call.raw_path)}
         onClick={() => onOpen(row)}
       >
-        {row.call.raw_path}
+        <PathText path={row.call.raw_path} />
       </button>
     ),
   },
@@ -42,7 +44,11 @@ export const createLogColumns = (onOpen: (row: LogRow) => void): readonly Column
     cell: ({ call }) => (
       <span className="inline-flex flex-wrap items-center gap-2">
         <StatusPill tone={statusTone(call.response_code)}>{call.response_code}</StatusPill>
-        {call.refusal && <code className="font-mono text-small text-dim">{call.refusal}</code>}
+        {call.refusal && (
+          <span className="text-small text-dim" title={call.refusal}>
+            {toRefusalText(call.refusal)}
+          </span>
+        )}
       </span>
     ),
   },

@@ -21,7 +21,7 @@ const columns: readonly Column<McpOutline>[] = [
     title: own.columns.name,
     sort: 'name',
     cell: ({ id, name }) => (
-      <Link to="/mcp-proxies/$apiId" params={{ apiId: id }} className="font-medium break-all text-accent-ink underline">
+      <Link to="/mcp-proxies/$apiId" params={{ apiId: id }} className="row-link">
         {name || id}
       </Link>
     ),

@@ -30,7 +30,7 @@ const createColumns = (nameOfPolicy: (id: string) => string): readonly Column<Cl
       <Link
         to="/oauth-clients/$apiId/$clientId"
         params={{ apiId: client.api_id, clientId: client.client_id }}
-        className="font-medium break-words hover:underline"
+        className="row-link"
       >
         {nameClient(client)}
       </Link>

@@ -36,11 +36,7 @@ const createColumns = (counts: Counts): readonly Column<PolicyItem>[] => [
     title: own.columns.name,
     sort: 'name',
     cell: policy => (
-      <Link
-        to="/policies/$policyId"
-        params={{ policyId: idOf(policy) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/policies/$policyId" params={{ policyId: idOf(policy) }} className="row-link">
         {policy.name || idOf(policy)}
       </Link>
     ),
@@ -69,7 +65,7 @@ const createColumns = (counts: Counts): readonly Column<PolicyItem>[] => [
           title: own.columns.keys,
           align: 'right' as const,
           cell: (policy: PolicyItem) => (
-            <Link to="/keys" search={{ policy_id: idOf(policy) }} className="hover:underline">
+            <Link to="/keys" search={{ policy_id: idOf(policy) }} className="row-link">
               {formatNumber(counts[idOf(policy)] ?? 0)}
             </Link>
           ),

@@ -26,7 +26,7 @@ const columns: readonly Column<ProfileData>[] = [
     id: 'name',
     title: own.columns.name,
     cell: ({ ID, Name }) => (
-      <Link to="/sign-on/$profileId" params={{ profileId: ID }} className="font-medium break-words hover:underline">
+      <Link to="/sign-on/$profileId" params={{ profileId: ID }} className="row-link">
         {Name}
       </Link>
     ),

@@ -33,7 +33,7 @@ const createColumns = (open: (host: HostView) => void): readonly Column<HostView
     cell: host => (
       <button
         type="button"
-        className="min-h-6 rounded-control text-left font-mono text-small break-all text-accent-ink underline"
+        className="row-link min-h-6 rounded-control text-left font-mono text-small break-all"
         onClick={() => open(host)}
       >
         {host.host}

@@ -31,7 +31,7 @@ const columns: readonly Column<UserItem>[] = [
     id: 'name',
     title: own.columns.name,
     cell: user => (
-      <Link to="/users/$userId" params={{ userId: user.id }} className="font-medium hover:underline">
+      <Link to="/users/$userId" params={{ userId: user.id }} className="row-link">
         {nameOf(user)}
       </Link>
     ),

@@ -24,7 +24,7 @@ const createColumns = (healthOf: ReturnType<typeof useHealthOfPage>): readonly C
     id: 'name',
     title: own.columns.name,
     cell: hook => (
-      <Link to="/webhooks/$hookId" params={{ hookId: hook.id }} className="font-medium break-words hover:underline">
+      <Link to="/webhooks/$hookId" params={{ hookId: hook.id }} className="row-link">
         {nameHook(hook)}
       </Link>
     ),

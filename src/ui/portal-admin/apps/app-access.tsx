@@ -41,7 +41,7 @@ export function AppAccess({ app }: { app: PortalApp }) {
               <Link
                 to="/admin/access_requests/$requestId"
                 params={{ requestId: String(request.ID) }}
-                className="font-medium underline"
+                className="row-link"
               >
                 {own.accessOf(request.Products.join(', '), request.Plan)}
               </Link>

@@ -16,11 +16,7 @@ const columns: readonly Column<AppItem>[] = [
     id: 'name',
     title: own.columns.name,
     cell: app => (
-      <Link
-        to="/admin/apps/$appId"
-        params={{ appId: String(app.ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/apps/$appId" params={{ appId: String(app.ID) }} className="row-link">
         {app.Name}
       </Link>
     ),
@@ -29,7 +25,7 @@ const columns: readonly Column<AppItem>[] = [
     id: 'owner',
     title: own.columns.owner,
     cell: ({ UserID }) => (
-      <Link to="/admin/users/$userId" params={{ userId: String(UserID) }} className="hover:underline">
+      <Link to="/admin/users/$userId" params={{ userId: String(UserID) }} className="row-link">
         {own.userOf(UserID)}
       </Link>
     ),

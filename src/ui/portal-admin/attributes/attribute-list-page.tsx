@@ -28,11 +28,7 @@ const columns: readonly Column<Attribute>[] = [
     id: 'name',
     title: own.columns.name,
     cell: ({ ID, Name }) => (
-      <Link
-        to="/admin/custom_attributes/$attributeId"
-        params={{ attributeId: String(ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/custom_attributes/$attributeId" params={{ attributeId: String(ID) }} className="row-link">
         {Name}
       </Link>
     ),

@@ -17,11 +17,7 @@ const columns: readonly Column<CatalogueItem>[] = [
     id: 'name',
     title: own.columns.name,
     cell: catalogue => (
-      <Link
-        to="/admin/catalogues/$catalogueId"
-        params={{ catalogueId: String(catalogue.ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/catalogues/$catalogueId" params={{ catalogueId: String(catalogue.ID) }} className="row-link">
         {catalogue.Name}
       </Link>
     ),

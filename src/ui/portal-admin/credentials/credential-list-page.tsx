@@ -25,7 +25,7 @@ const columns: readonly Column<CredentialItem>[] = [
     id: 'app',
     title: own.columns.app,
     cell: ({ AppID, App }) => (
-      <Link to="/admin/apps/$appId" params={{ appId: String(AppID) }} className="font-medium break-words underline">
+      <Link to="/admin/apps/$appId" params={{ appId: String(AppID) }} className="row-link">
         {App}
       </Link>
     ),

@@ -18,11 +18,7 @@ const columns: readonly Column<CodeItem>[] = [
     title: own.columns.code,
     cell: ({ ID, Code, URL: url }) => (
       <span className="inline-flex items-center gap-1">
-        <Link
-          to="/admin/invite_codes/$codeId"
-          params={{ codeId: String(ID) }}
-          className="font-medium break-all hover:underline"
-        >
+        <Link to="/admin/invite_codes/$codeId" params={{ codeId: String(ID) }} className="row-link break-all">
           {Code}
         </Link>
         <CopyButton text={url} label={`${own.link} ${ID}`} />

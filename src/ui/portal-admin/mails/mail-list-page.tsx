@@ -20,11 +20,7 @@ const columns: readonly Column<MailItem>[] = [
     title: own.columns.name,
     cell: ({ Name, Trigger }) => (
       <>
-        <Link
-          to="/admin/emails/$mailName"
-          params={{ mailName: Name }}
-          className="font-medium break-words hover:underline"
-        >
+        <Link to="/admin/emails/$mailName" params={{ mailName: Name }} className="row-link">
           {Name}
         </Link>
         <div className="text-small text-dim">{Trigger}</div>

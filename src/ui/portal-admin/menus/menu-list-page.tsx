@@ -16,11 +16,7 @@ const columns: readonly Column<MenuView>[] = [
     id: 'name',
     title: own.columns.name,
     cell: ({ ID, Name }) => (
-      <Link
-        to="/admin/menus/$menuId"
-        params={{ menuId: String(ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/menus/$menuId" params={{ menuId: String(ID) }} className="row-link">
         {Name}
       </Link>
     ),

@@ -16,11 +16,7 @@ const columns: readonly Column<OauthProviderItem>[] = [
     id: 'name',
     title: own.columns.name,
     cell: ({ ID, Name }) => (
-      <Link
-        to="/admin/oauth2-0-providers/$providerId"
-        params={{ providerId: String(ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/oauth2-0-providers/$providerId" params={{ providerId: String(ID) }} className="row-link">
         {Name}
       </Link>
     ),

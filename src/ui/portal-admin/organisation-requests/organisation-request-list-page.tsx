@@ -18,11 +18,7 @@ const columns: readonly Column<RequestItem>[] = [
     id: 'name',
     title: own.columns.name,
     cell: ({ ID, Name }) => (
-      <Link
-        to="/admin/organisation_requests/$requestId"
-        params={{ requestId: String(ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/organisation_requests/$requestId" params={{ requestId: String(ID) }} className="row-link">
         {Name}
       </Link>
     ),

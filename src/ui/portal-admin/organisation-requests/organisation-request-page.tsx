@@ -91,7 +91,7 @@ const RequestFacts = ({ request }: { request: OrganisationRequest }) => (
       rows={[
         [
           own.columns.developer,
-          <Link key="user" to="/admin/users/$userId" params={{ userId: String(request.AdminID) }} className="underline">
+          <Link key="user" to="/admin/users/$userId" params={{ userId: String(request.AdminID) }} className="row-link">
             {request.AdminEmail}
           </Link>,
         ],
@@ -106,7 +106,7 @@ const RequestFacts = ({ request }: { request: OrganisationRequest }) => (
               key="organisation"
               to="/admin/organisations/$organisationId"
               params={{ organisationId: String(request.OrganisationID) }}
-              className="underline"
+              className="row-link"
             >
               {own.showOrganisation}
             </Link>

@@ -22,7 +22,7 @@ const columns: readonly Column<OrganisationItem>[] = [
       <Link
         to="/admin/organisations/$organisationId"
         params={{ organisationId: String(organisation.ID) }}
-        className="font-medium break-words hover:underline"
+        className="row-link"
       >
         {organisation.Name}
       </Link>

@@ -87,7 +87,7 @@ const MemberCard = ({ users }: { users: PortalOrganisation['Users'] }) => (
     <ul className="flex flex-col gap-1">
       {users.map(({ ID, Email }) => (
         <li key={ID}>
-          <Link to="/admin/users/$userId" params={{ userId: String(ID) }} className="break-all underline">
+          <Link to="/admin/users/$userId" params={{ userId: String(ID) }} className="row-link break-all">
             {Email}
           </Link>
         </li>

@@ -120,11 +120,7 @@ function NewestRequests() {
       <ul className="flex flex-col gap-2">
         {requests?.map(({ ID, Client, Products, Plan, CreatedAt }) => (
           <li key={ID} className="flex flex-wrap gap-x-3">
-            <Link
-              to="/admin/access_requests/$requestId"
-              params={{ requestId: String(ID) }}
-              className="font-medium break-words underline"
-            >
+            <Link to="/admin/access_requests/$requestId" params={{ requestId: String(ID) }} className="row-link">
               {adminTexts.requests.nameOf(ID, Client)}
             </Link>
             <span className="text-dim">

@@ -17,11 +17,7 @@ const columns: readonly Column<PageItem>[] = [
     id: 'title',
     title: own.columns.title,
     cell: ({ ID, Title }) => (
-      <Link
-        to="/admin/pages/$pageId"
-        params={{ pageId: String(ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/pages/$pageId" params={{ pageId: String(ID) }} className="row-link">
         {Title}
       </Link>
     ),

@@ -17,11 +17,7 @@ const columns: readonly Column<PlanItem>[] = [
     id: 'name',
     title: own.columns.name,
     cell: plan => (
-      <Link
-        to="/admin/plans/$planId"
-        params={{ planId: String(plan.ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/plans/$planId" params={{ planId: String(plan.ID) }} className="row-link">
         {plan.DisplayName || plan.Name}
       </Link>
     ),

@@ -22,11 +22,7 @@ const columns: readonly Column<PostItem>[] = [
     id: 'title',
     title: own.columns.title,
     cell: ({ ID, Title }) => (
-      <Link
-        to="/admin/posts/$postId"
-        params={{ postId: String(ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/posts/$postId" params={{ postId: String(ID) }} className="row-link">
         {Title}
       </Link>
     ),

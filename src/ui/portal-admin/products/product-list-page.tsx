@@ -18,11 +18,7 @@ const columns: readonly Column<ProductItem>[] = [
     id: 'name',
     title: own.columns.name,
     cell: product => (
-      <Link
-        to="/admin/api_products/$productId"
-        params={{ productId: String(product.ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/api_products/$productId" params={{ productId: String(product.ID) }} className="row-link">
         {product.DisplayName || product.Name}
       </Link>
     ),

@@ -24,11 +24,7 @@ const columns: readonly Column<ProviderItem>[] = [
     id: 'name',
     title: own.columns.name,
     cell: ({ ID, Name }) => (
-      <Link
-        to="/admin/providers/$providerId"
-        params={{ providerId: String(ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/providers/$providerId" params={{ providerId: String(ID) }} className="row-link">
         {Name}
       </Link>
     ),

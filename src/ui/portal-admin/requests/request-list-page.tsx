@@ -25,11 +25,7 @@ const columns: readonly Column<RequestItem>[] = [
     id: 'app',
     title: own.columns.app,
     cell: request => (
-      <Link
-        to="/admin/access_requests/$requestId"
-        params={{ requestId: String(request.ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/access_requests/$requestId" params={{ requestId: String(request.ID) }} className="row-link">
         {own.nameOf(request.ID, request.Client)}
       </Link>
     ),

@@ -113,7 +113,7 @@ function RequestFacts({ request }: { request: AccessRequest }) {
           [
             own.columns.app,
             client ? (
-              <Link key="app" to="/admin/apps/$appId" params={{ appId: String(client.ID) }} className="underline">
+              <Link key="app" to="/admin/apps/$appId" params={{ appId: String(client.ID) }} className="row-link">
                 {client.Name}
               </Link>
             ) : (

@@ -16,11 +16,7 @@ const columns: readonly Column<SignOnRow>[] = [
     id: 'name',
     title: own.columns.name,
     cell: ({ ID, Name }) => (
-      <Link
-        to="/admin/sso_profiles/$profileId"
-        params={{ profileId: ID }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/sso_profiles/$profileId" params={{ profileId: ID }} className="row-link">
         {Name}
       </Link>
     ),

@@ -23,7 +23,7 @@ const createColumns = (nameOf: (productId: number) => string): readonly Column<T
     id: 'version',
     title: own.columns.version,
     cell: ({ ID, Version }) => (
-      <Link to="/admin/terms/$termsId" params={{ termsId: String(ID) }} className="font-medium hover:underline">
+      <Link to="/admin/terms/$termsId" params={{ termsId: String(ID) }} className="row-link">
         {Version}
       </Link>
     ),

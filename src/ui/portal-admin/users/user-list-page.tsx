@@ -17,11 +17,7 @@ const columns: readonly Column<PortalUserItem>[] = [
     id: 'email',
     title: own.columns.email,
     cell: user => (
-      <Link
-        to="/admin/users/$userId"
-        params={{ userId: String(user.ID) }}
-        className="font-medium break-all hover:underline"
-      >
+      <Link to="/admin/users/$userId" params={{ userId: String(user.ID) }} className="row-link break-all">
         {user.Email}
       </Link>
     ),
@@ -38,7 +34,7 @@ const columns: readonly Column<PortalUserItem>[] = [
         <Link
           to="/admin/organisations/$organisationId"
           params={{ organisationId: String(OrganisationID) }}
-          className="hover:underline"
+          className="row-link"
         >
           {own.organisationOf(OrganisationID)}
         </Link>

@@ -16,11 +16,7 @@ const columns: readonly Column<WebhookItem>[] = [
     id: 'name',
     title: own.columns.name,
     cell: ({ ID, Name }) => (
-      <Link
-        to="/admin/webhooks/$webhookId"
-        params={{ webhookId: String(ID) }}
-        className="font-medium break-words hover:underline"
-      >
+      <Link to="/admin/webhooks/$webhookId" params={{ webhookId: String(ID) }} className="row-link">
         {Name}
       </Link>
     ),

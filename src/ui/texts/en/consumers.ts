@@ -12,6 +12,7 @@ export const consumerTexts = {
   id: 'Id',
   emptyTitle: 'No consumers',
   emptyAbout: 'No policy, key, OAuth client or other API names this API.',
-  shown: (shown: number, total: number) => (shown === total ? `${total} objects` : `${shown} of ${total} objects`),
+  shown: (shown: number, total: number) =>
+    shown === total ? (total === 1 ? '1 object' : `${total} objects`) : `${shown} of ${total} objects`,
   keyCount: 'Keys that may call it',
 } as const;

@@ -1,7 +1,7 @@
 /** Texts of the import of an API. */
 export const importApiTexts = {
   title: 'Import API',
-  about: 'From OpenAPI, Swagger, API Blueprint, Postman, HAR, AsyncAPI or a cURL command.',
+  about: 'From OpenAPI, Swagger, WSDL, API Blueprint, Postman, HAR, AsyncAPI or a cURL command.',
   link: 'Import API',
   source: 'Source',
   file: 'File',

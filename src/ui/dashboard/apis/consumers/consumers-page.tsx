@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
+import { useMemo } from 'react';
 import { buttonClass } from '../../../kit/button.tsx';
 import type { ResultOf } from '../../../kit/calls.ts';
 import { Card, FactList } from '../../../kit/card.tsx';
@@ -17,11 +18,31 @@ const own = texts.consumers;
 
 type Dependent = ResultOf<'GET /api/apis/{apiId}/dependents'>['dependents'][number];
 
-const columns: readonly Column<Dependent>[] = [
+const createColumns = (apiId: string): readonly Column<Dependent>[] => [
   { id: 'kind', title: own.kind, cell: ({ kind }) => own.kinds[kind] ?? kind },
-  { id: 'name', title: own.name, cell: ({ name }) => name || '–' },
+  { id: 'name', title: own.name, cell: ({ kind, id, name }) => <NameLink {...{ kind, id, name, apiId }} /> },
   { id: 'id', title: own.id, cell: ({ id }) => <IdText id={id} maxChars={24} /> },
 ];
+
+/** Name of a dependent, with a link to its page. */
+function NameLink({ kind, id, name, apiId }: Dependent & { apiId: string }) {
+  const text = name || id;
+  const className = 'row-link';
+  switch (kind) {
+    case 'apis':
+      return <Link {...{ className, to: '/apis/$apiId', params: { apiId: id } }}>{text}</Link>;
+    case 'policies':
+      return <Link {...{ className, to: '/policies/$policyId', params: { policyId: id } }}>{text}</Link>;
+    case 'keys':
+      return <Link {...{ className, to: '/keys/$keyHash', params: { keyHash: id } }}>{text}</Link>;
+    case 'oauth clients':
+      return (
+        <Link {...{ className, to: '/oauth-clients/$apiId/$clientId', params: { apiId, clientId: id } }}>{text}</Link>
+      );
+    default:
+      return text;
+  }
+}
 
 /** Policies, keys, OAuth clients and APIs that name an API. */
 export const ApiConsumersPage = () => <ApiFrame>{({ api }) => <Consumers key={api.id} api={api} />}</ApiFrame>;
@@ -29,6 +50,7 @@ export const ApiConsumersPage = () => <ApiFrame>{({ api }) => <Consumers key={ap
 function Consumers({ api }: { api: ApiOutline }) {
   const query = useOperation('GET /api/apis/{apiId}/dependents', { params: { apiId: api.id } });
   const canAddKey = usePermission('keys:write');
+  const columns = useMemo(() => createColumns(api.id), [api.id]);
   if (!query.data) return <QueryState query={query} />;
   const { dependents, total } = query.data.value;
   const add = canAddKey && (

@@ -38,7 +38,7 @@ const columns: readonly Column<Version>[] = [
     id: 'api',
     title: own.api,
     cell: ({ id, name }) => (
-      <Link to="/apis/$apiId" params={{ apiId: id }} className="text-accent-ink hover:underline">
+      <Link to="/apis/$apiId" params={{ apiId: id }} className="row-link">
         {name || id}
       </Link>
     ),
