@@ -33,11 +33,11 @@ export function useListChange() {
     (next: Change) => {
       const merge = (before: object) =>
         Object.fromEntries(Object.entries({ ...before, p: undefined, ...next }).filter(([, value]) => value));
-      void navigate({ to: '.', search: merge as never });
+      void navigate({ to: '.', search: merge });
     },
     [navigate],
   );
   const onSearch = useCallback((q: string) => change({ q }), [change]);
-  const clear = useCallback(() => void navigate({ to: '.', search: {} as never }), [navigate]);
+  const clear = useCallback(() => void navigate({ to: '.', search: {} }), [navigate]);
   return { change, onSearch, clear };
 }
