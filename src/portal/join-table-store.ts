@@ -14,8 +14,6 @@ type JoinTable = {
     : T;
 }[keyof PortalTables];
 
-export type JoinTableStore = ReturnType<typeof createJoinTableStore>;
-
 /** Join table: two id columns, read and replaced from either side. */
 export function createJoinTableStore<T extends JoinTable>(
   records: Records,

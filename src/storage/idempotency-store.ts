@@ -1,8 +1,6 @@
 import { deleteExpiredRows } from './expired-rows.ts';
 import type { Records } from './records.ts';
 
-export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
-
 /** A create by its idempotency key. */
 export interface IdempotentRequest {
   readonly digest: string;

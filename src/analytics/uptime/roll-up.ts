@@ -27,8 +27,6 @@ export interface HostState {
   readonly atMs: number;
 }
 
-export type UptimeRollUp = ReturnType<typeof createUptimeRollUp>;
-
 /** Rolls up results by host and hour and detects state changes. Holds only unwritten rows. */
 export function createUptimeRollUp({ staleMs, maxPendingRows = defaultMaxPendingRows }: UptimeRollUpOptions) {
   let hours = new Map<string, UptimeHourRow>();

@@ -6,8 +6,6 @@ import type { PluginFunctionCall } from './plugin-rpc.ts';
 export type PluginHostServices = Omit<EventScriptServices, 'runner' | 'rpc'> &
   MainFunctionServices & { readonly scriptSink: EventScriptSink };
 
-export type PluginHost = ReturnType<typeof createPluginHost>;
-
 /** Plugins on the main thread: functions for those of traffic threads, and scripts of event handlers on its workers. */
 export function createPluginHost(services: PluginHostServices) {
   const { settings, clock, scriptSink } = services;

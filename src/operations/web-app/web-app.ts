@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import { type BuiltApp, openBuiltApp } from './built-app.ts';
 
-export type WebAppState = 'ready' | 'building' | 'missing';
-
 /** Web app of a listener: the build for the sources of this process, which may still be running. */
 export interface WebApp {
   /** Undefined until the build is complete. */

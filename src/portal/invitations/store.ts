@@ -5,8 +5,6 @@ import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import type { StoredInvitation } from './schema.ts';
 
-export type InvitationStore = ReturnType<typeof createInvitationStore>;
-
 /** Longer tokens are refused without hashing. */
 const maxTokenChars = 256;
 /** Expired invitations stay in lists for this long, so that they can be sent again. */

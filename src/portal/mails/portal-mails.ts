@@ -25,7 +25,6 @@ export interface PortalMailServices {
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
-export type PortalMails = ReturnType<typeof createPortalMails>;
 type MailUser = Pick<StoredPortalUser, 'First' | 'Last' | 'Email'> & { readonly ID?: number };
 
 /** Mails of the portal: rendered and put into the outbox, inside the transaction of the change that they report. */

@@ -54,7 +54,6 @@ type ManagedClient = Pick<
   'AuthMethod' | 'ClientID' | 'ClientSecret' | 'RegistrationURI' | 'RegistrationToken' | 'TokenEndpoint'
 >;
 
-export type IdentityProvider = ReturnType<IdentityProviderOf>;
 export type IdentityProviderOf = ReturnType<typeof createIdentityProviders>;
 
 interface RedeemedCode {

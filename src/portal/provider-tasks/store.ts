@@ -3,8 +3,6 @@ import type { Records } from '#storage/records.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import type { NewProviderTask, StoredProviderTask } from './schema.ts';
 
-export type ProviderTaskStore = ReturnType<typeof createProviderTaskStore>;
-
 const purpose = 'portal provider task';
 /** Longer than any call of a provider: an older claim belongs to a process that ended. */
 const leaseMs = 120_000;

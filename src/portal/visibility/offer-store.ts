@@ -5,9 +5,6 @@ import { readDocuments } from '../batch-store.ts';
 import type { StoredProduct } from '../products/schema.ts';
 import { selectProductsWithWord } from '../products/word-store.ts';
 
-/** Pages of offered products, by the rule of `findVisibleProducts`: not hidden, and in one of the given catalogues. */
-export type OfferStore = ReturnType<typeof createOfferStore>;
-
 export interface OfferQuery {
   readonly catalogueIds: readonly number[];
   /** Each of them begins a word of the product or of one of its tags. */
@@ -45,6 +42,7 @@ async function selectOffered(
   return sql`from portal_products where ${sql.join(conditions, sql` and `)}`;
 }
 
+/** Pages of offered products, by the rule of `findVisibleProducts`: not hidden, and in one of the given catalogues. */
 export function createOfferStore(records: Records) {
   const selectFrom = (query: Omit<OfferQuery, 'limit'>) => selectOffered(records, query);
 
