@@ -1,20 +1,13 @@
+import { isSecretName } from '#base/secret-names.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Text in place of a credential, in queries and bodies. */
+/** Text in place of a credential, in queries, headers and bodies. */
 export const credentialMask = '***';
 
-/** Names of parameters and members that hold credentials by convention. */
-const secretName = new RegExp(
-  [
-    'pass(?:word|wd|phrase|code)?$',
-    'secret|token|credential',
-    '(?:api|access|private)[-_]?key',
-    '^(?:key|auth|authorization|code|sig|signature|assertion|jwt|otp|pin)$',
-  ].join('|'),
-  'i',
-);
+/** Names of parameters and members of request bodies that hold credentials by convention, beside those of secrets. */
+const credentialName = /token|credential|^(?:key|auth|authorization|code|sig|signature|assertion|jwt|pin)$/i;
 
-export const isSecretParameterName = (name: string): boolean => secretName.test(name);
+export const isSecretParameterName = (name: string): boolean => isSecretName(name) || credentialName.test(name);
 
 /**
  * Query of the received target, for logs and spans: values of credential parameters are masked. Empty without a query,

@@ -1,6 +1,7 @@
 import { removeQueryParameter } from '../auth/credential-sources.ts';
 import type { Body } from '../http/body.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { credentialMask } from '../pipeline/mask-query.ts';
 import type { CredentialLocations } from './api-analytics.ts';
 
 /** Bound of one recorded request or response, head and body together. */
@@ -38,7 +39,7 @@ function encodeMessage(
   let head = `${line}\r\n`;
   for (let at = 0; at < flat.length && head.length < maxDetailBytes; at += 2) {
     const name = flat[at]!;
-    head += `${name}: ${headers.has(name.toLowerCase()) ? '***' : flat[at + 1]}\r\n`;
+    head += `${name}: ${headers.has(name.toLowerCase()) ? credentialMask : flat[at + 1]}\r\n`;
   }
   const bytes = Buffer.from(`${head}\r\n`, 'latin1').subarray(0, maxDetailBytes);
   const room = maxDetailBytes - bytes.length;

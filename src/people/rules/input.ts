@@ -1,5 +1,6 @@
 import type { Json } from '#base/json.ts';
 import { redactedText } from '#base/redaction.ts';
+import { isSecretName } from '#base/secret-names.ts';
 import type { Actor } from '#operations/actor.ts';
 import type { Method } from '#operations/operation.ts';
 import type { AuthorizedRequest } from '#operations/run-operation.ts';
@@ -31,14 +32,12 @@ export const toRuleInput = (actor: Actor, { operation, method, path, query, body
   },
 });
 
-const secretName = /password|secret|private_?key|access_?key|hmac_string|token$|^otp$/i;
-
 /** Secret masking: rules, and the log of an agent, get no credential that a body carries. */
 function maskSecrets(value: Json): Json {
   if (Array.isArray(value)) return value.map(maskSecrets);
   if (typeof value !== 'object' || value === null) return value;
   const mask = ([name, member]: [string, Json]): [string, Json] =>
-    secretName.test(name) && typeof member === 'string' && member !== ''
+    isSecretName(name) && typeof member === 'string' && member !== ''
       ? [name, redactedText]
       : [name, maskSecrets(member)];
   return Object.fromEntries(Object.entries(value).map(mask));

@@ -1,4 +1,6 @@
+import { isSecretName } from '#base/secret-names.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
+import { credentialMask } from '../../pipeline/mask-query.ts';
 import type { StepReads } from '../../pipeline/step.ts';
 import { order } from '../../steps/order.ts';
 
@@ -32,8 +34,8 @@ const isUnset = (value: unknown): boolean =>
   value === 0 ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** Members that hold secrets. `source` and `keysets` may hold a key instead of a URL. */
-const secretNames = /secret|password|passphrase|private|^source$|^keysets$/i;
+/** Members that may hold a key instead of a URL. */
+const keyOrUrlNames = /^(?:source|keysets)$/i;
 /** Members whose values may be credentials, whatever the header name. */
 const secretValueNames = /^(?:add|add_headers|headers|extrametadata|customparams)$/i;
 
@@ -46,8 +48,8 @@ function mask(value: unknown): unknown {
 
 function maskMember(name: string, value: unknown): unknown {
   if (isUnset(value)) return undefined;
-  if (secretNames.test(name)) return '***';
+  if (typeof value !== 'boolean' && (isSecretName(name) || keyOrUrlNames.test(name))) return credentialMask;
   if (secretValueNames.test(name) && typeof value === 'object' && !Array.isArray(value))
-    return Object.fromEntries(Object.keys(value!).map(header => [header, '***']));
+    return Object.fromEntries(Object.keys(value!).map(header => [header, credentialMask]));
   return mask(value);
 }
