@@ -41,7 +41,7 @@ after(async () => {
   await upstream?.close();
 });
 
-interface Told {
+interface EventBody {
   readonly [member: string]: unknown;
 }
 
@@ -58,8 +58,8 @@ async function publishHooked(event: EventName, definition: object = {}, credenti
     api,
     listenPath: api.proxy.listen_path,
     call: (headers: Record<string, string> = {}, below = '/x') => fetch(url + below, { headers }).then(it => it.status),
-    takeEvent: async (): Promise<Told> => JSON.parse((await receiver.take(path))[0]!.body),
-    first: async (): Promise<Told> =>
+    takeEvent: async (): Promise<EventBody> => JSON.parse((await receiver.take(path))[0]!.body),
+    first: async (): Promise<EventBody> =>
       JSON.parse(
         (
           await eventually(() => {
@@ -88,11 +88,15 @@ const guarded = { use_keyless: false };
 const origin = '127.0.0.1';
 
 /** A call with a signed token, whose event has these words. */
-async function ofToken(event: EventName, message: string, wanted: Wanted): Promise<[told: Told, expected: Told]> {
+async function ofToken(
+  event: EventName,
+  message: string,
+  wanted: Wanted,
+): Promise<[received: EventBody, expected: EventBody]> {
   const path = `/${createPublicId()}`;
   const { id, call, as } = await publishTokens(app, upstream, { ...wanted, server: hook(event, receiver.url + path) });
   await call('/x', as({}));
-  const body: Told = JSON.parse((await receiver.take(path))[0]!.body);
+  const body: EventBody = JSON.parse((await receiver.take(path))[0]!.body);
   assert.match(String(body.key), /^[0-9a-f]+$/);
   return [body, { event, message, path: `/${id}/x`, origin, key: body.key }];
 }
@@ -104,49 +108,45 @@ const createExchangeApi = (page: string): Wanted => {
 };
 
 /** What provokes an event, and the body that follows. */
-const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: Told]>>> = {
+const provoked: Partial<Record<EventName, () => Promise<[received: EventBody, expected: EventBody]>>> = {
   async AuthFailure() {
-    const { call, takeEvent: told, listenPath } = await publishHooked('AuthFailure', guarded);
+    const { call, takeEvent, listenPath } = await publishHooked('AuthFailure', guarded);
     assert.equal(await call({ authorization: 'nobody' }), 403);
-    const body = await told();
+    const body = await takeEvent();
     assert.match(String(body.key), /^[0-9a-f]+$/);
     assert.notEqual(body.key, 'nobody');
     return [body, { event: 'AuthFailure', message: 'Auth Failure', path: `${listenPath}/x`, origin, key: body.key }];
   },
   async KeyExpired() {
-    const { api, call, takeEvent: told, listenPath } = await publishHooked('KeyExpired', guarded);
+    const { api, call, takeEvent, listenPath } = await publishHooked('KeyExpired', guarded);
     const { hash, headers } = await keyFor(api.api_id, { is_inactive: true });
     assert.equal(await call(headers), 403);
     const message = 'Attempted access from inactive key.';
-    return [await told(), { event: 'KeyExpired', message, path: `${listenPath}/x`, origin, key: hash }];
+    return [await takeEvent(), { event: 'KeyExpired', message, path: `${listenPath}/x`, origin, key: hash }];
   },
   async VersionFailure() {
     const closed = { path: '/x', method: 'GET', method_actions: {} };
     const version = { name: 'Default', use_extended_paths: true, extended_paths: { black_list: [closed] } };
-    const {
-      call,
-      takeEvent: told,
-      listenPath,
-    } = await publishHooked('VersionFailure', {
+    const { call, takeEvent, listenPath } = await publishHooked('VersionFailure', {
       version_data: { not_versioned: true, versions: { Default: version } },
     });
     assert.equal(await call(), 403);
     const message = 'Attempted access to disallowed version / path.';
-    return [await told(), { event: 'VersionFailure', message, path: `${listenPath}/x`, origin, key: '' }];
+    return [await takeEvent(), { event: 'VersionFailure', message, path: `${listenPath}/x`, origin, key: '' }];
   },
   async RatelimitExceeded() {
-    const { api, call, takeEvent: told, listenPath } = await publishHooked('RatelimitExceeded', guarded);
+    const { api, call, takeEvent, listenPath } = await publishHooked('RatelimitExceeded', guarded);
     const { hash, headers } = await keyFor(api.api_id, { rate: 1, per: 3600 });
     assert.deepEqual([await call(headers), await call(headers)], [200, 429]);
     const message = 'Rate Limit Exceeded';
-    return [await told(), { event: 'RatelimitExceeded', message, path: `${listenPath}/x`, origin, key: hash }];
+    return [await takeEvent(), { event: 'RatelimitExceeded', message, path: `${listenPath}/x`, origin, key: hash }];
   },
   async QuotaExceeded() {
-    const { api, call, takeEvent: told, listenPath } = await publishHooked('QuotaExceeded', guarded);
+    const { api, call, takeEvent, listenPath } = await publishHooked('QuotaExceeded', guarded);
     const { hash, headers } = await keyFor(api.api_id, { quota_max: 1, quota_renewal_rate: 3600 });
     assert.deepEqual([await call(headers), await call(headers)], [200, 403]);
     const message = 'Key Quota Limit Exceeded';
-    return [await told(), { event: 'QuotaExceeded', message, path: `${listenPath}/x`, origin, key: hash }];
+    return [await takeEvent(), { event: 'QuotaExceeded', message, path: `${listenPath}/x`, origin, key: hash }];
   },
   OAuth2ScopeCheckFailed: () =>
     ofToken('OAuth2ScopeCheckFailed', 'Scope check failed', {
@@ -171,7 +171,7 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
   RateLimitSmoothingUp: () => runSmoothing('RateLimitSmoothingUp', 'Rate limit increased with smoothing'),
   RateLimitSmoothingDown: () => runSmoothing('RateLimitSmoothingDown', 'Rate limit decreased with smoothing'),
   async TriggerExceeded() {
-    const { api, call, takeEvent: told } = await publishHooked('TriggerExceeded', guarded);
+    const { api, call, takeEvent } = await publishHooked('TriggerExceeded', guarded);
     const { hash, headers } = await keyFor(api.api_id, { quota_max: 2, quota_renewal_rate: 3600 });
     assert.equal(await call(headers), 200);
     const org = app.credentials.organisation_id;
@@ -185,7 +185,7 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
     await eventually(() =>
       assert.ok(receiver.at(`${operatorPath}/TriggerExceeded`).some(({ body }) => body === JSON.stringify(expected))),
     );
-    return [await told(), expected];
+    return [await takeEvent(), expected];
   },
   TokenCreated: () => ofKey('TokenCreated', 'Key generated.', async () => undefined),
   TokenUpdated: () =>
@@ -207,16 +207,12 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
       token_url: `${tokens.url}/token`,
     };
     const oauth = { enabled: true, allowed_authorize_types: ['clientCredentials'], client_credentials };
-    const {
-      call,
-      takeEvent: told,
-      listenPath,
-    } = await publishHooked('UpstreamOAuthError', {
+    const { call, takeEvent, listenPath } = await publishHooked('UpstreamOAuthError', {
       upstream_auth: { enabled: true, oauth },
     });
     assert.ok((await call()) >= 500);
     const message = 'No token for the upstream';
-    const body = await told();
+    const body = await takeEvent();
     await tokens.close();
     return [body, { event: 'UpstreamOAuthError', message, path: `${listenPath}/x`, origin, key: '' }];
   },
@@ -224,44 +220,44 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
   HostUp: () => ofHost('HostUp'),
 };
 
-async function ofOrganisation(event: EventName, limits: object, message: string): Promise<[Told, Told]> {
+async function ofOrganisation(event: EventName, limits: object, message: string): Promise<[EventBody, EventBody]> {
   const { orgId, accessKey } = await app.stranger();
-  const { call, takeEvent: told, listenPath } = await publishHooked(event, {}, accessKey);
+  const { call, takeEvent, listenPath } = await publishHooked(event, {}, accessKey);
   assert.equal((await app.ask('POST', `/gw/org/keys/${orgId}`, { body: limits })).status, 200);
   await waitUntilApplied(app);
   const [first, second] = [await call(), await call()];
   assert.equal(first, 200);
   assert.ok(second >= 400);
-  return [await told(), { event, message, path: `${listenPath}/x`, origin, key: orgId }];
+  return [await takeEvent(), { event, message, path: `${listenPath}/x`, origin, key: orgId }];
 }
 
-async function runSmoothing(event: EventName, message: string): Promise<[Told, Told]> {
+async function runSmoothing(event: EventName, message: string): Promise<[EventBody, EventBody]> {
   const { api, call, first, listenPath } = await publishHooked(event, guarded);
   const smoothing = { enabled: true, threshold: 2, trigger: 0, step: 1, delay: 1 };
   const { hash, headers } = await keyFor(api.api_id, { rate: 5, per: 1, smoothing });
-  const told = first();
+  const received = first();
   const heard = { so: false };
-  void told.then(() => (heard.so = true));
+  void received.then(() => (heard.so = true));
   // A burst raises the allowance, and what is left of it lowers it again once the window is over.
   while (!heard.so) {
     for (let calls = 0; calls < 4; calls++) await call(headers);
     await new Promise(resolve => setTimeout(resolve, 400));
   }
-  return [await told, { event, message, path: `${listenPath}/x`, origin, key: hash }];
+  return [await received, { event, message, path: `${listenPath}/x`, origin, key: hash }];
 }
 
 async function ofKey(
   event: EventName,
   message: string,
   act: (id: string, rights: object) => Promise<unknown>,
-): Promise<[Told, Told]> {
+): Promise<[EventBody, EventBody]> {
   const api = openApi(upstream, guarded);
   await publish(app, api);
   const { id, hash } = await keyFor(api.api_id, {});
   await act(id, { [api.api_id]: {} });
   const expected = { event, message, path: '', origin: '', key: hash };
   const found = await eventually(() => {
-    const bodies = receiver.at(`${operatorPath}/${event}`).map(({ body }) => JSON.parse(body) as Told);
+    const bodies = receiver.at(`${operatorPath}/${event}`).map(({ body }) => JSON.parse(body) as EventBody);
     const own = bodies.filter(({ key }) => key === hash);
     assert.equal(own.length, 1);
     return own[0]!;
@@ -270,7 +266,7 @@ async function ofKey(
 }
 
 /** A certificate that has ten and a half days left, looked at so many days from now. */
-async function ofCertificate(event: EventName, daysAhead: number): Promise<[Told, Told]> {
+async function ofCertificate(event: EventName, daysAhead: number): Promise<[EventBody, EventBody]> {
   const dayMs = 86_400_000;
   const endsMs = Math.floor((Date.now() + 10.5 * dayMs) / 1000) * 1000;
   const form = new FormData();
@@ -279,7 +275,7 @@ async function ofCertificate(event: EventName, daysAhead: number): Promise<[Told
   const uploaded = await app.ask('POST', '/api/certs', { body: form });
   assert.equal(uploaded.status, 200, uploaded.text);
   const cert_id: string = uploaded.body.id;
-  const { api, takeEvent: told } = await publishHooked(event, {
+  const { api, takeEvent } = await publishHooked(event, {
     use_mutual_tls_auth: true,
     client_certificates: [cert_id],
   });
@@ -289,7 +285,7 @@ async function ofCertificate(event: EventName, daysAhead: number): Promise<[Told
   await watch.check();
   await watch.check();
   await watch.close();
-  const body = await told();
+  const body = await takeEvent();
   assert.match(String(body.timestamp), /^\d{4}-\d\d-\d\dT/);
   const when = new Date(endsMs).toISOString().replace('.000Z', 'Z');
   const soon = { message: 'Certificate is expiring soon', expires_at: when, days_remaining: 10 };
@@ -300,7 +296,7 @@ async function ofCertificate(event: EventName, daysAhead: number): Promise<[Told
 }
 
 /** An upstream that fails trips the breaker of its endpoint, and one that is well again resets it. */
-async function ofBreaker(event: EventName, message: string, more: object = {}): Promise<[Told, Told]> {
+async function ofBreaker(event: EventName, message: string, more: object = {}): Promise<[EventBody, EventBody]> {
   const failing = await startUpstream();
   failing.answer = (_request, response) => void response.writeHead(500).end();
   const breaker = { path: '/x', method: 'GET', threshold_percent: 0.5, samples: 2, return_to_service_after: 1 };
@@ -312,13 +308,13 @@ async function ofBreaker(event: EventName, message: string, more: object = {}): 
   for (let calls = 0; calls < 3; calls++) await call();
   failing.answer = undefined;
   await eventually(async () => assert.equal(await call(), 200));
-  const told = await first();
+  const received = await first();
   await failing.close();
-  return [told, { event, message, api_id: api.api_id, path: '/x', ...more }];
+  return [received, { event, message, api_id: api.api_id, path: '/x', ...more }];
 }
 
 /** Uptime tests fire through the same door as every step; what is sent for them is held here. */
-async function emitByOperation(event: EventName, detail: object, expected: object): Promise<[Told, Told]> {
+async function emitByOperation(event: EventName, detail: object, expected: object): Promise<[EventBody, EventBody]> {
   const path = `/${createPublicId()}`;
   const handlers = eventHandlerList.classic.decode({ [event]: [webhook(receiver.url + path)] });
   const { events } = app.application.installation.services;
@@ -328,7 +324,7 @@ async function emitByOperation(event: EventName, detail: object, expected: objec
   return [JSON.parse(call!.body), { event, message: 'So it is', api_id: 'some-api', ...expected }];
 }
 
-async function ofHost(event: EventName): Promise<[Told, Told]> {
+async function ofHost(event: EventName): Promise<[EventBody, EventBody]> {
   const host_info = {
     CheckURL: 'http://a.example/up',
     ResponseCode: 503,
@@ -336,15 +332,15 @@ async function ofHost(event: EventName): Promise<[Told, Told]> {
     MetaData: { target_url: 'http://a.example', host_name: 'a.example', api_id: 'some-api' },
   };
   const about = { url: 'http://a.example/up', response_code: '503', tcp_error: 'false', host: 'a.example' };
-  const [told, { api_id, ...named }] = await emitByOperation(event, { host_info }, {});
-  return [told, { ...named, ...about, api_id }];
+  const [received, { api_id, ...named }] = await emitByOperation(event, { host_info }, {});
+  return [received, { ...named, ...about, api_id }];
 }
 
 describe('Events', () => {
   for (const [event, provoke] of Object.entries(provoked))
     test(`${event} is emitted with exactly its members, in order`, async () => {
-      const [told, expected] = await provoke();
-      assert.equal(JSON.stringify(told), JSON.stringify(expected));
+      const [received, expected] = await provoke();
+      assert.equal(JSON.stringify(received), JSON.stringify(expected));
     });
 
   test('every event has a case', () => {

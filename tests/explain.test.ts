@@ -12,7 +12,7 @@ interface Step {
   code?: number;
   refusal?: string;
 }
-interface Told {
+interface Explanation {
   id: string;
   steps: Step[];
   left?: number;
@@ -66,8 +66,8 @@ describe('Request explanation', () => {
   const call = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers });
   const fetchExplanation = async (url: string, headers: Record<string, string> = {}) => {
     const reply = await call(url, { 'X-Gw-Explain': secret(), ...headers });
-    const told = JSON.parse(reply.headers.get('x-gw-explanation') ?? 'null') as Told;
-    return { reply, told, text: await reply.text() };
+    const explanation = JSON.parse(reply.headers.get('x-gw-explanation') ?? 'null') as Explanation;
+    return { reply, explanation, text: await reply.text() };
   };
   const logs = async (id: string) => {
     const { status, body, text } = await app.ask('GET', `/gw/explain/${id}`);
@@ -88,18 +88,18 @@ describe('Request explanation', () => {
     for (const api of await publishGuarded()) {
       const refused = await fetchExplanation(`${api.url}/x`);
       assert.equal(refused.reply.status, 401);
-      const last = refused.told.steps.at(-1)!;
+      const last = refused.explanation.steps.at(-1)!;
       assert.deepEqual([last.step, last.code, last.refusal], ['token', 401, 'auth_field_missing'], api.format);
       assert.match(last.said, /^refused with 401: Authorization field missing/);
-      assert.ok(refused.told.steps.every(({ ms }) => typeof ms === 'number'));
+      assert.ok(refused.explanation.steps.every(({ ms }) => typeof ms === 'number'));
 
       const key = await keyFor(api);
       const passed = await fetchExplanation(`${api.url}/x`, { authorization: key });
       assert.equal(passed.reply.status, 200);
-      const names = passed.told.steps.map(({ step }) => step);
+      const names = passed.explanation.steps.map(({ step }) => step);
       for (const name of ['version', 'ip-access', 'token', 'access-rights', 'key-limits', 'upstream'])
         assert.ok(names.includes(name), `${api.format} ${name} in ${names}`);
-      const lines = await logs(passed.told.id);
+      const lines = await logs(passed.explanation.id);
       const ip = lines.find(({ mw }) => mw === 'ip-access')!;
       assert.deepEqual(ip.settings?.ipAccess?.block, ['192.0.2.1']);
       assert.equal(lines.find(({ mw }) => mw === 'upstream')!.msg, `sent GET ${upstream.url}/x`);
@@ -117,9 +117,9 @@ describe('Request explanation', () => {
       ['/shop-of-tests/x', 'no API has a listen path for /shop-of-tests/x; there is one at /Shop-of-tests/'],
       ['/nowhere/x', 'no API has a listen path for /nowhere/x'],
     ] as const) {
-      const { reply, told, text } = await fetchExplanation(app.url.gateway + path);
+      const { reply, explanation, text } = await fetchExplanation(app.url.gateway + path);
       assert.deepEqual([reply.status, text], [404, 'Not Found']);
-      assert.deepEqual(told.steps, [{ step: 'route', said, code: 404, refusal: 'route_unknown' }]);
+      assert.deepEqual(explanation.steps, [{ step: 'route', said, code: 404, refusal: 'route_unknown' }]);
       const plain = await call(app.url.gateway + path, { 'X-Gw-Explain': 'wrong' });
       assert.deepEqual([await plain.text(), plain.headers.get('x-gw-explanation')], ['Not Found', null]);
       assert.equal(plain.headers.get('x-generator'), 'gatewright');
@@ -130,9 +130,9 @@ describe('Request explanation', () => {
   test('a path that begins with the id of an API is explained as one that no API has a listen path for', async () => {
     const definition = openApi(upstream);
     await publish(app, definition);
-    const { told } = await fetchExplanation(`${app.url.gateway}/${definition.api_id}`);
+    const { explanation } = await fetchExplanation(`${app.url.gateway}/${definition.api_id}`);
     assert.deepEqual(
-      told.steps.map(({ step, said }) => [step, said]),
+      explanation.steps.map(({ step, said }) => [step, said]),
       [['route', `no API has a listen path for /${definition.api_id}`]],
     );
   });
@@ -142,13 +142,13 @@ describe('Request explanation', () => {
     await gone.close();
     const definition = openApi(gone);
     await publish(app, definition);
-    const { reply, told, text } = await fetchExplanation(`${app.url.gateway}${definition.proxy.listen_path}/x`);
+    const { reply, explanation, text } = await fetchExplanation(`${app.url.gateway}${definition.proxy.listen_path}/x`);
     assert.equal(reply.status, 502);
-    const last = told.steps.at(-1)!;
+    const last = explanation.steps.at(-1)!;
     assert.deepEqual([last.step, last.refusal], ['upstream', 'upstream_failed']);
     assert.match(last.said, /^failed: connection_refused: connect ECONNREFUSED 127\.0\.0\.1:/);
     assert.doesNotMatch(text, /ECONNREFUSED/);
-    assert.ok((await logs(told.id)).some(({ msg }) => msg === last.said));
+    assert.ok((await logs(explanation.id)).some(({ msg }) => msg === last.said));
   });
 
   test('an explained request counts against limits', async () => {
@@ -192,10 +192,10 @@ describe('Request explanation', () => {
   test('unrouted requests, loops and failing upstreams are explained', async () => {
     const second = () =>
       eventually(async () => {
-        const { told, reply } = await fetchExplanation(`${app.url.gateway}/nothing-here`);
+        const { explanation, reply } = await fetchExplanation(`${app.url.gateway}/nothing-here`);
         assert.equal(reply.status, 404);
-        assert.ok(told, 'explained');
-        return told;
+        assert.ok(explanation, 'explained');
+        return explanation;
       });
     assert.deepEqual(
       (await second()).steps.map(({ step }) => step),
@@ -205,17 +205,17 @@ describe('Request explanation', () => {
     await publish(app, inner);
     const url = await publish(app, openApi({ url: `gw://${inner.api_id}/deep` }));
     const looped = await eventually(async () => {
-      const { told, reply } = await fetchExplanation(`${url}/y`);
+      const { explanation, reply } = await fetchExplanation(`${url}/y`);
       assert.equal(reply.status, 200);
-      assert.ok(told);
-      return told;
+      assert.ok(explanation);
+      return explanation;
     });
     assert.equal(looped.steps.find(({ step }) => step === 'upstream')!.said, `sent GET ${upstream.url}/deep/y`);
     const dead = await publish(app, openApi({ url: 'http://127.0.0.1:1' }));
     await eventually(async () => {
-      const { reply, told } = await fetchExplanation(`${dead}/z`);
+      const { reply, explanation } = await fetchExplanation(`${dead}/z`);
       assert.equal(reply.status, 502);
-      assert.ok(told);
+      assert.ok(explanation);
     });
   });
 
@@ -225,10 +225,10 @@ describe('Request explanation', () => {
     const url = await publish(app, definition);
     const plain = await call(url);
     assert.deepEqual([plain.status, await plain.json()], [503, { error: 'This API is not available' }]);
-    const { reply, told, text } = await fetchExplanation(url);
+    const { reply, explanation, text } = await fetchExplanation(url);
     assert.deepEqual([reply.status, JSON.parse(text)], [503, { error: 'This API is not available' }]);
     const reason = `the client certificate ${needs} is not in the certificate store`;
-    assert.equal(told.steps[0]!.said, `The API is not served: ${reason}`);
+    assert.equal(explanation.steps[0]!.said, `The API is not served: ${reason}`);
     const logged = lines.map(line => JSON.parse(line)).filter(({ api }) => api === definition.api_id);
     assert.deepEqual([logged[0].msg, logged[0].reason], ['API not served', reason]);
   });

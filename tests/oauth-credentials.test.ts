@@ -34,12 +34,12 @@ describe('Invalid credentials on OAuth routes', () => {
     assert.ok(Number((await agree('guess')).headers.get('retry-after')) > 0);
     const right = await agree(app.credentials.gateway_secret);
     assert.deepEqual([right.status, ((await right.json()) as { error: string }).error], [403, 'invalid_request']);
-    const told = listRejections('authorize-client');
+    const rejections = listRejections('authorize-client');
     assert.deepEqual(
-      told.map(line => JSON.parse(line).failures),
+      rejections.map(line => JSON.parse(line).failures),
       [1, 10],
     );
-    assert.match(told[0]!, /"address":"127\.0\.0\.1"/);
+    assert.match(rejections[0]!, /"address":"127\.0\.0\.1"/);
     assert.ok(!lines.some(line => line.includes('guess-')), 'no credential in the log');
   });
 

@@ -54,8 +54,8 @@ onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
       headers.get('www-authenticate'),
       `Bearer error="insufficient_scope", error_description="${description}", scope="read base", realm="${id}"`,
     );
-    const [told] = await receiver.take(path);
-    assert.match(told!.body, /OAuth2ScopeCheckFailed/);
+    const [received] = await receiver.take(path);
+    assert.match(received!.body, /OAuth2ScopeCheckFailed/);
   });
 
   test('scope claims are merged, as text or list; one requirement of an operation is enough; HEAD is checked as GET', async () => {

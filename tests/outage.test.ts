@@ -215,13 +215,13 @@ describe('Traffic snapshot file', () => {
   test('it is not used for another database, with another master key, or when disabled', async () => {
     const url = new URL(relay.url);
     url.pathname = '/another';
-    const away = { code: 'database.unavailable' };
-    await assert.rejects(at.start('one', { 'database.url': url.href }), away);
+    const databaseUnavailable = { code: 'database.unavailable' };
+    await assert.rejects(at.start('one', { 'database.url': url.href }), databaseUnavailable);
     assert.equal(at.logged('it belongs to another database').length, 1);
-    await assert.rejects(at.start('one', { master_key: createSecretText() }), away);
+    await assert.rejects(at.start('one', { master_key: createSecretText() }), databaseUnavailable);
     assert.equal(at.logged('the master key cannot decrypt it').length, 1);
-    await assert.rejects(at.start('one', { 'database.config_backup': 'false' }), away);
-    await assert.rejects(at.start('one', { role: 'dashboard' }), away);
+    await assert.rejects(at.start('one', { 'database.config_backup': 'false' }), databaseUnavailable);
+    await assert.rejects(at.start('one', { role: 'dashboard' }), databaseUnavailable);
     const process = await at.start();
     assert.equal(await status(process, made.open), 200);
     await process.stop();

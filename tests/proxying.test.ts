@@ -344,8 +344,8 @@ describe('Proxying', () => {
       const url = await publish(app, openApi({ url: target }));
       assert.equal((await fetchEcho(`${url}/x`)).body.url, '/inner/in/x');
     }
-    const told = await publish(app, openApi({ url: `gw://${inner.api_id}/in?method=PUT&a=1&check_limits=true` }));
-    const changed = (await fetchEcho(`${told}/x?mine=gone`)).body;
+    const listenUrl = await publish(app, openApi({ url: `gw://${inner.api_id}/in?method=PUT&a=1&check_limits=true` }));
+    const changed = (await fetchEcho(`${listenUrl}/x?mine=gone`)).body;
     assert.deepEqual([changed.method, changed.url], ['PUT', '/inner/in/x?a=1']);
     const short = await publish(app, openApi({ url: 'gw://self/?loop_limit=2' }));
     assert.match(await (await fetch(short)).text(), /more than 2 loops/);

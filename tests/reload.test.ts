@@ -72,8 +72,8 @@ describe('Reload under load', () => {
 
   test('a crashed traffic thread is logged and replaced with its priority, and the other keeps serving', async () => {
     const program = new URL('support/crashing-thread.ts', import.meta.url);
-    const told: string[] = [];
-    const onLog = (line: string) => void told.push(line);
+    const lines: string[] = [];
+    const onLog = (line: string) => void lines.push(line);
     const mortal = await startApp('sqlite', { settings: { threads: '2' }, threadProgram: program, onLog });
     const url = await publish(mortal, openApi(upstream));
     const niceness = getPriority();
@@ -101,7 +101,7 @@ describe('Reload under load', () => {
     await eventually(() => assert.equal(alive.size, 3));
     assert.equal([...alive.values()].at(-1), mayRaise ? niceness : lowered);
     setThreadNiceness(niceness);
-    assert.ok(told.some(line => JSON.parse(line).msg === 'traffic thread crashed'));
+    assert.ok(lines.some(line => JSON.parse(line).msg === 'traffic thread crashed'));
     for (const channel of [births, deaths, rollCall]) channel.close();
     await mortal.close();
   });

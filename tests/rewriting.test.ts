@@ -284,10 +284,10 @@ describe('URL rewriting', () => {
   /** Accepts WebSocket upgrades, and records their targets. */
   async function startSockets() {
     const server = createServer().on('upgrade', ({ url, headers }: IncomingMessage, socket: Duplex) => {
-      const told = `X-Asked: ${url}\r\nX-With: ${headers['x-set']}`;
+      const responseHeaders = `X-Asked: ${url}\r\nX-With: ${headers['x-set']}`;
       const accepted = 'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=';
       const head = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${accepted}`;
-      socket.on('error', () => undefined).end(`${head}\r\n${told}\r\n\r\n`);
+      socket.on('error', () => undefined).end(`${head}\r\n${responseHeaders}\r\n\r\n`);
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };

@@ -94,9 +94,9 @@ onEveryEngine(
       assert.equal(await answerer('/inside/charge'), 'a');
       assert.equal(await answerer('/inside/other'), 'a');
       assert.match((await warnings(older)).join(), /overlaps a newer route of another organisation/);
-      const told = (await warnings(newer)).join();
-      assert.match(told, /overlaps an older route of another organisation/);
-      assert.ok(!told.includes(a.orgId) && !told.includes('/inside'));
+      const texts = (await warnings(newer)).join();
+      assert.match(texts, /overlaps an older route of another organisation/);
+      assert.ok(!texts.includes(a.orgId) && !texts.includes('/inside'));
       await app().ask('DELETE', `/gw/apis/${older}`);
       await waitUntilApplied(app());
       assert.equal(await answerer('/inside/charge'), 'b');

@@ -77,8 +77,8 @@ onEveryEngine('Tenants', app => {
     assert.equal((await ask('PUT', `/gw/apis/${own.api_id}`, moved)).status, 409);
     assert.equal((await ask('POST', '/gw/apis', { ...at('/pay/x/'), org_id: b.orgId })).status, 409);
     const imported = { apis: [{ api_definition: { ...at('/pay/x/'), org_id: b.orgId } }] };
-    const [told] = Object.values((await ask('POST', '/admin/apis/import', imported)).body.Errors);
-    assert.match(String(told), /overlaps the route of another API/);
+    const [error] = Object.values((await ask('POST', '/admin/apis/import', imported)).body.Errors);
+    assert.match(String(error), /overlaps the route of another API/);
     assert.equal((await ask('GET', `/gw/apis/${own.api_id}`, undefined)).body.proxy.listen_path, '/mine/');
     const internal = at('/pay/inside/', { internal: true });
     assert.equal((await write(app(), b, internal)).status, 200);

@@ -70,8 +70,8 @@ onEveryEngine(
       });
       assert.equal(headers.authorization, `Basic ${Buffer.from('me:my%20secret').toString('base64')}`);
       assert.deepEqual([headers.cookie, headers['x-secret']], [undefined, undefined]);
-      const [told] = await receiver.take(path);
-      assert.match(told!.body, /OAuth2ExchangeSucceeded/);
+      const [received] = await receiver.take(path);
+      assert.match(received!.body, /OAuth2ExchangeSucceeded/);
     });
 
     test('an assertion is exchanged, client credentials may be in the form, and an operation may set its own target', async () => {
@@ -252,8 +252,8 @@ onEveryEngine(
         assert.deepEqual([answer.status, answer.body], [status, { error: message }]);
       }
       assert.equal(upstream.requests.length, 0);
-      const told = await receiver.take(path, cases.length);
-      assert.match(told[0]!.body, /OAuth2ExchangeFailed/);
+      const received = await receiver.take(path, cases.length);
+      assert.match(received[0]!.body, /OAuth2ExchangeFailed/);
     });
 
     test('a token that the provider rejects is not exchanged again immediately', async () => {

@@ -99,7 +99,7 @@ onEveryEngine(
       const listenPath = `/${createPublicId()}`;
       const handler = { enabled: true, trigger: 'AuthFailure', type: 'webhook', id: webhook_id, cooldownPeriod: '0s' };
       const extension = {
-        info: { name: 'told', orgId: app.credentials.organisation_id, state: { active: true } },
+        info: { name: 'Hook templates', orgId: app.credentials.organisation_id, state: { active: true } },
         upstream: { url: upstream.url },
         server: {
           listenPath: { value: listenPath, strip: true },
@@ -109,7 +109,7 @@ onEveryEngine(
       };
       await requestOk(app, 'POST', '/gw/apis/oas', {
         openapi: '3.0.3',
-        info: { title: 'told', version: '1' },
+        info: { title: 'Hook templates', version: '1' },
         paths: {},
         'x-gw-api-gateway': extension,
       });
@@ -120,8 +120,8 @@ onEveryEngine(
       const { secret } = await requestOk(app, 'GET', `/api/hooks/${hookId}/secret`);
       rememberSecrets({ secret });
       assert.match(secret, /^whsec_[\w-]{43}$/);
-      const { by, ...told } = JSON.parse(call.body);
-      assert.deepEqual(told, { type: 'AuthFailure', at: `${listenPath}/a` });
+      const { by, ...content } = JSON.parse(call.body);
+      assert.deepEqual(content, { type: 'AuthFailure', at: `${listenPath}/a` });
       assert.match(by, /^[0-9a-f]+$/);
       assert.equal(call.method, 'PUT');
       assert.equal(call.headers['user-agent'], 'Gw-Hookshot');
@@ -356,10 +356,10 @@ onEveryEngine(
       const secret = `canary-${createPublicId()}`;
       await happen(`/it's?api_key=${secret}`, secret, { cookie: secret, 'user-agent': 'tester' });
       const [call] = await receiver.take(path);
-      const told = JSON.parse(call!.body) as { path: string; request: string };
-      assert.deepEqual(Object.keys(told), ['path', 'request']);
-      assert.match(told.path, /\/it&#39;s$/);
-      const request = Buffer.from(told.request, 'base64').toString();
+      const content = JSON.parse(call!.body) as { path: string; request: string };
+      assert.deepEqual(Object.keys(content), ['path', 'request']);
+      assert.match(content.path, /\/it&#39;s$/);
+      const request = Buffer.from(content.request, 'base64').toString();
       assert.match(request, /^GET \/\S+ HTTP\/1\.1\r\nHost: \S+\r\n(.*\r\n)*user-agent: tester\r\n/i);
       assert.ok(!request.includes(secret));
       const { text } = await app.ask('GET', `/api/deliveries/${idOf(call!)}`);

@@ -91,18 +91,18 @@ withRecords('recording', (given, engine) => {
 
   test('a failed write is logged once and retried until it succeeds', async () => {
     const { recording, usage, logs, lines } = recordingOn(given());
-    await sql`alter table usage rename to usage_away`.execute(given().db);
-    recording.addBatch(of('away'));
+    await sql`alter table usage rename to unavailable_usage`.execute(given().db);
+    recording.addBatch(of('unwritten'));
     recording.addDropped(2);
     await recording.flush();
-    recording.addBatch(of('away'));
+    recording.addBatch(of('unwritten'));
     await recording.flush();
     assert.equal(recording.countWaiting(), 1 + 2);
-    await sql`alter table usage_away rename to usage`.execute(given().db);
+    await sql`alter table unavailable_usage rename to usage`.execute(given().db);
     await recording.flush();
     assert.equal(recording.countWaiting(), 0);
-    assert.equal(await hits(usage, 'away'), 2);
-    assert.equal(await countLogRows(logs, 'away'), 2);
+    assert.equal(await hits(usage, 'unwritten'), 2);
+    assert.equal(await countLogRows(logs, 'unwritten'), 2);
     assert.deepEqual(
       lines.map(line => JSON.parse(line).msg),
       ['usage write failed, retrying', 'usage writes resumed'],

@@ -42,8 +42,8 @@ test('a checked classic definition is the one written, without null and with not
   const before = structuredClone(sample);
   const checked = checkClassic(sample);
   assert.ok(checked.ok);
-  const told = JSON.stringify(sample, (_name, value) => value ?? undefined);
-  assert.deepEqual(checked.definition, JSON.parse(told));
+  const withoutNulls = JSON.stringify(sample, (_name, value) => value ?? undefined);
+  assert.deepEqual(checked.definition, JSON.parse(withoutNulls));
   assert.deepEqual(sample, before);
   assert.deepEqual(classicSchema.parse(sample), before);
 });

@@ -126,7 +126,7 @@ describe('remote control plane', () => {
   });
 
   test('with rejected credentials a request stays pending and the provider is Down', async () => {
-    const { product, plan } = await offer('away');
+    const { product, plan } = await offer('rejected');
     const owned = await anApp(portal);
     const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
     const { AccessRequestID: id } = await requestPortal(

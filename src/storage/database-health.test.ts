@@ -9,7 +9,7 @@ import { openRecords, type Records } from './records.ts';
 describe('database health', () => {
   const directory = mkdtempSync(join(tmpdir(), 'gw-health-'));
   const clock = { ms: 1_000_000, now: () => clock.ms };
-  const away = 'database unavailable';
+  const unavailable = 'database unavailable';
   let records: Records;
   before(async () => {
     records = await openRecords({ file: join(directory, 'gw.db') });
@@ -42,12 +42,12 @@ describe('database health', () => {
     assert.equal(queries(), 3);
   });
 
-  test('a database that fails is away, and healthy again a second later', async () => {
+  test('a database that fails is unavailable, and healthy again a second later', async () => {
     let fails = true;
     const { ask } = watch(async () => (fails ? Promise.reject(new Error('secret path')) : records.revision()));
-    assert.equal(await ask(), away);
+    assert.equal(await ask(), unavailable);
     fails = false;
-    assert.equal(await ask(), away, 'remembered');
+    assert.equal(await ask(), unavailable, 'remembered');
     clock.ms += 1000;
     assert.equal(await ask(), '');
   });
@@ -68,7 +68,7 @@ describe('database health', () => {
     assert.equal(await asked, '');
   });
 
-  test('a database that does not answer is away', async () => {
-    assert.equal(await watch(() => new Promise(() => undefined)).ask(), away);
+  test('a database that does not answer is unavailable', async () => {
+    assert.equal(await watch(() => new Promise(() => undefined)).ask(), unavailable);
   });
 });

@@ -89,13 +89,13 @@ export const places: Readonly<Record<string, Example>> = {
     },
     calls: [{ ask: 'GET /alarms/7', headers: { Authorization: 'a-guess' }, status: 403, reaches: null }],
     async afterwards({ partner }) {
-      const [told] = await eventually(() => {
+      const [received] = await eventually(() => {
         assert.ok(partner.bodies.length > 0);
         return partner.bodies;
       });
-      assert.equal(told!.body, '{"text": "Auth Failure at /alarms/7"}');
-      assert.equal(told!.headers['x-team'], 'security');
-      assert.match(String(told!.headers['x-gw-signature']), /^t=\d+,v1=/);
+      assert.equal(received!.body, '{"text": "Auth Failure at /alarms/7"}');
+      assert.equal(received!.headers['x-team'], 'security');
+      assert.match(String(received!.headers['x-gw-signature']), /^t=\d+,v1=/);
     },
   },
   tracking: {

@@ -44,7 +44,7 @@ async function publish(
   return idOf(readExample(file), format);
 }
 
-/** Publishes an example with what it needs, calls it, and takes all of it away again. */
+/** Publishes an example with what it needs, calls it, and deletes all of it. */
 export async function run(at: Place, name: string, format: DefinitionFormat, example: Example): Promise<Set<string>> {
   for (const upstream of [at.upstream, at.second]) {
     upstream.answer = undefined;

@@ -160,7 +160,7 @@ describe('Networks of organisations', () => {
 
   test('a webhook of a tenant is limited to its networks, and its log omits the address', async () => {
     await grant(['public']);
-    const hook = webhook(`http://localhost:${upstream.port}/told`);
+    const hook = webhook(`http://localhost:${upstream.port}/refused`);
     const definition = openApi(upstream, { use_keyless: false, ...handling('AuthFailure', hook) });
     const url = await publishAs(tenant.accessKey, definition);
     assert.equal((await fetch(url, { headers: { authorization: 'unknown' } })).status, 403);
@@ -170,6 +170,6 @@ describe('Networks of organisations', () => {
       return body.deliveries[0];
     });
     assert.match(error, /localhost cannot be resolved, or requests to it are not allowed/);
-    assert.ok(!upstream.requests.some(({ url: path }) => path === '/told'));
+    assert.ok(!upstream.requests.some(({ url: path }) => path === '/refused'));
   });
 });

@@ -9,7 +9,7 @@ rollCall.onmessage = () => born.postMessage({ threadId, niceness: getPriority() 
 die.onmessage = ({ data }) => {
   if (data !== threadId) return;
   setImmediate(() => {
-    throw new Error('told to die');
+    throw new Error('crash requested by the test');
   });
 };
 for (const channel of [born, die, rollCall]) channel.unref();

@@ -44,15 +44,16 @@ export const edPair = () => generateKeyPairSync('ed25519');
 export const pemOf = (key: KeyObject) => key.export({ format: 'pem', type: 'spki' }).toString();
 export const jwkOf = (key: KeyObject, more: object = {}) => ({ ...key.export({ format: 'jwk' }), ...more });
 
-/** A server that publishes whatever a test lets it. */
+/** HTTP server with the pages that a test sets, and a record of its requests. */
 export async function startPublisher() {
   const publisher = {
     url: '',
     asked: [] as string[],
     bodies: [] as { method: string; headers: Record<string, unknown>; body: string }[],
-    /** By path; a path that is not here is a 404. */
+    /** By path; other paths get 503. */
     pages: {} as Record<string, unknown>,
-    away: false,
+    /** Responds 503 to every request. */
+    isUnavailable: false,
     close: () =>
       new Promise<void>(resolve => {
         server.close(() => resolve());
@@ -68,7 +69,7 @@ export async function startPublisher() {
     publisher.bodies.push({ method: request.method!, headers: request.headers, body });
     const page = Object.hasOwn(publisher.pages, path) ? publisher.pages[path] : undefined;
     const value = typeof page === 'function' ? await page(body) : page;
-    if (publisher.away || value === undefined) return response.writeHead(503).end();
+    if (publisher.isUnavailable || value === undefined) return response.writeHead(503).end();
     response.end(typeof value === 'string' ? value : JSON.stringify(value));
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));

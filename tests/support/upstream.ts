@@ -55,7 +55,7 @@ export async function startUpstream(): Promise<Upstream> {
 
 /** Default timeout of `eventually`: a test that passes never waits that long, however slow the machine. */
 export const patience = { ms: 30_000 };
-/** Checks without a pause, for what is a few turns of the event loop away. */
+/** Polls once per turn of the event loop, without a timer: for conditions that hold after a few turns. */
 const immediateChecks = 50;
 /** Longer waits leave the processor to what they wait for. */
 const pauseMs = 4;

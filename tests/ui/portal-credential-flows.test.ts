@@ -12,7 +12,7 @@ import { type RegisteringProvider, startRegisteringProvider } from '../support/r
 import { waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** The dashboard of another installation, which can be away. */
+/** The dashboard of another installation, which can be stopped. */
 async function startRelay(provider: TestApp) {
   const state = { isAway: false };
   const server = createServer(async (request, response) => {
@@ -102,7 +102,7 @@ describe('Credentials of OAuth and of several providers in the portal', () => {
     assert.deepEqual(await idp.fetchToken(own.id, own.secret, 'orders gold').then(it => it.error), 'invalid_client');
   });
 
-  test('with one provider away its approval fails with its text and stays pending, others work, and a retry gives one key', async () => {
+  test('with one provider stopped, its approval fails with its text and stays pending, others work, and a retry gives one key', async () => {
     const app = portal.app();
     const far = await startApp('sqlite');
     const relay = await startRelay(far);

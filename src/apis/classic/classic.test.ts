@@ -211,8 +211,8 @@ onEveryEngine('classic APIs', app => {
     const { records } = app().application.installation;
     const heard: string[] = [];
     const stop = records.onChange(topics => heard.push(...topics));
-    const { id } = await create('told');
-    await ask('PUT', `/api/apis/${id}`, api('told'));
+    const { id } = await create('recorded');
+    await ask('PUT', `/api/apis/${id}`, api('recorded'));
     await ask('PUT', `/api/apis/${id}`, { api_definition: { name: 7 } });
     await ask('PUT', `/api/apis/${id}/access`, { userIds: ['u'] });
     await ask('DELETE', `/api/apis/${id}`);

@@ -34,7 +34,7 @@ describe('external OAuth', () => {
     bench.time.nowMs = startMs;
     server.bodies = [];
     server.asked = [];
-    server.away = false;
+    server.isUnavailable = false;
   });
 
   const compile = (...providers: object[]) => bench.compile({ external_oauth: { enabled: true, providers } });
@@ -168,7 +168,7 @@ describe('external OAuth', () => {
     }
     server.pages['/introspect'] = `{"active":true,"sub":"a","pad":"${'x'.repeat(70_000)}"}`;
     assert.deepEqual(await sendToken(api, 'x'), failed);
-    server.away = true;
+    server.isUnavailable = true;
     assert.deepEqual(await sendToken(api, 'x'), failed);
     assert.deepEqual(
       await sendToken(await compile(withIntrospection({ url: 'http://169.254.169.254/' })), 'x'),
@@ -241,9 +241,9 @@ describe('external OAuth', () => {
 
   test('inactive tokens are cached briefly, failures not at all; a TTL of 0 is unlimited', async () => {
     const api = await compile(withIntrospection({ cache: { enabled: true, timeout: 0 } }));
-    server.away = true;
+    server.isUnavailable = true;
     await send(api, 'later');
-    server.away = false;
+    server.isUnavailable = false;
     server.pages['/introspect'] = { active: false };
     await send(api, 'later');
     await send(api, 'later');

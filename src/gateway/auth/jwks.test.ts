@@ -31,7 +31,7 @@ describe('JWKS', () => {
   });
   beforeEach(() => {
     nowMs = 1_000_000;
-    publisher.away = false;
+    publisher.isUnavailable = false;
     publisher.asked = [];
     publisher.pages = { '/keys': { keys: [jwkOf(one.publicKey, { kid: 'one' })] } };
     const log = createLog({ level: 'silent', format: 'json' });
@@ -130,7 +130,7 @@ describe('JWKS', () => {
 
   test('while the source is unavailable cached keys stay valid, and lookups do not wait for it again', async () => {
     const first = await at().find(createKeyQuery('one'));
-    publisher.away = true;
+    publisher.isUnavailable = true;
     nowMs += ttlSeconds * 1000;
     assert.equal(await at().find(createKeyQuery('one')), first);
     nowMs += pauseSeconds * 1000;
@@ -152,11 +152,11 @@ describe('JWKS', () => {
   });
 
   test('a source that failed is not fetched again before the interval', async () => {
-    publisher.away = true;
+    publisher.isUnavailable = true;
     assert.equal(await at().find(createKeyQuery('one')), undefined);
     assert.equal(await at().find(createKeyQuery('one')), undefined);
     assert.equal(publisher.asked.length, 1);
-    publisher.away = false;
+    publisher.isUnavailable = false;
     nowMs += pauseSeconds * 1000;
     assert.ok(await at().find(createKeyQuery('one')));
   });
@@ -224,12 +224,12 @@ describe('JWKS', () => {
     );
     assert.match(list[0]!.failure, /^http:.*\/none responded with status 503$/);
     const loadedAtMs = nowMs;
-    publisher.away = true;
+    publisher.isUnavailable = true;
     nowMs += ttlSeconds * 1000;
     assert.ok(await at().find(createKeyQuery('one')));
     const stale = sets.list().find(({ source }) => source.endsWith('/keys'))!;
     assert.deepEqual([stale.keys, stale.loadedAtMs, stale.failure !== ''], [1, loadedAtMs, true]);
-    publisher.away = false;
+    publisher.isUnavailable = false;
     nowMs += pauseSeconds * 1000;
     at().find(createKeyQuery('one'));
     await eventually(() => assert.equal(sets.list().find(({ source }) => source.endsWith('/keys'))!.failure, ''));

@@ -54,7 +54,7 @@ describe('key cache', () => {
     await find(changed);
     const stored = (await bench.keys.getAnywhere(changed))!;
     await bench.keys.change(stored, async key => ({ key: { ...key, alias: 'new' }, policyIds: [] }));
-    assert.equal((await find(changed))?.session.alias, 'old', 'nobody told this thread yet');
+    assert.equal((await find(changed))?.session.alias, 'old', 'the change is not announced to this thread');
     bench.services.keyCache.invalidate([{ topic: 'keys', id: bench.digestOf(changed) }]);
     assert.equal((await find(changed))?.session.alias, 'new');
     assert.equal(find(other), kept);
@@ -145,7 +145,7 @@ test('a read from before a change is not cached after it', async () => {
   assert.equal(keyCache.find(orgId, 'slow-key'), first, 'one question for all who ask meanwhile');
   keyCache.invalidate([{ topic: 'keys', id: digest }]);
   const second = keyCache.find(orgId, 'slow-key');
-  assert.notEqual(second, first, 'whoever asks after the change gets what is there after it');
+  assert.notEqual(second, first, 'a lookup after the change reads again');
   answers[1]!.resolve([row('new')]);
   assert.equal((await second)?.session.alias, 'new');
   answers[0]!.resolve([row('old')]);

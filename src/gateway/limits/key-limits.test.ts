@@ -308,9 +308,9 @@ test('quota monitor: a threshold emits one event, from the request that reaches 
     monitor: { trigger_limits: [90, 80, 50, 12.5] },
   });
   await api().statuses(session, 12);
-  const told = heard.splice(0).filter(it => it.event === 'TriggerExceeded');
+  const exceeded = heard.splice(0).filter(it => it.event === 'TriggerExceeded');
   assert.deepEqual(
-    told.map(it => [it.trigger_limit, it.usage_percentage]),
+    exceeded.map(it => [it.trigger_limit, it.usage_percentage]),
     [
       [12.5, 20],
       [50, 50],
@@ -318,7 +318,7 @@ test('quota monitor: a threshold emits one event, from the request that reaches 
       [90, 90],
     ],
   );
-  const { event, message, org_id, key } = told[0]!;
+  const { event, message, org_id, key } = exceeded[0]!;
   assert.deepEqual(
     { event, message, org_id, key },
     { event: 'TriggerExceeded', message: 'Quota trigger reached', org_id: orgId, key: 'hash of key' },

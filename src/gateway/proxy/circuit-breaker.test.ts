@@ -76,13 +76,13 @@ describe('circuit breaker', () => {
 
   test('a reset emits one event after the open time', async () => {
     let notify: () => void = () => undefined;
-    const isTold = new Promise<void>(resolve => {
+    const emitted = new Promise<void>(resolve => {
       notify = resolve;
     });
     const { one, events } = breakers({ openMs: 1, onReset: () => notify() });
     for (let at = 0; at < 4; at++) one.recordFailure(aCall());
     const keptAlive = setInterval(() => undefined, 1000);
-    await isTold;
+    await emitted;
     clearInterval(keptAlive);
     assert.deepEqual(events, ['trip']);
   });

@@ -21,7 +21,7 @@ describe('OAuth tokens for upstreams', () => {
   beforeEach(() => {
     nowMs = 1_000_000;
     server.asked = [];
-    server.away = false;
+    server.isUnavailable = false;
     let given = 0;
     server.pages = { '/token': () => ({ access_token: `token-${++given}`, expires_in: 3600 }) };
   });
@@ -42,13 +42,13 @@ describe('OAuth tokens for upstreams', () => {
 
   test('an authorization server that fails is asked once a second, however many requests need a token', async () => {
     const { get } = tokens();
-    server.away = true;
+    server.isUnavailable = true;
     for (let n = 0; n < 10; n++) assert.equal(await get(), undefined);
     nowMs += 999;
     assert.equal(await get(), undefined);
     assert.equal(server.asked.length, 1);
     nowMs += 1;
-    server.away = false;
+    server.isUnavailable = false;
     assert.match((await get())!.value, /^Bearer token-/);
     assert.equal(server.asked.length, 2);
   });

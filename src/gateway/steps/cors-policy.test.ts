@@ -36,12 +36,12 @@ test('CORS decisions are logged with debug on only', () => {
     const { cors, lines } = createPolicy({ debug, allowed_origins: ['https://a.example'] });
     cors.addHeaders(callOf('GET', ['Origin', 'https://a.example']));
     cors.respondToOptions(callOf('OPTIONS', ['Origin', 'https://b.example', 'Access-Control-Request-Method', 'GET']));
-    const told = lines.map(({ api, origin, allowed, preflight }) => [api, origin, allowed, preflight]);
+    const logged = lines.map(({ api, origin, allowed, preflight }) => [api, origin, allowed, preflight]);
     const all = [
       ['one', 'https://a.example', true, false],
       ['one', 'https://b.example', false, true],
     ];
-    assert.deepEqual(told, debug ? all : []);
+    assert.deepEqual(logged, debug ? all : []);
   }
 });
 

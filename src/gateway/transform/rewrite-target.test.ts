@@ -38,8 +38,8 @@ test('a rewrite target is a path, another upstream or another API', () => {
   });
   assert.deepEqual(fillTarget('/shop/b'), { address: undefined, path: '/b', query: '' });
   assert.deepEqual(fillTarget('/shopping/b'), { address: undefined, path: '/shopping/b', query: '' });
-  const away = fillTarget('HTTPS://Other.Example:444/b') as RewrittenTarget;
-  assert.deepEqual([away.address?.origin, away.path], ['https://other.example:444', '/b']);
+  const absolute = fillTarget('HTTPS://Other.Example:444/b') as RewrittenTarget;
+  assert.deepEqual([absolute.address?.origin, absolute.path], ['https://other.example:444', '/b']);
   const loop = fillTarget('gw://name/b?a=1&method=post&check_limits=true&loop_limit=9') as RewrittenTarget;
   const { controls } = loop.address!;
   assert.deepEqual(controls, { query: 'a=1', method: 'POST', limit: 9, checksLimits: true });

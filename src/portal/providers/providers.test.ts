@@ -227,13 +227,13 @@ onEveryEngine('portal providers', app => {
   });
 
   test('synchronising all continues after a failure and reports each one', async () => {
-    const { body: away } = await ask('POST', '', provider('Nobody there'));
+    const { body: unreachable } = await ask('POST', '', provider('Nobody there'));
     const { status, body } = await ask('PUT', '/all/synchronize');
     assert.equal(status, 422);
     assert.equal(body.status, 'error');
     const line = body.errors.find((error: string) => error.startsWith('Failed to sync provider Nobody there: '));
     assert.match(line, /ECONNREFUSED/);
-    assert.equal((await ask('GET', `/${away.ID}`)).body.Status, 'Down');
+    assert.equal((await ask('GET', `/${unreachable.ID}`)).body.Status, 'Down');
     assert.equal((await ask('GET', `/${localProvider}`)).body.Status, 'Up');
   });
 

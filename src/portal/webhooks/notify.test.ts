@@ -36,11 +36,11 @@ onEveryEngine('portal webhook events', app => {
   };
 
   test('creating a user, an app or an organisation sends a signed event with the headers of the webhook', async () => {
-    const {
-      takeEvents: told,
-      calls,
-      remove,
-    } = await createHook('UserRegistered', 'ApplicationRegistered', 'OrganisationRegistered');
+    const { takeEvents, calls, remove } = await createHook(
+      'UserRegistered',
+      'ApplicationRegistered',
+      'OrganisationRegistered',
+    );
     const user = await aDeveloper(app());
     const application = await anApp(app(), { UserID: user.ID });
     const organisation = await requestPortal(app(), 'POST', '/portal-api/organisations', {
@@ -48,7 +48,7 @@ onEveryEngine('portal webhook events', app => {
     });
     const who = { ID: user.ID, Email: user.Email, First: 'Dev', Last: 'El', OrgID: user.OrganisationID };
     const more = { Provider: 'password', Status: 'active', ByUser: 0, CustomAttributes: [] };
-    assert.deepEqual(await told(3), [
+    assert.deepEqual(await takeEvents(3), [
       ['UserRegistered', { ...who, ...more }],
       ['ApplicationRegistered', { ID: application.ID, Name: application.Name, UserID: user.ID }],
       ['OrganisationRegistered', { ID: organisation.ID, Name: organisation.Name }],
@@ -79,11 +79,11 @@ onEveryEngine('portal webhook events', app => {
 
   test('an access request sends events when created, approved or rejected, and for its credential', async () => {
     const request = ['AccessRequestCreated', 'AccessRequestApproved', 'AccessRequestRejected'];
-    const { takeEvents: told, remove } = await createHook(...request, 'CredentialRegistered');
+    const { takeEvents, remove } = await createHook(...request, 'CredentialRegistered');
     const { app: owner, plan, product, requestId } = await aRequest(app());
     const pending = await aRequest(app(), { pending: true });
     await requestPortal(app(), 'PUT', `/portal-api/access_requests/${pending.requestId}/reject`);
-    const [created, issued, approved, asked, rejected] = (await told(5)) as [string, Record<string, unknown>][];
+    const [created, issued, approved, asked, rejected] = (await takeEvents(5)) as [string, Record<string, unknown>][];
     const about = { ID: requestId, AppID: owner.ID, ByUser: owner.UserID };
     const what = { ProductIDs: [product.ID], PlanID: plan.ID };
     assert.deepEqual(created, ['AccessRequestCreated', { ...about, Status: 'pending', ...what }]);

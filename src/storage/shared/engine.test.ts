@@ -31,10 +31,10 @@ describe('shared counter engine', () => {
       ...options,
     });
     closing.push(engine.close);
-    const listReasons = () => lines.filter(({ msg }) => msg === away).map(({ reason }) => reason);
+    const listReasons = () => lines.filter(({ msg }) => msg === unavailable).map(({ reason }) => reason);
     return { ...engine, listReasons, listLogged: () => lines.map(({ level, msg }) => [level, msg]) };
   }
-  const away = 'Redis unavailable, limits are counted in this process only';
+  const unavailable = 'Redis unavailable, limits are counted in this process only';
   const back = ['info', 'Redis available, limits are shared'];
 
   test('without an address the threads of this process share, through the buffer of the first', async () => {
@@ -66,7 +66,7 @@ describe('shared counter engine', () => {
       await second.shared.counters.take('c', window, Date.now());
       assert.deepEqual(second.listLogged().slice(1).sort(), [
         ['warn', 'Redis rejects cached responses, caching is paused'],
-        ['warn', away],
+        ['warn', unavailable],
       ]);
     });
     assert.equal(second.shared.state(), 'degraded');

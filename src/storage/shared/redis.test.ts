@@ -308,9 +308,9 @@ test('a channel is subscribed in Redis until its last listener has left, and can
 
 test('a change of state is reported once, with its cause', async () => {
   const server = await ownRedis();
-  const told: unknown[] = [];
+  const states: unknown[] = [];
   const local = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
-  const onState = (state: string, cause?: unknown) => told.push([state, cause instanceof Error]);
+  const onState = (state: string, cause?: unknown) => states.push([state, cause instanceof Error]);
   const shared = await createRedisShared({ url: server.url, local, clock: systemClock, commandTimeoutMs: 50, onState });
   await server.kill();
   await reaches(shared, 'degraded');
@@ -318,7 +318,7 @@ test('a change of state is reported once, with its cause', async () => {
   await reaches(shared, 'ok');
   await shared.close();
   await local.close();
-  assert.deepEqual(told, [
+  assert.deepEqual(states, [
     ['ok', false],
     ['degraded', true],
     ['ok', false],
@@ -327,9 +327,9 @@ test('a change of state is reported once, with its cause', async () => {
 
 test('a blocked event loop does not trip the circuit breaker', async () => {
   const server = await ownRedis();
-  const told: string[] = [];
+  const states: string[] = [];
   const local = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
-  const onState = (state: string) => told.push(state);
+  const onState = (state: string) => states.push(state);
   const shared = await createRedisShared({
     url: server.url,
     local,
@@ -339,13 +339,13 @@ test('a blocked event loop does not trip the circuit breaker', async () => {
   });
   await reaches(shared, 'ok');
   await take(shared, 'a', 1);
-  told.length = 0;
+  states.length = 0;
   const waiting = take(shared, 'a', 1);
   // By the next turn the question is on its way; Redis answers while this thread is busy for longer than it would wait.
   await new Promise(resolve => setImmediate(resolve));
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
   assert.equal(await waiting, 1);
-  assert.deepEqual(told, []);
+  assert.deepEqual(states, []);
   assert.equal(await readUsed(shared, 'a'), 2);
   await shared.close();
   await local.close();

@@ -101,13 +101,13 @@ const provider: readonly Effect[] = [
       }),
     async observe(at) {
       const { access_token } = await accessToken(at, await oauthClient(at), { grant_type: 'client_credentials' });
-      const told = await eventually(() => {
+      const received = await eventually(() => {
         const found = at.upstream.requests.find(({ url }) => url === notices(at));
         assert.ok(found, 'no notice');
         return found;
       });
-      assert.equal(told.headers['x-gw-shared-secret'], 'hush');
-      assert.equal(JSON.parse(told.body).new_oauth_token, access_token);
+      assert.equal(received.headers['x-gw-shared-secret'], 'hush');
+      assert.equal(JSON.parse(received.body).new_oauth_token, access_token);
     },
   },
 ];

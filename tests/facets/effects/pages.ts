@@ -134,7 +134,7 @@ export const pages: readonly Effect[] = [
     async observe(at) {
       await statusOf(at, '/thing', { authorization: 'nobody' });
       await eventually(() => {
-        const [{ method, url, headers, body } = assert.fail('nobody was told')] = at.upstream.requests;
+        const [{ method, url, headers, body } = assert.fail('no notification was sent')] = at.upstream.requests;
         assert.deepEqual([method, url, headers['x-own']], ['PUT', '/hook', 'mine']);
         assert.match(body, /AuthFailure/);
       });

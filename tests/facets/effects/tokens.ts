@@ -25,7 +25,7 @@ const signature = {
   param_name: 'sig',
 };
 
-/** `unnamed` takes the name of the parameter away: it is then called like the header. */
+/** `unnamed` removes the parameter's name, which then defaults to that of the header. */
 const signatureAsked = (unnamed: Record<string, JsonObject>) => async (at: Served) => {
   const key = await at.key();
   /** A little ahead of the clock here, as the skew allows. */

@@ -31,7 +31,7 @@ const database: Reader = {
   },
   close: async () => undefined,
 };
-const away = { code: 'database.unavailable', status: 503 };
+const unavailable = { code: 'database.unavailable', status: 503 };
 
 test('until the database is available the backup is read, and other lookups reject without a query', async () => {
   const { access, reader, switchToDatabase } = createReaderWithBackup(database, backup);
@@ -48,7 +48,7 @@ test('until the database is available the backup is read, and other lookups reje
     access.oauthClients('api', 'client'),
     reader.rows('select id from apis', []),
   ])
-    await assert.rejects(Promise.resolve(rows), away);
+    await assert.rejects(Promise.resolve(rows), unavailable);
   assert.deepEqual(asked, []);
 
   switchToDatabase();
