@@ -145,6 +145,41 @@ onEveryEngine(
       await eventually(async () => assert.deepEqual(await listedIn(first.APIID), []));
     });
 
+    test('an API that leaves a product, or goes with it, accepts the certificates of its credentials no more', async () => {
+      const alone = { use_standard_auth: false, use_keyless: true };
+      const [first, second] = [await aSecured(alone), await aSecured(alone)];
+      const own = aClient('product');
+      await provision([first.product], { Certificate: own.certPem });
+      const setApis = (...ids: readonly string[]) =>
+        ask('PUT', `/products/${first.product}`, { APIDetails: ids.map(APIID => ({ APIID })) });
+      const expect = (statuses: readonly number[]) =>
+        eventually(async () =>
+          assert.deepEqual([await statusOf(first.path, own), await statusOf(second.path, own)], statuses),
+        );
+      await expect([200, 403]);
+      await setApis(first.APIID, second.APIID);
+      await expect([200, 200]);
+      await setApis(second.APIID);
+      await expect([403, 200]);
+      await ask('DELETE', `/products/${first.product}`);
+      await expect([403, 403]);
+    });
+
+    test('an API that leaves the policy of a product accepts its certificates no more after a synchronisation', async () => {
+      const { product, APIID, path } = await aSecured({ use_standard_auth: false, use_keyless: true });
+      const own = aClient('synchronised');
+      await provision([product], { Certificate: own.certPem });
+      assert.equal(await statusOf(path, own), 200);
+      const { ReferenceID } = await ask('GET', `/products/${product}`);
+      const { body: policy } = await app().ask('GET', `/api/portal/policies/${ReferenceID}`);
+      delete policy.access_rights[APIID];
+      const other = await anApi(app());
+      policy.access_rights[other] = { api_id: other, api_name: other, versions: ['Default'] };
+      assert.equal((await app().ask('PUT', `/api/portal/policies/${ReferenceID}`, { body: policy })).status, 200);
+      await ask('PUT', '/providers/1/synchronize');
+      await eventually(async () => assert.equal(await statusOf(path, own), 403));
+    });
+
     test('a certificate with a private key, of an authority, expired or unreadable is refused and nothing is stored', async () => {
       const { product, APIID } = await aSecured();
       const owner = await anApp(app());

@@ -1,8 +1,11 @@
 import type { Key } from '#access/keys/schema.ts';
+import { Problem } from '#base/problems.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import { buildProviderKey } from '../credentials/issue.ts';
 import type { StoredCredential } from '../credentials/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
+import { problem } from '../problems.ts';
+import type { StoredProduct } from '../products/schema.ts';
 import type { StoredProviderTask } from '../provider-tasks/schema.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import type { StoredProvider } from '../providers/schema.ts';
@@ -42,10 +45,36 @@ export async function releaseCertificate(
   await addCertificateTasks(ProviderID, await listFingerprints([{ ID: CertificateID }], services), services);
 }
 
-/** Performs a `certificate` task. */
+const listCertificateApis = ({ APIDetails }: Pick<StoredProduct, 'APIDetails'>) =>
+  String(APIDetails.flatMap(({ APIID, CertificateUse }) => (CertificateUse ? [APIID] : [])).sort());
+
+/**
+ * Inside a transaction: after a change of the APIs of a product, a task brings all certificates of its provider to what
+ * the records say. An API that the product left does not accept certificates of its credentials any more.
+ */
+export async function followApiChange(
+  before: Pick<StoredProduct, 'ProviderID' | 'APIDetails'>,
+  after: Pick<StoredProduct, 'APIDetails'>,
+  services: Pick<Services, 'portal' | 'clock'>,
+): Promise<void> {
+  if (listCertificateApis(before) === listCertificateApis(after)) return;
+  await addCertificateTasks(before.ProviderID, [''], services);
+}
+
+/** Performs a `certificate` task. One that the provider refuses does not stop the others. */
 export async function settleCertificate(task: StoredProviderTask, services: Services): Promise<void> {
-  await reconcileCertificate(task.ProviderID, task.Key, services);
-  await services.portal.providerTasks.remove(task.ID);
+  const { portal } = services;
+  const stored = task.Key === '' ? await portal.providerCertificates.ofProvider(task.ProviderID) : [];
+  let refusal: Problem | undefined;
+  for (const fingerprint of task.Key === '' ? stored.map(({ Fingerprint }) => Fingerprint) : [task.Key])
+    try {
+      await reconcileCertificate(task.ProviderID, fingerprint, services);
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === problem.provider_refused.code)) throw error;
+      refusal ??= error;
+    }
+  if (refusal) throw refusal;
+  await portal.providerTasks.remove(task.ID);
 }
 
 /** Repetitions of a `bind` task whose credential changes during its calls; then it is due again. */

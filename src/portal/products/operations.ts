@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
+import { followApiChange } from '../certificates/settle.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { callProvider } from '../providers/provider-client.ts';
@@ -115,9 +116,11 @@ export const updateProduct = operation({
           locked = current;
           return mergeProductChange(current, { before, after: product, body }, clock.now());
         });
-        if (changed) await removeDroppedFiles(locked, changed, portal);
-        if (changed) await saveRelations(before.ID, relations, portal);
-        return present(changed, 'Product', 'unknown');
+        const saved = present(changed, 'Product', 'unknown');
+        await removeDroppedFiles(locked, saved, portal);
+        await followApiChange(locked, saved, services);
+        await saveRelations(before.ID, relations, portal);
+        return saved;
       });
     const saved =
       before.ReferenceID === ''
@@ -143,7 +146,11 @@ export const deleteProduct = operation({
     audit(String(ID));
     const provider = ReferenceID === '' ? undefined : await portal.providers.get(ProviderID);
     if (provider) await callProvider(provider, services, plane => plane.deletePolicy(ReferenceID));
-    await records.write(() => removeProduct(ID, portal));
+    await records.write(async () => {
+      const product = await portal.products.change(ID, it => it);
+      await removeProduct(ID, portal);
+      if (product) await followApiChange(product, { APIDetails: [] }, services);
+    });
     return okStatus;
   },
 });

@@ -11,7 +11,7 @@ export interface StoredProviderTask {
   ID: number;
   Kind: ProviderTaskKind;
   ProviderID: number;
-  /** Id or name of the key, fingerprint of the certificate; empty for all of the request or credential. */
+  /** Id or name of the key, fingerprint of the certificate; empty for all of the request, credential or provider. */
   Key: string;
   /** Hash of the key of a credential; empty for other keys. */
   KeyHash: string;

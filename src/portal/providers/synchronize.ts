@@ -1,6 +1,7 @@
 import type { Policy } from '#access/policies/schema.ts';
 import { policyIdOf, rightsOf, stateOf } from '#access/policies/schema.ts';
 import { createSortableId } from '#base/ids.ts';
+import { followApiChange } from '../certificates/settle.ts';
 import type { ApiFacts } from '../control-plane.ts';
 import { fromPlanPolicy, isPlanPolicy } from '../plans/policy.ts';
 import { defaultPlan, type StoredPlan } from '../plans/schema.ts';
@@ -91,7 +92,9 @@ async function importProducts(ProviderID: number, { products: policies, apis }: 
       const next = policy ? { ...it, ...readProduct(policy, it) } : { ...it, Hidden: true };
       return updateIfChanged(it, next, clock.now());
     });
-    if (changed) await removeDroppedFiles(locked, changed, portal);
+    if (!changed) continue;
+    await removeDroppedFiles(locked, changed, portal);
+    await followApiChange(locked, changed, services);
   }
   for (const policy of fresh) {
     const now = clock.now();
