@@ -106,9 +106,9 @@ async function takeTheme(browser: Browser, directory: string, theme: 'light' | '
   const signIn = await context.request.post(`${address}/api/session`, { data: { username, password } });
   if (!signIn.ok()) throw new Error(`sign-in: ${signIn.status()} ${await signIn.text()}`);
   const page = await context.newPage();
-  // The page of an app that is still being built reloads itself.
+  // The page of an app that is still being built has a navigation too, and reloads itself.
   await page.goto(address!);
-  await page.getByRole('navigation').first().waitFor({ timeout: buildTimeoutMs });
+  await page.locator('#app').getByRole('navigation').first().waitFor({ timeout: buildTimeoutMs });
   for (const path of values.page ?? defaultPages)
     for (const width of widths) {
       await page.setViewportSize({ width, height: Math.max(900, Math.round(width * 0.5625)) });

@@ -37,7 +37,7 @@ describe('Analytics page', () => {
     const page = await dashboard.openAs(reader, '/analytics?range=1h');
     const reasons = page.getByRole('region', { name: 'Errors by reason' });
     await reasons.getByText('Authentication field missing').waitFor();
-    await page.getByText('3 requests, 1 of them errors').waitFor();
+    await page.getByText('3 requests, 1 error').waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Export CSV' }).first().click(),
@@ -53,14 +53,14 @@ describe('Analytics page', () => {
     await page.waitForLoadState('networkidle');
     await assertAccessible(page, 'analytics with data');
     await page.getByRole('button', { name: 'open', exact: true }).click();
-    await page.getByText('2 requests, 0 of them errors').waitFor();
+    await page.getByText('2 requests, 0 errors').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('api_id'), 'open');
     await page.getByText('No errors in this time.').waitFor();
     await page.getByRole('button', { name: 'x-team-red', exact: true }).click();
-    await page.getByText('1 requests, 0 of them errors').waitFor();
+    await page.getByText('1 request, 0 errors').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('tags'), 'x-team-red');
     await page.getByRole('button', { name: 'Show all tags' }).click();
-    await page.getByText('2 requests, 0 of them errors').waitFor();
+    await page.getByText('2 requests, 0 errors').waitFor();
     await page.goto(`${dashboard.app().url.dashboard}/analytics?range=1h`);
     await reasons.getByRole('link', { name: 'See errors in the logs: 1' }).click();
     await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
@@ -72,7 +72,7 @@ describe('Analytics page', () => {
     const owner = await dashboard.addPerson({ user_permissions: { analytics: 'read', owned_analytics: 'read' } });
     await dashboard.app().ask('PUT', '/api/apis/open/access', { body: { userIds: [owner.id], userGroupIds: [] } });
     const page = await dashboard.openAs(owner, '/analytics?range=1h');
-    await page.getByText('2 requests, 0 of them errors').waitFor();
+    await page.getByText('2 requests, 0 errors').waitFor();
     await page.waitForLoadState('networkidle');
     assert.equal(await page.getByText('Busiest keys').count(), 0);
     assert.equal(await page.getByText('Busiest tags').count(), 0);

@@ -40,7 +40,7 @@ describe('Overview of an API', () => {
     await page.getByText('No requests in the last 24 hours.').waitFor();
     await eventually(async () => {
       await page.reload();
-      await page.getByText('1 requests, 0 of them errors').waitFor({ timeout: 2000 });
+      await page.getByText('1 request, 0 errors').waitFor({ timeout: 2000 });
     });
     await page.getByRole('link', { name: 'Analytics of this API' }).click();
     await page.waitForURL(/\/analytics\?.*api_id=orders/);

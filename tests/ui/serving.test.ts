@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { createLog } from '#base/log.ts';
 import { buildIndexFile } from '#operations/web-app/built-app.ts';
 import { hashWebAppSources, installedBuilds } from '#operations/web-app/location.ts';
 import { createWebApp, type WebApp } from '#operations/web-app/web-app.ts';
 import { buildApps } from '#ui/build/build-apps.ts';
+import { createSelfBuildingApp } from '#ui/build/self-building-app.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { eventually } from '../support/traffic.ts';
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const maxFirstLoadBytes = 200_000;
+/** A build takes seconds, and minutes beside many other processes. */
+const building = { timeout: 400_000 } as const;
 const program = join(import.meta.dirname, '../../src/ui/build/main.ts');
 
 const build = (...directories: string[]) =>
@@ -119,28 +124,62 @@ describe('Build of the web app', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gw-build-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('it goes to the first directory that can be written, complete, readable by others, and once', async () => {
-    const blocked = join(folder, 'blocked');
-    mkdirSync(blocked, { mode: 0o500 });
-    // A file in place of the directory stops the superuser too, who runs tests in containers.
-    const first = process.getuid?.() === 0 ? join(import.meta.filename, 'builds') : join(blocked, 'builds');
-    const second = join(folder, 'data/web-app');
-    const { status, stdout, stderr } = await build(first, second);
-    assert.equal(status, 0, stderr);
-    const target = join(second, hashWebAppSources());
-    assert.equal(stdout.trim(), target);
-    assert.deepEqual(readdirSync(second), [hashWebAppSources()], 'no draft is left');
-    const { files } = JSON.parse(readFileSync(join(target, buildIndexFile), 'utf8')) as { files: object };
-    for (const name of Object.keys(files)) assert.ok(existsSync(join(target, name)), name);
-    const script = Object.keys(files).find(name => /dashboard-.*\.js$/.test(name))!;
-    const plain = readFileSync(join(target, script));
-    assert.deepEqual(brotliDecompressSync(readFileSync(join(target, `${script}.br`))), plain);
-    assert.deepEqual(gunzipSync(readFileSync(join(target, `${script}.gz`))), plain);
-    const before = readFileSync(join(target, buildIndexFile), 'utf8');
-    assert.equal((await build(second)).status, 0);
-    assert.equal(readFileSync(join(target, buildIndexFile), 'utf8'), before);
-    chmodSync(blocked, 0o700);
-  });
+  test(
+    'it goes to the first directory that can be written, complete, readable by others, and once',
+    building,
+    async () => {
+      const blocked = join(folder, 'blocked');
+      mkdirSync(blocked, { mode: 0o500 });
+      // A file in place of the directory stops the superuser too, who runs tests in containers.
+      const first = process.getuid?.() === 0 ? join(import.meta.filename, 'builds') : join(blocked, 'builds');
+      const second = join(folder, 'data/web-app');
+      const { status, stdout, stderr } = await build(first, second);
+      assert.equal(status, 0, stderr);
+      const target = join(second, hashWebAppSources());
+      assert.equal(stdout.trim(), target);
+      assert.deepEqual(readdirSync(second), [hashWebAppSources()], 'no draft is left');
+      const { files } = JSON.parse(readFileSync(join(target, buildIndexFile), 'utf8')) as { files: object };
+      for (const name of Object.keys(files)) assert.ok(existsSync(join(target, name)), name);
+      const script = Object.keys(files).find(name => /dashboard-.*\.js$/.test(name))!;
+      const plain = readFileSync(join(target, script));
+      assert.deepEqual(brotliDecompressSync(readFileSync(join(target, `${script}.br`))), plain);
+      assert.deepEqual(gunzipSync(readFileSync(join(target, `${script}.gz`))), plain);
+      const before = readFileSync(join(target, buildIndexFile), 'utf8');
+      assert.equal((await build(second)).status, 0);
+      assert.equal(readFileSync(join(target, buildIndexFile), 'utf8'), before);
+      chmodSync(blocked, 0o700);
+    },
+  );
+
+  test(
+    'it is repeated when files are gone while it is served, and browsers see a page that reloads itself',
+    building,
+    async () => {
+      const directory = join(folder, 'served');
+      const hash = hashWebAppSources();
+      await buildApps(join(installedBuilds, hash));
+      cpSync(join(installedBuilds, hash), join(directory, hash), { recursive: true });
+      const lines: string[] = [];
+      const log = createLog({ level: 'info', format: 'json', write: line => void lines.push(line) });
+      const web = createSelfBuildingApp(folder, log, [directory]);
+      await web.ensureBuilt();
+      await withApp(web.webApp, async ({ url }) => {
+        const read = (path: string) => fetch(url.dashboard + path, { headers: html });
+        assert.equal((await read('/apis')).status, 200);
+        const chunk = readdirSync(join(directory, hash, 'assets')).find(it => /^key-list-page.*\.js$/.test(it))!;
+        rmSync(join(directory, hash, 'assets', chunk));
+        assert.equal((await read(`/ui/assets/${chunk}`)).status, 404);
+        const notice = await read('/apis');
+        assert.equal(notice.status, 503);
+        assert.match(await notice.text(), /http-equiv="refresh".*is being built/s);
+        await eventually(async () => assert.equal((await read('/apis')).status, 200), building.timeout);
+        assert.equal((await read(`/ui/assets/${chunk}`)).status, 200);
+      });
+      const expected = ['web app build missing', 'web app is being built', 'web app built'];
+      const listMessages = () => lines.map(line => JSON.parse(line).msg);
+      await eventually(async () => assert.deepEqual(listMessages(), expected));
+    },
+  );
 
   test('it fails with the directories it tried where none can be written', async () => {
     const { status, stderr } = await build(join(import.meta.filename, 'builds'));

@@ -83,7 +83,7 @@ describe('cURL conversion', () => {
       '--insecure is not converted: certificates of upstreams are verified',
       '--cert is not converted: configure it in the API',
       'the content of files (-d @file) is not read',
-      '1 requests to https://b.example are left out: an API has one upstream, here https://a.example',
+      'left out, as an API has one upstream, here https://a.example: requests to https://b.example (1)',
     ]);
   });
 

@@ -77,7 +77,7 @@ function findMainOrigin(requests: readonly RecordedRequest[], warnings: Warnings
   for (const { origin } of requests) if (origin !== undefined) counts.set(origin, (counts.get(origin) ?? 0) + 1);
   const [main, ...others] = [...counts].sort(([, a], [, b]) => b - a);
   for (const [origin, count] of others)
-    warnings.add(`${count} requests to ${origin} are left out: an API has one upstream, here ${main![0]}`);
+    warnings.add(`left out, as an API has one upstream, here ${main![0]}: requests to ${origin} (${count})`);
   if (!main) warnings.add('no request has a host: set the upstream');
   return main?.[0];
 }

@@ -61,8 +61,8 @@ function sendBuildNotice(reply: FastifyReply): FastifyReply {
 /** Serves the files of the build: only names of its index, so that no path leads elsewhere. */
 export function addWebAppRoutes(app: FastifyInstance, webApp: WebApp): void {
   app.get<{ Params: { '*': string } }>(`${webAppAssetPath}*`, async (request, reply) => {
-    const built = await webApp.find();
     const name = request.params['*'];
+    const built = await webApp.find(name);
     if (!built || !Object.hasOwn(built.index.files, name)) return reply.callNotFound();
     const file = built.index.files[name]!;
     const coding = selectCoding(file, request.headers['accept-encoding']);

@@ -9,6 +9,7 @@ import {
   buildIndexFile,
   type ContentCoding,
   codingSuffix,
+  isCompleteBuild,
 } from '#operations/web-app/built-app.ts';
 import { webAppAssetPath } from '#operations/web-app/routes.ts';
 import { appNames, renderDocument } from './document.ts';
@@ -29,7 +30,7 @@ const types: Readonly<Record<string, string>> = {
 
 /** Builds every web app into a directory, which appears complete or not at all. */
 export async function buildApps(target: string): Promise<void> {
-  if (existsSync(join(target, buildIndexFile))) return;
+  if (await isCompleteBuild(target)) return;
   const draft = `${target}.draft-${process.pid}`;
   try {
     const { output } = (await build({
@@ -61,7 +62,7 @@ export async function buildApps(target: string): Promise<void> {
     })) as Rolldown.RolldownOutput;
     rmSync(join(draft, '.vite'), { recursive: true, force: true });
     writeIndex(draft, output);
-    publish(draft, target);
+    await publish(draft, target);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
@@ -95,8 +96,9 @@ function compress(folder: string, name: string): BuiltFile {
   return { type, encodings: ['br', 'gzip'] satisfies ContentCoding[] };
 }
 
-/** Another process may have built the same sources at the same time: its result is as good. */
-function publish(draft: string, target: string): void {
+/** Another process may have built the same sources at the same time: its result is as good, but not what is left of one. */
+async function publish(draft: string, target: string): Promise<void> {
+  if (existsSync(target) && !(await isCompleteBuild(target))) rmSync(target, { recursive: true, force: true });
   try {
     renameSync(draft, target);
   } catch (error) {

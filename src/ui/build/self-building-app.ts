@@ -3,7 +3,7 @@ import { hashWebAppSources, listBuildDirectories } from '#operations/web-app/loc
 import { createWebApp, type WebApp } from '#operations/web-app/web-app.ts';
 import { type RunningBuild, startBuild } from './start-build.ts';
 
-/** Web app of an installation, which builds itself where no build of its sources is there. */
+/** Web app of an installation, which builds itself where no build of its sources is there, or is no longer. */
 export interface SelfBuildingApp {
   readonly webApp: WebApp;
   /** Starts a build where one is missing; called when the listeners are open, which do not wait for it. */
@@ -20,13 +20,19 @@ export function createSelfBuildingApp(
   let isChecked = false;
   let isStopped = false;
   const isBuilding = () => !isChecked || build?.isRunning() === true;
-  const webApp = createWebApp({ directories, hashSources: hashWebAppSources, isBuilding });
+  // A build that began after the stop would keep the process alive.
+  const start = () => {
+    if (!isStopped) build = startBuild({ directories, log });
+  };
+  const onLost = () => {
+    log.warn({ directories }, 'web app build missing');
+    start();
+  };
+  const webApp = createWebApp({ directories, hashSources: hashWebAppSources, isBuilding, onLost });
   return {
     webApp,
     async ensureBuilt() {
-      const built = await webApp.find();
-      // A build that began after the stop would keep the process alive.
-      if (built === undefined && !isStopped) build = startBuild({ directories, log });
+      if ((await webApp.find()) === undefined) start();
       isChecked = true;
     },
     stop() {

@@ -1,3 +1,5 @@
+import { pluralize } from '../pluralize.ts';
+
 /** Texts of the analytics page. */
 export const analyticsTexts = {
   title: 'Analytics',
@@ -6,7 +8,8 @@ export const analyticsTexts = {
   errorRate: 'Error rate',
   latency: 'Mean latency',
   traffic: 'Traffic',
-  trafficSummary: (requests: string, errors: string) => `${requests} requests, ${errors} of them errors`,
+  trafficSummary: (requests: string, errors: string) =>
+    `${pluralize(requests, 'request')}, ${pluralize(errors, 'error')}`,
   percentiles: 'Latency percentiles',
   percentileSummary: 'Half, 95 and 99 of 100 requests were faster than these times',
   p50: 'p50',
@@ -37,7 +40,7 @@ export const analyticsTexts = {
   noErrors: 'No errors in this time.',
   emptyTitle: 'No requests in this time',
   emptyAbout: 'Choose a longer range, or call an API through the gateway.',
-  dropped: (count: string) => `${count} requests of this time were dropped before they were counted.`,
+  dropped: (count: string) => `Dropped before they were counted: ${pluralize(count, 'request')} of this time.`,
   topOnly: (count: number) => `The first ${count}; the CSV file has all.`,
   exportCsv: 'Export CSV',
   exportOf: (title: string) => `Export ${title} as CSV`,

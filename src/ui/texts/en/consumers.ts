@@ -1,3 +1,5 @@
+import { pluralize } from '../pluralize.ts';
+
 /** Texts of the consumers of an API. */
 export const consumerTexts = {
   list: 'Consumers',
@@ -13,6 +15,6 @@ export const consumerTexts = {
   emptyTitle: 'No consumers',
   emptyAbout: 'No policy, key, OAuth client or other API names this API.',
   shown: (shown: number, total: number) =>
-    shown === total ? (total === 1 ? '1 object' : `${total} objects`) : `${shown} of ${total} objects`,
+    shown === total ? pluralize(total, 'object') : `${shown} of ${pluralize(total, 'object')}`,
   keyCount: 'Keys that may call it',
 } as const;

@@ -1,3 +1,5 @@
+import { pluralize } from '../pluralize.ts';
+
 /** Texts of the endpoints of an API. */
 export const endpointTexts = {
   list: 'Endpoints',
@@ -37,7 +39,8 @@ export const endpointTexts = {
     upstream: 'The upstream answers.',
     response: 'The response passes as it is.',
   },
-  allowCloses: (count: number) => `Every path that is not allowed gets 403: ${count} other endpoints of the document.`,
+  allowCloses: (count: number) =>
+    `Every path that is not allowed gets 403: ${pluralize(count, 'other endpoint')} of the document.`,
   names: {
     trackEndpoint: 'Track',
     doNotTrackEndpoint: 'Do not record',

@@ -1,3 +1,5 @@
+import { pluralize } from '../pluralize.ts';
+
 /** Texts of pages about keys. */
 export const keyTexts = {
   title: 'Keys',
@@ -72,7 +74,7 @@ export const keyTexts = {
   accessTitle: 'APIs',
   accessAbout: (count: number) => (count === 1 ? 'The key may call 1 API.' : `The key may call ${count} APIs.`),
   noAccess: 'The key may call no API.',
-  moreApis: (count: number) => `and ${count} more APIs: see Raw`,
+  moreApis: (count: number) => `and ${pluralize(count, 'more API')}: see Raw`,
   limit: 'Limit',
   value: 'Effective value',
   source: 'From',
@@ -90,7 +92,7 @@ export const keyTexts = {
     allowedUrls: 'Allowed paths',
     access: 'Access',
   },
-  retries: (tries: string, span: string) => `${tries} tries, every ${span}`,
+  retries: (tries: string, span: string) => `${pluralize(tries, 'try', 'tries')}, every ${span}`,
   atOnce: 'refused at once',
   smoothingOn: 'on',
   smoothingOff: 'off',

@@ -1,3 +1,5 @@
+import { pluralize } from '../pluralize.ts';
+
 /** Texts of the logs and of ranges of time. */
 export const logTexts = {
   title: 'Logs',
@@ -42,8 +44,9 @@ export const logTexts = {
   waiting: 'Waiting for requests',
   waitingAbout: 'Requests that match the filters appear here as soon as they are stored.',
   held: (count: string) => `${count} new while paused`,
-  skipped: (count: string) => `At least ${count} requests were left out: more arrived than the live tail sends.`,
-  newestOnly: (count: string) => `The newest ${count} requests are shown.`,
+  skipped: (count: string) =>
+    `More arrived than the live tail sends: at least ${pluralize(count, 'request')} left out.`,
+  newestOnly: (count: string) => `The newest requests are shown, at most ${count}.`,
   emptyTitle: 'No requests in this time',
   emptyAbout: 'Requests through the gateway appear here, unless their API does not record them.',
   noKey: 'no key',
@@ -68,7 +71,8 @@ export const logTexts = {
     sizes: 'Body sizes',
     tags: 'Tags',
   },
-  sizes: (request: string, response: string) => `request ${request} bytes, response ${response} bytes`,
+  sizes: (request: string, response: string) =>
+    `request ${pluralize(request, 'byte')}, response ${pluralize(response, 'byte')}`,
   duration: 'Duration',
   gatewayPart: (time: string) => `Gateway ${time}`,
   upstreamPart: (time: string) => `Upstream ${time}`,

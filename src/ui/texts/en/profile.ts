@@ -1,3 +1,5 @@
+import { pluralize } from '../pluralize.ts';
+
 /** Texts of the own profile, and of parts that it shares with the page of a user. */
 export const profileTexts = {
   title: 'Profile',
@@ -26,7 +28,7 @@ export const profileTexts = {
   passwordChanged: 'Password changed. Other sessions are signed out.',
   factor: 'Authenticator app',
   factorOff: 'Sign-ins require only the password.',
-  factorOn: (codes: number) => `Sign-ins require a code. ${codes} recovery codes are left.`,
+  factorOn: (codes: number) => `Sign-ins require a code. ${pluralize(codes, 'recovery code')} left.`,
   enable: 'Set up authenticator app',
   disable: 'Remove authenticator app',
   disableTitle: 'Remove the authenticator app',

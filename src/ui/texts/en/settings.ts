@@ -1,3 +1,5 @@
+import { pluralize } from '../pluralize.ts';
+
 /** Texts of the settings of an organisation. */
 export const settingsTexts = {
   title: 'Settings',
@@ -6,10 +8,10 @@ export const settingsTexts = {
   id: 'Id',
   signIn: 'Sign-in',
   passwordRules: 'Rules of passwords',
-  minLength: (count: string) => `At least ${count} characters`,
+  minLength: (count: string) => `At least ${pluralize(count, 'character')}`,
   multiCase: 'Small and capital letters',
-  minNumeric: (count: string) => `At least ${count} digits`,
-  minSpecial: (count: string) => `At least ${count} special characters`,
+  minNumeric: (count: string) => `At least ${pluralize(count, 'digit')}`,
+  minSpecial: (count: string) => `At least ${pluralize(count, 'special character')}`,
   disableSequential: 'No sequences such as 123 or abc',
   history: (count: string) => `Not one of the last ${count}`,
   resetByMail: 'Reset by mail',

@@ -1,3 +1,5 @@
+import { pluralize } from '../pluralize.ts';
+
 /** Texts of the page about the state of the installation. */
 export const systemTexts = {
   title: 'System status',
@@ -23,7 +25,7 @@ export const systemTexts = {
   lost: 'Lost',
   noTraffic: 'Without traffic',
   threadsOf: (running: number, all: number) => `${running} of ${all}`,
-  restarts: (count: string) => `${count} restarts`,
+  restarts: (count: string) => pluralize(count, 'restart'),
   requestsTitle: 'Mean of the last minute',
   delayTitle: 'Longest time in the last minute for which a thread did not run its event loop',
   clockTitle: 'Difference from the clock of the database',
@@ -57,7 +59,7 @@ export const systemTexts = {
   diagnostics: 'Copy diagnostics',
   diagnosticsCopied: 'Diagnostics copied: processes, versions and notices, without secrets',
   history: 'APIs by day',
-  historySummary: (count: string) => `${count} APIs in the organisation today`,
+  historySummary: (count: string) => `${pluralize(count, 'API')} in the organisation today`,
   allApis: 'All APIs',
   active: 'Active APIs',
 } as const;

@@ -1,3 +1,5 @@
+import { pluralize } from '../../pluralize.ts';
+
 /** Texts of attributes, configuration and the overview. */
 export const attributeTexts = {
   title: 'Attributes',
@@ -85,10 +87,10 @@ export const overviewTexts = {
   requestsMade: 'Access requests',
   signUps: 'Sign-ups',
   demandSummary: (requests: string, signUps: string) =>
-    `${requests} access requests and ${signUps} sign-ups in the last 30 days`,
+    `${pluralize(requests, 'access request')} and ${pluralize(signUps, 'sign-up')} in the last 30 days`,
   calls: 'Calls of apps',
   errors: 'Errors',
-  callsSummary: (calls: string) => `${calls} calls with keys of apps in the last 30 days`,
+  callsSummary: (calls: string) => `${pluralize(calls, 'call')} with keys of apps in the last 30 days`,
   newest: 'Newest requests',
   nothing: 'No request waits.',
 } as const;
