@@ -1,5 +1,5 @@
+import { createAgentNames } from '#base/agent-name.ts';
 import type { LatencyRow, UsageRow, UsageTagRow } from '#storage/analytics-tables.ts';
-import { createAgentNames } from './agent-name.ts';
 import type { CallRecord } from './batch.ts';
 import { createCallGroups } from './call-groups.ts';
 import { findLatencyBucket } from './latency-histogram.ts';

@@ -105,6 +105,18 @@ describe('Key pages', () => {
     assert.deepEqual([body.data.tags, body.data.quota_remaining], [['one', 'two'], 10]);
   });
 
+  test('the list and the effective view name APIs whose names the key does not have', async () => {
+    const key = await createKey({
+      alias: 'Nameless',
+      access_rights: { orders: { api_id: 'orders', versions: ['Default'] } },
+    });
+    const page = await dashboard.openAs(admin, '/keys?q=nameless');
+    const row = page.getByRole('row', { name: /Nameless/ });
+    await row.getByText('Orders', { exact: true }).waitFor();
+    await page.goto(`${dashboard.app().url.dashboard}/keys/${key.key_hash}`);
+    await page.locator('summary').getByText('Orders', { exact: true }).waitFor();
+  });
+
   test('chosen keys are deleted together after a tick, and are refused', async () => {
     const keys = await Promise.all(['Bulk a', 'Bulk b'].map(alias => createKey({ alias, access_rights: rights })));
     const page = await dashboard.openAs(admin, '/keys?q=bulk');

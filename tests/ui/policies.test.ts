@@ -23,10 +23,15 @@ describe('Policy pages', () => {
 
   test('missing API, name and expiry mark their tabs, and a complete policy is stored as it was entered', async () => {
     const page = await dashboard.openAs(admin, '/policies/new');
+    const name = page.getByRole('textbox', { name: 'Name (required)' });
+    await name.waitFor();
+    assert.equal(await page.getByText('Unsaved changes').count(), 0, 'nothing was typed');
     await page.getByRole('button', { name: 'Create policy' }).click();
-    await page.getByRole('link', { name: 'Access 1' }).waitFor();
-    await page.getByRole('link', { name: 'Details 2' }).waitFor();
+    await page.getByRole('link', { name: 'Access 2' }).waitFor();
+    await page.getByRole('link', { name: 'Details 1' }).waitFor();
     await assertAccessible(page, 'faults of a policy');
+    await name.fill('<i>Gold</i>');
+    await page.getByText('Unsaved changes').waitFor();
     await page.getByLabel('Orders').check();
     assert.equal(await page.getByLabel('Billing').isDisabled(), true, 'another kind of authentication');
     assert.equal(await page.getByLabel('Weather').isDisabled(), true, 'an open API');
@@ -36,8 +41,7 @@ describe('Policy pages', () => {
     await page.getByLabel('Requests', { exact: true }).fill('7');
     await page.getByLabel('Set a quota').check();
     await page.getByLabel('Requests in a period').fill('900');
-    await page.getByRole('link', { name: 'Details 2' }).click();
-    await page.getByLabel('Name').fill('<i>Gold</i>');
+    await page.getByRole('link', { name: 'Details 1' }).click();
     await page.getByLabel('New keys expire').selectOption({ label: 'Never' });
     await page.getByRole('button', { name: 'Create policy' }).click();
     await page.getByText('Policy <i>Gold</i> saved').waitFor();

@@ -24,16 +24,34 @@ describe('User pages', () => {
     await page.getByRole('link', { name: 'New user' }).click();
     await fillUser(page, 'lovelace@example.org', /^Reader/);
     await page.getByRole('button', { name: 'Create user' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Password link for lovelace@example.org' });
+    const dialog = page.getByRole('dialog', { name: 'Invitation of lovelace@example.org' });
+    await dialog.getByText('Send this link to the person').waitFor();
     const link = await dialog.getByText('/login/reset').textContent();
     const { pathname, search } = new URL(link!);
     assert.equal((await fetch(dashboard.app().url.dashboard + pathname + search)).status, 200);
     await assertAccessible(page, 'link of a new user');
-    await dialog.getByRole('button', { name: 'I have kept the link' }).click();
+    await dialog.getByRole('button', { name: 'I have copied the link' }).click();
     await page.getByRole('cell', { name: 'lovelace@example.org' }).waitFor();
     assert.equal(await page.getByText(link!).count(), 0);
     const { user_permissions, active } = await findUser('lovelace@example.org');
     assert.deepEqual([user_permissions.apis, user_permissions.IsAdmin, active], ['read', undefined, true]);
+    await page.getByRole('cell', { name: 'Reader', exact: true }).waitFor();
+  });
+
+  test('the page of a user shows the role, and another role changes the permissions', async () => {
+    const admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
+    const role = { apis: 'write', keys: 'write', policies: 'write', analytics: 'read', log: 'read' };
+    const editor = await dashboard.addPerson({ user_permissions: role });
+    const page = await dashboard.openAs(admin, `/users/${editor.id}`);
+    const choice = page.getByLabel('Role');
+    await choice.getByText('Editor: changes APIs').waitFor({ state: 'attached' });
+    assert.equal(await choice.inputValue(), 'editor');
+    await choice.selectOption('reader');
+    await page.getByRole('button', { name: 'Save user' }).click();
+    await page.getByText(`User ${editor.username} saved`).waitFor();
+    assert.equal((await findUser(editor.username)).user_permissions.apis, 'read');
+    await page.getByRole('radio', { name: 'Certificates: Read' }).check();
+    assert.equal(await choice.inputValue(), '', 'permissions of their own');
   });
 
   test('a search finds users of all pages, without the address of a person in a URL', async () => {
@@ -86,6 +104,7 @@ describe('User pages', () => {
       await page.getByRole('alert').getByText(fault).waitFor();
     };
     await attempt(taken.username, 'Correct horse 71 battery', /exist|taken|in use/i);
+    await attempt(`${'a'.repeat(250)}@example.org`, 'Correct horse 71 battery', /^E-mail address: /);
     await attempt('short@example.org', 'short', /character|short/i);
     await assertAccessible(page, 'faults of a user');
     const navigation = page.getByRole('navigation', { name: 'Main navigation' });

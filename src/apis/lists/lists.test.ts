@@ -178,6 +178,20 @@ const declareLists = (app: () => TestApp) => {
     assert.equal((await ask('GET', '/api/apis?state=broken')).status, 400);
   });
 
+  test('api_ids restricts the list to these APIs of the organisation, and combines with owned', async () => {
+    const { ask, add } = await owner();
+    const [one, two] = [await add('One'), await add('Two')];
+    await add('Three');
+    const foreign = await (await owner()).add('Foreign');
+    assert.deepEqual(names(await ask('GET', `/api/apis?sort=name&api_ids=${one},${two},${foreign},unknown`)), [
+      'One',
+      'Two',
+    ]);
+    const { body: session } = await ask('GET', '/api/session');
+    await ask('PUT', `/api/apis/${two}/access`, { userIds: [session.user.id], userGroupIds: [] });
+    assert.deepEqual(names(await ask('GET', `/api/apis?owned=1&api_ids=${one},${two}`)), ['Two']);
+  });
+
   test('versions are left out on request, and listed again when their base is deleted', async () => {
     const { ask, add } = await owner();
     const base = await add('Base');

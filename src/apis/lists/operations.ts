@@ -22,6 +22,11 @@ const words = z
   .string()
   .max(2000)
   .transform(text => [...new Set(text.split(',').map(word => word.trim()))].filter(Boolean));
+const maxIdsLength = 20_000;
+const idWords = z
+  .string()
+  .max(maxIdsLength)
+  .transform(text => [...new Set(text.split(',').map(id => id.trim()))].filter(Boolean));
 const apiTypes = z.enum(['tcp', 'rest', 'graphql', 'udg', 'subgraph', 'supergraph', 'internal']);
 const typeWords = words.pipe(z.array(apiTypes));
 
@@ -39,6 +44,7 @@ const listQuery = z.object({
   api_type: typeWords.optional().describe('Restricts the list to any of these API types'),
   state: z.enum(['active', 'inactive']).optional().describe('Restricts the list to active or inactive APIs'),
   format: z.enum(['classic', 'oas', 'streams']).optional().describe('Restricts the list to one format of definition'),
+  api_ids: idWords.optional().describe('Restricts the list to these public ids, comma-separated'),
   owned: queryFlag.default(false).describe('1 restricts the list to APIs that the caller owns, by name or by group'),
   base_apis: z.string().optional().describe('Any value omits APIs that are versions of others'),
   compressed: z.string().optional().describe('1 returns fewer members of each API'),
@@ -55,8 +61,9 @@ export const listApis = operation({
   returns: apiPage,
   async handle({ actor, query }, { apis, settings, ownership }: ListServices) {
     const { apiIds: hidden } = await ownership.findHidden(actor);
-    const only = query.owned ? { only: await ownership.findOwned(actor) } : {};
-    const filter = { ...buildListFilter(query), ...only, hidden };
+    const owned = query.owned ? await ownership.findOwned(actor) : undefined;
+    const only = intersect(query.api_ids, owned);
+    const filter = { ...buildListFilter(query), ...(only && { only }), hidden };
     const page = toPageRequest(query.p, settings['management.page_size']);
     const { items, pages } = await apis.page(actor.orgId, filter, query.sort, page);
     return {
@@ -65,6 +72,10 @@ export const listApis = operation({
     };
   },
 });
+
+/** Ids of both lists; an absent list has all. */
+const intersect = (one: readonly string[] | undefined, other: readonly string[] | undefined) =>
+  one && other ? one.filter(id => other.includes(id)) : (one ?? other);
 
 const buildListFilter = (query: ListQuery): ApiFilter => ({
   exceptKind: 'mcp',

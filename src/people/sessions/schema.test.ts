@@ -35,6 +35,7 @@ describe('Schema of sign-ins', () => {
       expires_at: '1970-01-01T00:00:02Z',
       address: '127.0.0.1',
       user_agent: 'x',
+      client: 'x',
       current: true,
     });
     assert.deepEqual([toSession(session, 't').current, toSession(session).current], [false, false]);

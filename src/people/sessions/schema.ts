@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { describeAgent } from '#base/agent-name.ts';
 import { formatIsoTime } from '#base/clock.ts';
 import { User } from '../users/schema.ts';
 import type { StoredSession } from './store.ts';
@@ -27,6 +28,7 @@ export const BrowserSession = z.object({
   expires_at: z.string().describe('End of the session, however much it is used'),
   address: z.string().describe('Client address of the sign-in'),
   user_agent: z.string(),
+  client: z.string().describe('Browser and system of the user agent; empty for none'),
   current: z.boolean().describe('The session of this request'),
 });
 export type BrowserSession = z.output<typeof BrowserSession>;
@@ -50,5 +52,6 @@ export const toSession = (session: StoredSession, currentId?: string): BrowserSe
   expires_at: formatIsoTime(session.expiresAtMs),
   address: session.address,
   user_agent: session.userAgent,
+  client: describeAgent(session.userAgent),
   current: session.id === currentId,
 });

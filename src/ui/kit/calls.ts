@@ -1,5 +1,6 @@
 import type { CallArguments, CallResult, Routes } from '#operations/client.ts';
 import type { catalogue } from '../../catalogue.ts';
+import { sharedTexts } from '../texts/shared-texts.ts';
 
 /** Calls of operations by route. Names and shapes come from the declarations of the server, as types. */
 export type Operations = Routes<typeof catalogue>;
@@ -36,10 +37,17 @@ export class CallError extends Error {
   }
 }
 
+/** Faults of members with the label of their field in place of the member: `email_address: …`. */
+export function nameFields(message: string): string {
+  const { fieldNames } = sharedTexts.kit;
+  const toLabel = (name: string) => (Object.hasOwn(fieldNames, name) ? fieldNames[name] : name);
+  return message.replaceAll(/(^|; )([a-z_]+)(?=: )/g, (_all, start: string, name: string) => start + toLabel(name));
+}
+
 /** Message of an error of the dashboard, the gateway or the portal, which has a list of them. */
 function readMessage({ Message, message, errors }: Readonly<Record<string, unknown>>): string | undefined {
   const found = Message ?? message ?? (Array.isArray(errors) ? errors.join('; ') : undefined);
-  return found === undefined ? undefined : String(found);
+  return found === undefined ? undefined : nameFields(String(found));
 }
 
 export interface CallOptions {

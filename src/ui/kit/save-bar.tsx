@@ -5,6 +5,8 @@ import { classNames } from './class-names.ts';
 
 export interface SaveBarProps {
   readonly isDirty: boolean;
+  /** Form of a new object: it can be sent without a change, and has no stored state to return to. */
+  readonly isNew?: boolean;
   readonly isBusy: boolean;
   /** Verb and object. */
   readonly action: string;
@@ -16,7 +18,7 @@ export interface SaveBarProps {
 }
 
 /** Bar at the end of a form: whether something changed, and what to do with it. Changes keep it in sight. */
-export const SaveBar = ({ isDirty, isBusy, action, onDiscard, onSave, children }: SaveBarProps) => (
+export const SaveBar = ({ isDirty, isNew = false, isBusy, action, onDiscard, onSave, children }: SaveBarProps) => (
   <div
     className={classNames(
       'flex flex-wrap items-center gap-2 rounded-card border border-line bg-raised px-3 py-2',
@@ -24,7 +26,7 @@ export const SaveBar = ({ isDirty, isBusy, action, onDiscard, onSave, children }
     )}
   >
     <span role="status" className="mr-auto text-dim">
-      {isDirty ? sharedTexts.kit.unsaved : sharedTexts.kit.unchanged}
+      {isDirty ? sharedTexts.kit.unsaved : isNew ? '' : sharedTexts.kit.unchanged}
     </span>
     <Button disabled={!isDirty || isBusy} onClick={onDiscard}>
       {sharedTexts.kit.discard}
@@ -32,7 +34,7 @@ export const SaveBar = ({ isDirty, isBusy, action, onDiscard, onSave, children }
     {children}
     <Button
       kind="primary"
-      disabled={!isDirty}
+      disabled={!isDirty && !isNew}
       isBusy={isBusy}
       {...(onSave ? { onClick: onSave } : { type: 'submit' as const })}
     >

@@ -18,7 +18,7 @@ interface Toast {
 
 export interface Toasts {
   showSuccess(text: string, action?: ToastAction): void;
-  /** Stays until it is closed. */
+  /** Stays until it is closed, or another action succeeds. */
   showError(text: string): void;
 }
 
@@ -41,7 +41,11 @@ export function ToastProvider({ seconds, children }: { seconds: number; children
     const add = (toast: Omit<Toast, 'id'>) =>
       setList(before => [...before, { ...toast, id: nextId++ }].slice(-maxToasts));
     return {
-      showSuccess: (text, action) => add({ kind: 'success', text, action }),
+      // An error of an earlier attempt is over once an action succeeds.
+      showSuccess: (text, action) => {
+        setList(before => before.filter(({ kind }) => kind !== 'error'));
+        add({ kind: 'success', text, action });
+      },
       showError: text => add({ kind: 'error', text }),
     };
   }, []);

@@ -26,7 +26,12 @@ const NameBadges = ({ names }: { names: readonly string[] }) =>
     </span>
   );
 
-export const createKeyColumns = (nameOfPolicy: (id: string) => string): readonly Column<KeyFacts>[] => [
+export interface KeyNames {
+  nameOfPolicy(id: string): string;
+  nameOfApi(id: string): string;
+}
+
+export const createKeyColumns = ({ nameOfPolicy, nameOfApi }: KeyNames): readonly Column<KeyFacts>[] => [
   {
     id: 'alias',
     title: own.columns.alias,
@@ -43,7 +48,11 @@ export const createKeyColumns = (nameOfPolicy: (id: string) => string): readonly
     title: own.columns.policies,
     cell: ({ policies }) => <NameBadges names={policies.map(nameOfPolicy)} />,
   },
-  { id: 'apis', title: own.columns.apis, cell: ({ apis }) => <NameBadges names={apis} /> },
+  {
+    id: 'apis',
+    title: own.columns.apis,
+    cell: ({ apis }) => <NameBadges names={apis.map(({ id, name }) => name || nameOfApi(id))} />,
+  },
   {
     id: 'limits',
     title: own.columns.limits,

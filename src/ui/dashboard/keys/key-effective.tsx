@@ -11,6 +11,7 @@ import { Meter } from '../../kit/meter.tsx';
 import { ErrorText, Skeleton } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
+import { useApiNames } from '../pickers/api-picker.tsx';
 import { usePermission } from '../session/session.ts';
 import { EffectiveTable, type NameOfPolicy, SourceBadges } from './effective-table.tsx';
 import { type EffectiveApi, listEffectiveApis, listLimitRows, toValueMap } from './effective-values.ts';
@@ -114,29 +115,32 @@ interface AccessProps {
   readonly nameOfPolicy: NameOfPolicy;
 }
 
-const Access = ({ apis, data, nameOfPolicy }: AccessProps) => (
-  <Card title={own.accessTitle}>
-    <p className="text-dim">{apis.length === 0 ? own.noAccess : own.accessAbout(apis.length)}</p>
-    {apis.slice(0, maxApis).map(api => (
-      <Disclosure
-        key={api.id}
-        className="border-t border-line py-2 first-of-type:mt-3"
-        summary={
-          <>
-            <span className="font-medium">{data.access_rights?.[api.id]?.api_name || api.id}</span>
-            <SourceBadges sources={api.sources} nameOfPolicy={nameOfPolicy} isLinked={false} />
-            {api.versions.length > 0 && <Badge>{api.versions.join(', ')}</Badge>}
-          </>
-        }
-      >
-        <div className="flex flex-col gap-3 pt-3 pl-6">
-          <FactList rows={[[own.names.allowedUrls, api.paths.join('; ') || own.everyPath]]} />
-          {api.limits.length > 0 && (
-            <EffectiveTable label={`${own.limitsTitle}: ${api.id}`} rows={api.limits} nameOfPolicy={nameOfPolicy} />
-          )}
-        </div>
-      </Disclosure>
-    ))}
-    {apis.length > maxApis && <p className="text-dim">{own.moreApis(apis.length - maxApis)}</p>}
-  </Card>
-);
+function Access({ apis, data, nameOfPolicy }: AccessProps) {
+  const nameOfApi = useApiNames(apis.map(({ id }) => id));
+  return (
+    <Card title={own.accessTitle}>
+      <p className="text-dim">{apis.length === 0 ? own.noAccess : own.accessAbout(apis.length)}</p>
+      {apis.slice(0, maxApis).map(api => (
+        <Disclosure
+          key={api.id}
+          className="border-t border-line py-2 first-of-type:mt-3"
+          summary={
+            <>
+              <span className="font-medium">{data.access_rights?.[api.id]?.api_name || nameOfApi(api.id)}</span>
+              <SourceBadges sources={api.sources} nameOfPolicy={nameOfPolicy} isLinked={false} />
+              {api.versions.length > 0 && <Badge>{api.versions.join(', ')}</Badge>}
+            </>
+          }
+        >
+          <div className="flex flex-col gap-3 pt-3 pl-6">
+            <FactList rows={[[own.names.allowedUrls, api.paths.join('; ') || own.everyPath]]} />
+            {api.limits.length > 0 && (
+              <EffectiveTable label={`${own.limitsTitle}: ${api.id}`} rows={api.limits} nameOfPolicy={nameOfPolicy} />
+            )}
+          </div>
+        </Disclosure>
+      ))}
+      {apis.length > maxApis && <p className="text-dim">{own.moreApis(apis.length - maxApis)}</p>}
+    </Card>
+  );
+}

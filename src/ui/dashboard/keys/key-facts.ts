@@ -1,6 +1,12 @@
 import { nowMs } from '../../kit/browser-clock.ts';
 import type { ResultOf } from '../../kit/calls.ts';
 
+export interface KeyApi {
+  readonly id: string;
+  /** As stored with the key; may be empty. */
+  readonly name: string;
+}
+
 /** Facts of a key for lists and pages. */
 export interface KeyFacts {
   /** Id that operations accept. */
@@ -8,7 +14,8 @@ export interface KeyFacts {
   readonly hash: string;
   readonly alias: string;
   readonly policies: readonly string[];
-  readonly apis: readonly string[];
+  /** APIs of its own rights. */
+  readonly apis: readonly KeyApi[];
   readonly rate: number;
   readonly per: number;
   readonly quotaMax: number;
@@ -30,7 +37,7 @@ export function toKeyFacts({ data, key_id: id, key_hash }: KeyEnvelopeItem): Key
     hash: key_hash,
     alias: data.alias ?? '',
     policies: data.apply_policies ?? [],
-    apis: rights.map(([apiId, right]) => right?.api_name || apiId),
+    apis: rights.map(([apiId, right]) => ({ id: apiId, name: right?.api_name ?? '' })),
     rate: data.rate ?? 0,
     per: data.per ?? 0,
     quotaMax: data.quota_max ?? 0,

@@ -13,6 +13,7 @@ import { Notice, QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { useListView } from '../list-view.tsx';
 import { ApiSelect } from '../monitor/api-select.tsx';
+import { useApiNames } from '../pickers/api-picker.tsx';
 import { usePolicyNames } from '../pickers/policy-picker.tsx';
 import { usePermission } from '../session/session.ts';
 import { DeleteKeyDialog, DeleteKeysDialog } from './delete-key-dialog.tsx';
@@ -57,7 +58,8 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
   const rows = useMemo(() => (keys ?? []).map(toKeyFacts), [keys]);
   const nameOfPolicy = usePolicyNames(rows.flatMap(({ policies }) => policies));
   const deletion = useKeyDeletion();
-  const view = useListView('keys', createKeyColumns(nameOfPolicy));
+  const nameOfApi = useApiNames(rows.flatMap(({ apis }) => apis.flatMap(({ id, name }) => (name ? [] : [id]))));
+  const view = useListView('keys', createKeyColumns({ nameOfPolicy, nameOfApi }));
   if (!list.data) return <QueryState query={list} />;
   const isFiltered = q !== '' || Object.keys(filters).length > 0;
   if (rows.length === 0 && !isFiltered && p === 1) return <EmptyKeys canWrite={canWrite} />;

@@ -13,7 +13,9 @@ import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
+import type { KeyNames } from '../keys/key-columns.tsx';
 import { ApiSelect } from '../monitor/api-select.tsx';
+import { useApiNames } from '../pickers/api-picker.tsx';
 import { usePolicyNames } from '../pickers/policy-picker.tsx';
 import { usePermission } from '../session/session.ts';
 import { type ClientItem, nameClient, splitRedirects } from './client-facts.ts';
@@ -22,7 +24,7 @@ import { DeleteClientDialog } from './delete-client-dialog.tsx';
 const own = texts.oauthClients;
 type ListQuery = NonNullable<ArgumentsOf<'GET /api/oauth/clients'>['query']>;
 
-const createColumns = (nameOfPolicy: (id: string) => string): readonly Column<ClientItem>[] => [
+const createColumns = ({ nameOfPolicy, nameOfApi }: KeyNames): readonly Column<ClientItem>[] => [
   {
     id: 'name',
     title: own.columns.name,
@@ -37,7 +39,7 @@ const createColumns = (nameOfPolicy: (id: string) => string): readonly Column<Cl
     ),
   },
   { id: 'id', title: own.columns.id, cell: ({ client_id }) => <IdText id={client_id} /> },
-  { id: 'api', title: own.columns.api, cell: ({ api_id }) => <span className="break-all">{api_id}</span> },
+  { id: 'api', title: own.columns.api, cell: ({ api_id }) => <span className="break-all">{nameOfApi(api_id)}</span> },
   { id: 'policy', title: own.columns.policy, cell: ({ policy_id }) => (policy_id ? nameOfPolicy(policy_id) : '–') },
   {
     id: 'redirects',
@@ -74,6 +76,7 @@ function ClientList({ canWrite }: { canWrite: boolean }) {
   const list = useOperation('GET /api/oauth/clients', { query }, { keepPrevious: true });
   const rows = list.data?.value.apps ?? [];
   const nameOfPolicy = usePolicyNames(rows.map(({ policy_id }) => policy_id).filter(Boolean));
+  const nameOfApi = useApiNames(rows.map(({ api_id }) => api_id));
   if (!list.data) return <QueryState query={list} />;
   if (rows.length === 0 && q === '' && Object.keys(filters).length === 0 && p === 1)
     return <EmptyClients canWrite={canWrite} />;
@@ -94,7 +97,7 @@ function ClientList({ canWrite }: { canWrite: boolean }) {
       <DataTable
         label={own.list}
         rows={rows}
-        columns={createColumns(nameOfPolicy)}
+        columns={createColumns({ nameOfPolicy, nameOfApi })}
         idOf={({ api_id, client_id }) => `${api_id} ${client_id}`}
         nameOf={client => nameClient(client)}
         page={p}

@@ -12,6 +12,7 @@ import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
+import { useApiNames } from '../pickers/api-picker.tsx';
 import { usePolicyNames } from '../pickers/policy-picker.tsx';
 import { usePermission } from '../session/session.ts';
 import { type ClientItem, nameClient, splitRedirects } from './client-facts.ts';
@@ -28,6 +29,7 @@ export function ClientPage() {
   const query = useOperation('GET /api/oauth/clients', { query: { q: clientId, api_id: apiId, p: -1 } });
   const client = query.data?.value.apps.find(it => it.client_id === clientId);
   const nameOfPolicy = usePolicyNames(client?.policy_id ? [client.policy_id] : []);
+  const nameOfApi = useApiNames([apiId]);
   if (!query.data) return <QueryState query={query} />;
   if (!client) return <Notice icon={AppWindow} title={own.missing} />;
   return (
@@ -38,7 +40,7 @@ export function ClientPage() {
             rows={[
               [own.columns.id, <IdText key="id" id={client.client_id} maxChars={40} />],
               [own.description, client.description || '–'],
-              [own.columns.api, client.api_id],
+              [own.columns.api, nameOfApi(client.api_id)],
               [own.columns.policy, client.policy_id ? nameOfPolicy(client.policy_id) : '–'],
               [
                 own.columns.redirects,

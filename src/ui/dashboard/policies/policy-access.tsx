@@ -10,24 +10,16 @@ import type { ApiOutline } from '../apis/api-outline.ts';
 import { LimitFields } from '../limits/limit-fields.tsx';
 import { describeRate } from '../limits/limit-text.ts';
 import { ApiPicker } from '../pickers/api-picker.tsx';
-import { type PolicyData, type PolicyRight, scopeOf } from './policy-draft.ts';
+import { type PolicyPartProps, type PolicyRight, scopeOf } from './policy-draft.ts';
+import { PolicyName } from './policy-name.tsx';
 
 const own = texts.policies;
-
-export interface PolicyPartProps {
-  readonly value: PolicyData;
-  change(some: Partial<PolicyData>): void;
-  readonly isDisabled: boolean;
-  /** Text of a fault by field. */
-  faultOf(field: string): string | undefined;
-  /** A field with text that is no JSON. */
-  onFault(name: string, fault: string | undefined): void;
-}
 
 const newRight = ({ id, name }: PickItem): PolicyRight => ({ api_id: id, api_name: name, versions: ['Default'] });
 
 /** APIs that keys of the policy may call, and what is allowed on each. */
-export function PolicyAccess({ value, change, isDisabled, faultOf, onFault }: PolicyPartProps) {
+export function PolicyAccess(props: PolicyPartProps) {
+  const { value, change, isDisabled, hasName, faultOf, onFault } = props;
   const rights = value.access_rights ?? {};
   const chosen = Object.entries(rights).map(([id, right]) => ({ id, name: right?.api_name || id }));
   const choose = (items: readonly PickItem[]) =>
@@ -42,6 +34,11 @@ export function PolicyAccess({ value, change, isDisabled, faultOf, onFault }: Po
   return (
     <div className="flex flex-col gap-4">
       <ErrorText error={fault ? new Error(fault) : null} />
+      {hasName && (
+        <Card>
+          <PolicyName {...props} />
+        </Card>
+      )}
       <Card title={own.chooseApis}>
         <ApiPicker
           title={own.chooseApisAbout}

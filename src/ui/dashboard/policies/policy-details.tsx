@@ -1,30 +1,25 @@
 import { Card } from '../../kit/card.tsx';
-import { SelectField, TextField } from '../../kit/field.tsx';
+import { SelectField } from '../../kit/field.tsx';
 import { formatSeconds } from '../../kit/format.ts';
 import { JsonField } from '../../kit/json-field.tsx';
 import { LinesField } from '../../kit/lines-field.tsx';
 import { texts } from '../../texts/texts.ts';
-import type { PolicyPartProps } from './policy-access.tsx';
-import type { PolicyData } from './policy-draft.ts';
+import type { PolicyData, PolicyPartProps } from './policy-draft.ts';
+import { PolicyName } from './policy-name.tsx';
 
 const own = texts.policies;
 const day = 86_400;
 const lifetimes = [day, 7 * day, 30 * day, 90 * day, 365 * day];
 type State = NonNullable<PolicyData['state']>;
 
-/** Name, state, and what a new key gets besides its rights. */
-export function PolicyDetails({ value, change, isDisabled, faultOf, onFault }: PolicyPartProps) {
+/** State, what a new key gets besides its rights, and the name of a stored policy. */
+export function PolicyDetails(props: PolicyPartProps) {
+  const { value, change, isDisabled, hasName, faultOf, onFault } = props;
   const { state = 'active' } = value;
   return (
     <Card title={own.details}>
       <fieldset disabled={isDisabled} className="flex flex-col gap-4">
-        <TextField
-          label={own.name}
-          required
-          error={faultOf('name')}
-          value={value.name ?? ''}
-          onChange={event => change({ name: event.target.value })}
-        />
+        {hasName && <PolicyName {...props} />}
         <SelectField
           label={own.state}
           help={own.stateHelp[state]}

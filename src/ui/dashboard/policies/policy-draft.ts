@@ -31,12 +31,31 @@ export interface PolicyFormFault {
   readonly text: string;
 }
 
+/** Part of the form on one tab. */
+export interface PolicyPartProps {
+  readonly value: PolicyData;
+  change(some: Partial<PolicyData>): void;
+  readonly isDisabled: boolean;
+  /** This tab has the field of the name. */
+  readonly hasName: boolean;
+  /** Text of a fault by field. */
+  faultOf(field: string): string | undefined;
+  /** A field with text that is no JSON. */
+  onFault(name: string, fault: string | undefined): void;
+}
+
+/** A new policy begins with its name; later it is one of the details. */
+export const nameTab = (isNew: boolean): PolicyFormFault['tab'] => (isNew ? 'access' : 'details');
+
 /** Faults that the page finds before the server does, each with its tab. */
-export function findFaults({ name = '', access_rights, key_expires_in }: PolicyData): readonly PolicyFormFault[] {
+export function findFaults(
+  { name = '', access_rights, key_expires_in }: PolicyData,
+  isNew: boolean,
+): readonly PolicyFormFault[] {
   const hasApi = Object.keys(access_rights ?? {}).length > 0;
   return [
     ...(hasApi ? [] : [{ tab: 'access' as const, field: 'apis' as const, text: own.apiMissing }]),
-    ...(name.trim() ? [] : [{ tab: 'details' as const, field: 'name' as const, text: own.nameMissing }]),
+    ...(name.trim() ? [] : [{ tab: nameTab(isNew), field: 'name' as const, text: own.nameMissing }]),
     ...(key_expires_in === undefined
       ? [{ tab: 'details' as const, field: 'expiry' as const, text: own.expiryMissing }]
       : []),

@@ -12,7 +12,7 @@ import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
 import { usePermission } from '../session/session.ts';
 import { PolicyAccess } from './policy-access.tsx';
 import { PolicyDetails } from './policy-details.tsx';
-import { findFaults, idOfPolicy, type PolicyData, toPolicyBody } from './policy-draft.ts';
+import { findFaults, idOfPolicy, nameTab, type PolicyData, toPolicyBody } from './policy-draft.ts';
 import { PolicyKeys } from './policy-keys.tsx';
 import { PolicyLimits } from './policy-limits.tsx';
 import { PolicyMerge } from './policy-merge.tsx';
@@ -35,17 +35,18 @@ export function PolicyForm({ stored, etag, isNew, tab }: PolicyFormProps) {
   const [isChecked, setChecked] = useState(false);
   const [textFaults, setTextFaults] = useState<Readonly<Record<string, string | undefined>>>({});
   const save = usePolicySave(draft, isNew);
-  const faults = isChecked ? findFaults(draft.value) : [];
+  const faults = isChecked ? findFaults(draft.value, isNew) : [];
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setChecked(true);
-    const isFaulty = findFaults(draft.value).length > 0 || Object.values(textFaults).some(Boolean);
+    const isFaulty = findFaults(draft.value, isNew).length > 0 || Object.values(textFaults).some(Boolean);
     if (!isFaulty) save.start();
   };
   const parts = {
     value: draft.value,
     change: draft.change,
     isDisabled: !canWrite,
+    hasName: nameTab(isNew) === tab,
     faultOf: (field: string) => faults.find(it => it.field === field)?.text,
     onFault: (name: string, fault: string | undefined) => setTextFaults(before => ({ ...before, [name]: fault })),
   };
@@ -65,7 +66,8 @@ export function PolicyForm({ stored, etag, isNew, tab }: PolicyFormProps) {
       {tab === 'merge' && <PolicyMerge policyId={policyId} name={stored.name ?? ''} />}
       {canWrite && tab !== 'keys' && tab !== 'merge' && (
         <SaveBar
-          isDirty={draft.isDirty || isNew}
+          isDirty={draft.isDirty}
+          isNew={isNew}
           isBusy={save.isPending}
           action={isNew ? own.createAction : own.save}
           onDiscard={draft.discard}

@@ -22,7 +22,9 @@ export function PolicyKeys({ policyId }: { policyId: string }) {
         <DataTable
           label={own.tabs.keys}
           rows={rows}
-          columns={createKeyColumns(id => id).filter(({ id }) => shownColumns.includes(id))}
+          columns={createKeyColumns({ nameOfPolicy: id => id, nameOfApi: id => id }).filter(({ id }) =>
+            shownColumns.includes(id),
+          )}
           idOf={({ hash }) => hash}
           nameOf={nameKey}
         />

@@ -2,8 +2,7 @@ import { Card } from '../../kit/card.tsx';
 import { Checkbox, SelectField } from '../../kit/field.tsx';
 import { texts } from '../../texts/texts.ts';
 import { LimitFields } from '../limits/limit-fields.tsx';
-import type { PolicyPartProps } from './policy-access.tsx';
-import { type PolicyScope, partNames, scopeOf } from './policy-draft.ts';
+import { type PolicyPartProps, type PolicyScope, partNames, scopeOf } from './policy-draft.ts';
 
 const own = texts.policies;
 

@@ -47,10 +47,12 @@ export function SessionList({ userId, canEnd, isOwn }: SessionListProps) {
     >
       {sessions.length === 0 && <p className="text-dim">{own.noSessions}</p>}
       <ul className="flex flex-col gap-3">
-        {sessions.map(({ id, user_agent, address, last_seen_at, current }) => (
+        {sessions.map(({ id, user_agent, client, address, last_seen_at, current }) => (
           <li key={id} className="flex flex-wrap items-center gap-3">
             <div className="mr-auto min-w-0">
-              <p className="break-words">{user_agent || own.unknownBrowser}</p>
+              <p className="break-words" title={user_agent}>
+                {client || own.unknownBrowser}
+              </p>
               <p className="text-small text-dim">
                 {own.sessionFrom(address)}, {own.lastSeen} <TimeText time={last_seen_at} />
               </p>

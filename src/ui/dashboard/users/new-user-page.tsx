@@ -79,7 +79,7 @@ export function NewUserPage() {
         </Card>
         <FormActions isBusy={isPending} isDisabled={role === undefined} />
       </form>
-      {link && <PasswordLinkDialog link={link} onClose={close} />}
+      {link && <PasswordLinkDialog link={link} isInvitation onClose={close} />}
     </PageFrame>
   );
 }

@@ -12,17 +12,24 @@ export interface PasswordLink {
   readonly meta: ResultOf<'POST /api/users/{userId}/actions/reset-link'>['Meta'];
 }
 
+interface PasswordLinkProps {
+  readonly link: PasswordLink;
+  /** Link of a new user. */
+  readonly isInvitation?: boolean;
+  onClose(): void;
+}
+
 /** The link, shown once; closed by its button only. */
-export const PasswordLinkDialog = ({ link: { email, meta }, onClose }: { link: PasswordLink; onClose(): void }) => (
+export const PasswordLinkDialog = ({ link: { email, meta }, isInvitation = false, onClose }: PasswordLinkProps) => (
   <Dialog
     isOpen
     isModalOnly
     onClose={onClose}
-    title={own.linkTitle(email)}
-    about={own.linkAbout(formatTime(Date.parse(meta.expires_at)))}
+    title={(isInvitation ? own.inviteTitle : own.linkTitle)(email)}
+    about={(isInvitation ? own.inviteAbout : own.linkAbout)(formatTime(Date.parse(meta.expires_at)))}
     footer={
       <Button kind="primary" onClick={onClose}>
-        {own.linkDone}
+        {isInvitation ? own.inviteDone : own.linkDone}
       </Button>
     }
   >

@@ -20,6 +20,15 @@ export const listGrantableRoles = (session: CurrentUser): readonly RoleName[] =>
       : Object.entries(rolePermissions[role]).every(([name, level]) => canUse(session, `${name}:${level}`)),
   );
 
+/** Role with exactly these permissions; undefined where there is none. */
+export function findRole(permissions: Readonly<Record<string, string>>): RoleName | undefined {
+  const held = Object.entries(permissions).filter(([name, level]) => level !== 'deny' && name !== 'ResetPassword');
+  return (Object.keys(rolePermissions) as RoleName[]).find(role => {
+    const wanted = rolePermissions[role];
+    return held.length === Object.keys(wanted).length && held.every(([name, level]) => wanted[name] === level);
+  });
+}
+
 /** Password links need an administrator with `ResetPassword`. */
 export const canCreateLinks = (session: CurrentUser): boolean =>
   canUse(session, 'admin') && session.permissions.ResetPassword === 'admin';

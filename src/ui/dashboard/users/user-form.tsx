@@ -10,7 +10,8 @@ import { useDraft } from '../../kit/use-draft.ts';
 import { texts } from '../../texts/texts.ts';
 import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
 import { PermissionTable } from '../groups/permission-table.tsx';
-import { usePermission } from '../session/session.ts';
+import { usePermission, useSession } from '../session/session.ts';
+import { findRole, listGrantableRoles, type RoleName, rolePermissions } from './roles.ts';
 
 const own = texts.users;
 const refreshed = ['GET /api/users', 'GET /api/users/{userId}'] as const;
@@ -140,6 +141,13 @@ function RightsCard({ value, change, isDisabled }: RightsCardProps) {
         </fieldset>
         {!isAdmin && (
           <>
+            {value.group_id === '' && (
+              <RolePreset
+                permissions={value.user_permissions}
+                isDisabled={isDisabled}
+                onChange={user_permissions => change({ user_permissions })}
+              />
+            )}
             <p className="text-dim">{value.group_id ? own.groupPermissions : texts.groups.permissionsAbout}</p>
             <PermissionTable
               value={value.user_permissions}
@@ -150,5 +158,33 @@ function RightsCard({ value, change, isDisabled }: RightsCardProps) {
         )}
       </div>
     </Card>
+  );
+}
+
+interface RolePresetProps {
+  readonly permissions: PermissionMap;
+  readonly isDisabled: boolean;
+  onChange(permissions: PermissionMap): void;
+}
+
+/** Permissions of a role at once; other permissions are none of the roles. */
+function RolePreset({ permissions, isDisabled, onChange }: RolePresetProps) {
+  const session = useSession();
+  const current = findRole(permissions) ?? '';
+  const roles: readonly RoleName[] = listGrantableRoles(session).filter(role => role !== 'administrator');
+  const choose = (role: RoleName | '') => role !== '' && onChange({ ...rolePermissions[role] });
+  const known = current === '' || roles.includes(current) ? roles : [current, ...roles];
+  return (
+    <SelectField
+      label={own.rolePreset}
+      help={own.rolePresetHelp}
+      disabled={isDisabled}
+      value={current}
+      onChange={event => choose(event.target.value as RoleName | '')}
+      options={[
+        ...(current === '' ? [{ value: '', label: own.custom }] : []),
+        ...known.map(value => ({ value, label: own.roles[value] })),
+      ]}
+    />
   );
 }

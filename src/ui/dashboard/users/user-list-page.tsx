@@ -16,15 +16,19 @@ import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { usePermission, useSession } from '../session/session.ts';
 import { type PasswordLink, PasswordLinkDialog } from './password-link-dialog.tsx';
-import { canCreateLinks } from './roles.ts';
+import { canCreateLinks, findRole } from './roles.ts';
 
 const own = texts.users;
 type UserItem = ResultOf<'GET /api/users'>['users'][number];
 
 const nameOf = ({ first_name, last_name, email_address }: UserItem) =>
   `${first_name} ${last_name}`.trim() || email_address;
-const roleOf = ({ user_permissions, group_id }: UserItem) =>
-  user_permissions.IsAdmin === 'admin' ? own.administrator : group_id ? own.ofGroup : own.custom;
+function roleOf({ user_permissions, group_id }: UserItem): string {
+  if (user_permissions.IsAdmin === 'admin') return own.administrator;
+  if (group_id) return own.ofGroup;
+  const role = findRole(user_permissions);
+  return role ? own.roleNames[role] : own.custom;
+}
 
 const columns: readonly Column<UserItem>[] = [
   {

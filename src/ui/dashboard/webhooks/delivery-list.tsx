@@ -8,6 +8,7 @@ import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
+import { useApiNames } from '../pickers/api-picker.tsx';
 import { usePermission } from '../session/session.ts';
 import { DeliveryDialog } from './delivery-dialog.tsx';
 import { DeliveryStatePill } from './delivery-state-pill.tsx';
@@ -45,6 +46,7 @@ export function DeliveryList({ filters, p, isFiltered, toolbar }: DeliveryListPr
     { query: { ...filters, p } as ListQuery },
     { keepPrevious: true, refetchIntervalMs },
   );
+  const nameOfApi = useApiNames((list.data?.value.deliveries ?? []).map(({ api_id }) => api_id).filter(Boolean));
   if (!list.data) return <QueryState query={list} />;
   const { deliveries, pages } = list.data.value;
   if (deliveries.length === 0 && !isFiltered && p === 1)
@@ -58,7 +60,7 @@ export function DeliveryList({ filters, p, isFiltered, toolbar }: DeliveryListPr
       <DataTable
         label={own.list}
         rows={deliveries}
-        columns={createColumns(setOpenId)}
+        columns={createColumns(setOpenId, nameOfApi)}
         idOf={({ id }) => id}
         nameOf={({ event }) => event}
         page={p}
@@ -78,7 +80,10 @@ export function DeliveryList({ filters, p, isFiltered, toolbar }: DeliveryListPr
   );
 }
 
-const createColumns = (onOpen: (id: string) => void): readonly Column<DeliveryItem>[] => [
+const createColumns = (
+  onOpen: (id: string) => void,
+  nameOfApi: (id: string) => string,
+): readonly Column<DeliveryItem>[] => [
   {
     id: 'event',
     title: own.columns.event,
@@ -97,6 +102,6 @@ const createColumns = (onOpen: (id: string) => void): readonly Column<DeliveryIt
   },
   { id: 'attempts', title: own.columns.attempts, align: 'right', cell: ({ attempts }) => attempts },
   { id: 'hook', title: own.columns.hook, cell: ({ hook_name, hook_id }) => hook_name || hook_id },
-  { id: 'api', title: own.columns.api, cell: ({ api_id }) => api_id || '–' },
+  { id: 'api', title: own.columns.api, cell: ({ api_id }) => (api_id ? nameOfApi(api_id) : '–') },
   { id: 'time', title: own.columns.time, cell: ({ created_at }) => <TimeText time={created_at} /> },
 ];

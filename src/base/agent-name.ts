@@ -1,4 +1,4 @@
-import { Lru } from '#base/lru.ts';
+import { Lru } from './lru.ts';
 
 /** Browsers by the product that only they name, the more specific first: all of them name Mozilla and Safari. */
 const browsers: readonly (readonly [product: string, name: string])[] = [
@@ -22,6 +22,25 @@ function parseAgentName(userAgent: string): string {
   if (!userAgent.startsWith('Mozilla/')) return product.exec(userAgent)?.[0] ?? 'other';
   const bot = crawler.exec(userAgent)?.[1];
   return bot ?? browsers.find(([token]) => userAgent.includes(`${token}/`))?.[1] ?? 'Mozilla';
+}
+
+/** Operating systems by a part of the User-Agent, the more specific first: Android names Linux, iPhones name Mac OS X. */
+const systems: readonly (readonly [part: string, name: string])[] = [
+  ['Android', 'Android'],
+  ['iPhone', 'iOS'],
+  ['iPad', 'iPadOS'],
+  ['Windows', 'Windows'],
+  ['Macintosh', 'macOS'],
+  ['CrOS', 'ChromeOS'],
+  ['Linux', 'Linux'],
+];
+
+/** Client of a User-Agent as people name it: `Firefox on Windows`, `curl`; empty for none. */
+export function describeAgent(userAgent: string): string {
+  if (userAgent === '') return '';
+  const name = parseAgentName(userAgent);
+  const system = systems.find(([part]) => userAgent.includes(part))?.[1];
+  return system && userAgent.startsWith('Mozilla/') ? `${name} on ${system}` : name;
 }
 
 const maxCachedAgents = 1000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createAgentNames } from './agent-name.ts';
+import { createAgentNames, describeAgent } from './agent-name.ts';
 
 describe('Agent name', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
@@ -21,6 +21,17 @@ describe('Agent name', () => {
     ['(no product)', 'other'],
     [`${'x'.repeat(500)}/1`, 'x'.repeat(40)],
   ];
+  test('a browser is described with its system, any other client by its product', () => {
+    const agents = [
+      `Mozilla/5.0 (X11; Linux x86_64) ${webkit} HeadlessChrome/126.0 Safari/537.36`,
+      `Mozilla/5.0 (Linux; Android 14) ${webkit} Chrome/126.0 Mobile Safari/537.36`,
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1 Version/17.4 Mobile Safari/604.1',
+      'curl/8.5.0 (Linux)',
+      '',
+    ];
+    assert.deepEqual(agents.map(describeAgent), ['Chrome on Linux', 'Chrome on Android', 'Safari on iOS', 'curl', '']);
+  });
+
   const toName = createAgentNames();
   for (const [userAgent, name] of cases)
     test(`${userAgent.slice(0, 60) || 'no agent'} is counted as ${name || 'empty'}`, () => {
