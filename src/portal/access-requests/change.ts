@@ -23,14 +23,17 @@ const isSameSet = (a: readonly number[], b: readonly number[]) =>
 /**
  * Asks for another plan or other products of an approved request. It is a request of its own, which an administrator or
  * the plan approves; until then the old ones are in force. The keys stay the same. Products are removed at once.
+ * `checkBounds` runs first in its transaction, and throws where there are too many.
  */
 export async function requestChange(
   before: StoredAccessRequest,
   change: RequestChange,
   services: TaskServices,
+  checkBounds?: () => Promise<void>,
 ): Promise<number> {
   const wanted = await resolveChange(before, change, services);
   const { request, task } = await services.records.write(async () => {
+    await checkBounds?.();
     const created = await insertChange(before, wanted, services);
     return { request: created, task: created.ClaimedAt > 0 ? await recordChange(created, services) : undefined };
   });

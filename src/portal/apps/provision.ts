@@ -29,11 +29,15 @@ export function getAccessType(product: Pick<StoredProduct, 'DCREnabled' | 'AuthT
   return product.APIDetails.every(({ CertificateUse }) => CertificateUse === 'alone') ? 'mutualTLS' : 'multiAuth';
 }
 
-/** Creates an access request; approves it at once if plan or body enable it. */
+/**
+ * Creates an access request; approves it at once if plan or body enable it. `checkBounds` runs first in its transaction,
+ * and throws where there are too many.
+ */
 export async function provision(
   app: StoredApp,
   body: Omit<Provision, keyof CertificateChoice> & CertificateChoice,
   services: DecisionServices,
+  checkBounds?: () => Promise<void>,
 ): Promise<number> {
   const { portal, clock } = services;
   const { plan, products } = await resolvePlanAndProducts(body, services);
@@ -42,7 +46,7 @@ export async function provision(
   const certificate = await resolveCertificateChoice(app, body, products, services);
   const immediately = body.ProvisionImmediately ?? plan.AutoApproveAccessRequests;
   const now = clock.now();
-  const { request, guard } = await submitRequest(app, plan, services, certificate, {
+  const wanted = {
     AppID: app.ID,
     UserID: app.UserID,
     PlanID: plan.ID,
@@ -54,7 +58,7 @@ export async function provision(
     DCREnabled: products[0]!.DCREnabled,
     ...client,
     ProvisionImmediately: immediately,
-    Status: 'pending',
+    Status: 'pending' as const,
     Names: {
       app: app.Name,
       plan: plan.Name,
@@ -65,6 +69,10 @@ export async function provision(
     CreatedAt: now,
     UpdatedAt: now,
     DeletedAt: 0,
+  };
+  const { request, guard } = await services.records.write(async () => {
+    await checkBounds?.();
+    return submitRequest(app, plan, services, certificate, wanted);
   });
   if (!guard) return request.ID;
   try {
@@ -132,26 +140,27 @@ export async function resolveCatalogue(
   throw createInvalidProblem([{ path: 'Catalogue', message: 'does not contain both the plan and the products' }]);
 }
 
-/** Inserts the request if the quota of the plan allows it. The plan row lock serialises concurrent requests. */
-function submitRequest(
+/**
+ * Inside a transaction: inserts the request if the quota of the plan allows it. The plan row lock serialises concurrent
+ * requests.
+ */
+async function submitRequest(
   app: StoredApp,
   plan: StoredPlan,
   services: DecisionServices,
   certificate: NewCertificate | undefined,
   request: Omit<StoredAccessRequest, 'ID'>,
 ): Promise<{ request: StoredAccessRequest; guard: StoredProviderTask | undefined }> {
-  const { portal, records } = services;
-  return records.write(async () => {
-    present(await portal.apps.change(app.ID, it => it), 'App', 'unknown');
-    await checkPlanQuota(app.UserID, await lockVisiblePlan(plan.ID, services), services);
-    const CertificateID = certificate && (await ensureCertificate(app.ID, certificate, services)).ID;
-    const created = await portal.accessRequests.insert({ ...request, ...(CertificateID && { CertificateID }) });
-    // With immediate approval the event is sent with the approval, which may fail.
-    if (created.ProvisionImmediately) return { request: created, guard: await guardApproval(created, services) };
-    await portal.notify('AccessRequestCreated', portalMessages.accessRequest(created));
-    await mailSubmitted(created, services);
-    return { request: created, guard: undefined };
-  });
+  const { portal } = services;
+  present(await portal.apps.change(app.ID, it => it), 'App', 'unknown');
+  await checkPlanQuota(app.UserID, await lockVisiblePlan(plan.ID, services), services);
+  const CertificateID = certificate && (await ensureCertificate(app.ID, certificate, services)).ID;
+  const created = await portal.accessRequests.insert({ ...request, ...(CertificateID && { CertificateID }) });
+  // With immediate approval the event is sent with the approval, which may fail.
+  if (created.ProvisionImmediately) return { request: created, guard: await guardApproval(created, services) };
+  await portal.notify('AccessRequestCreated', portalMessages.accessRequest(created));
+  await mailSubmitted(created, services);
+  return { request: created, guard: undefined };
 }
 
 /** Inside a transaction with the lock of the plan: refuses a request more than its quota for a user. */

@@ -22,6 +22,7 @@ const Discovery = z.object({
   registration_endpoint: endpoint.optional(),
   token_endpoint: endpoint.optional(),
   authorization_endpoint: endpoint.optional(),
+  authorization_response_iss_parameter_supported: z.boolean().optional(),
   scopes_supported: z.array(z.string().max(1000)).max(10_000).optional(),
 });
 export type DiscoveredProvider = z.output<typeof Discovery>;

@@ -3,6 +3,7 @@ import { problems } from '#base/problems.ts';
 /** Problems of the pages. */
 export const problem = problems('site', {
   form_expired: { status: 403, message: 'The form is no longer valid: go back, load the page again and repeat' },
+  request_refused: { status: 422, message: '{reason}' },
   gateway_unavailable: {
     status: 503,
     message: 'The gateway of this product is unavailable at the moment: try again later',

@@ -26,6 +26,7 @@ import {
   type SiteServices,
   toProductUrl,
 } from '../page.ts';
+import { problem } from '../problems.ts';
 import { acceptProductTerms, renderProductTerms } from '../terms/product-terms.ts';
 import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
 import { emptyApp, readAppFields, renderAppFields } from './app-form.ts';
@@ -33,14 +34,7 @@ import { toAppUrl } from './app-list.ts';
 import { renderAppPage } from './app-page.ts';
 import { readCertificateFields, renderCertificateFields } from './certificate-fields.ts';
 import { readClientFields, renderClientFields } from './client-fields.ts';
-import {
-  dailyWindowMs,
-  findEditableApp,
-  listEditableApps,
-  maxAppRequests,
-  maxDailyRequests,
-  maxUserApps,
-} from './own-apps.ts';
+import { findEditableApp, listEditableApps, maxAppRequests, maxUserApps, refuseDailyExcess } from './own-apps.ts';
 
 /** Apps offered for a choice, newest first. */
 const maxOfferedApps = 200;
@@ -156,14 +150,11 @@ const isFirstSubmission = ({ form, visitor }: SiteRequest, { signInTokens, clock
     clock.now(),
   );
 
-/** Message of the bound of requests that is reached; undefined where there is none. */
-async function findExcess(app: StoredApp, { portal, clock }: SiteServices): Promise<string | undefined> {
-  const live = await portal.accessRequests.listLive({ app_id: app.ID });
-  if (live.length >= maxAppRequests) return `The app has ${maxAppRequests} requests, the maximum.`;
-  const recent = await portal.accessRequests.countOfUserSince(app.UserID, clock.now() - dailyWindowMs);
-  return recent < maxDailyRequests
-    ? undefined
-    : `You have requested access ${maxDailyRequests} times today, the maximum: try again tomorrow.`;
+/** Inside a transaction: refuses a request of an app or user that has too many. */
+async function refuseExcess({ ID, UserID }: StoredApp, services: SiteServices): Promise<void> {
+  await refuseDailyExcess(UserID, services);
+  if ((await services.portal.accessRequests.countLive({ app_id: ID })) >= maxAppRequests)
+    throw problem.request_refused({ detail: { reason: `The app has ${maxAppRequests} requests, the maximum` } });
 }
 
 async function submit(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
@@ -183,14 +174,12 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   const chosen: Readonly<Record<string, string>> = { 'app-action': 'existing', 'selected-app': String(app.ID) };
   const again = { ...request, form: (name: string) => chosen[name] ?? form(name) };
   const refuse = (failure: string) => renderCheckout(choice, again, services, new Map([['', failure]]));
-  const excess = await findExcess(app, services);
-  if (excess) return refuse(excess);
   let requestId: number;
   try {
     const wanted = { PlanID: plan.ID, ProductIDs: [product.ID], Catalogue: catalogueId };
     const certificate = await readCertificateFields(product, form, visitor, services);
     const body = { ...wanted, ProvisionImmediately: undefined, ...readClientFields(product, form), ...certificate };
-    requestId = await provision(app, body, services);
+    requestId = await provision(app, body, services, () => refuseExcess(app, services));
   } catch (error) {
     const failure = describeFailure(error, services);
     await auditForm('requestAccess', request, visitor.user, 422, services, String(app.ID));

@@ -2,6 +2,7 @@ import type { StoredApp } from '../../apps/schema.ts';
 import { canEditApp, canEditVisibleApp } from '../../visibility/rules.ts';
 import { findVisibleApp, findVisibleApps, loadAppOwner } from '../../visibility/visibility.ts';
 import type { SiteServices, SiteVisitor } from '../page.ts';
+import { problem } from '../problems.ts';
 
 /** Live requests that an app can have by the site. */
 export const maxAppRequests = 100;
@@ -10,7 +11,15 @@ export const maxUserApps = 100;
 
 /** Requests of a user on the site in 24 hours, also cancelled ones: each may send a mail to every administrator. */
 export const maxDailyRequests = 200;
-export const dailyWindowMs = 86_400_000;
+const dailyWindowMs = 86_400_000;
+
+/** Inside a transaction, before any other lock: that of the user serialises concurrent requests. */
+export async function refuseDailyExcess(userId: number, { portal, clock }: SiteServices): Promise<void> {
+  await portal.users.lock(userId);
+  if ((await portal.accessRequests.countOfUserSince(userId, clock.now() - dailyWindowMs)) < maxDailyRequests) return;
+  const reason = `You have requested access ${maxDailyRequests} times today, the maximum: try again tomorrow`;
+  throw problem.request_refused({ detail: { reason } });
+}
 
 /** Number of an object in a path or form; 0, which no object has, for any other text. */
 export const readObjectId = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : 0);

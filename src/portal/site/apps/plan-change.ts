@@ -4,6 +4,7 @@ import type { StoredPlan } from '../../plans/schema.ts';
 import type { Visitor } from '../../visibility/rules.ts';
 import { findVisiblePlans } from '../../visibility/visibility.ts';
 import type { SiteServices, SiteVisitor } from '../page.ts';
+import { refuseDailyExcess } from './own-apps.ts';
 
 /** Plans that a visitor may request for every product of an approved request, other than its own. */
 export async function listOtherPlans(
@@ -29,6 +30,7 @@ export async function changePlan(
 ): Promise<boolean> {
   const plans = await listOtherPlans(request, rights, services);
   if (!plans.some(({ ID }) => ID === planId)) return false;
-  await requestChange(request, { PlanID: planId }, services);
+  const checkBounds = () => refuseDailyExcess(request.UserID, services);
+  await requestChange(request, { PlanID: planId }, services, checkBounds);
   return true;
 }

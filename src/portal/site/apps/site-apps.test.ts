@@ -8,6 +8,7 @@ import { sitePassword } from '../../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
 import { eventually, waitUntilApplied } from '../../../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../../../tests/support/upstream.ts';
+import { maxDailyRequests } from './own-apps.ts';
 
 const keyOf = (text: string) => /<code>([^<]{20,})<\/code> <button class="copy/.exec(text)?.[1];
 const fieldOf = (text: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
@@ -85,6 +86,35 @@ onEveryEngine('apps on the portal site', app => {
     const unknown = await act('roll', '999999999');
     assert.equal(await callGateway(path, fresh), 403, 'a time that is no choice is none');
     assert.equal(await callGateway(path, keyOf(unknown.text)!), 200);
+  });
+
+  test('requests of a user in a day are bounded, at once and by changes of plan that are cancelled', async () => {
+    const auto = await offerProduct({ AutoApproveAccessRequests: true });
+    const { ID: slow } = await aPlan(app(), { Catalogues: [1] });
+    const user = await aUser();
+    const client = await signedInClient(app(), user);
+    const { text } = (await checkOut(client, auto.checkout)).reply;
+    const [client_id, cred_id] = [fieldOf(text, 'client_id'), fieldOf(text, 'cred_id')];
+    const { records, portal, clock } = app().application.installation.services;
+    const [first] = await portal.accessRequests.listLive({ app_id: Number(client_id) });
+    const { ID: _id, ...rest } = first!;
+    const countToday = () => portal.accessRequests.countOfUserSince(user.ID, 0);
+    await records.write(async () => {
+      for (let made = 1; made < maxDailyRequests - 2; made++)
+        await portal.accessRequests.insert({ ...rest, DeletedAt: clock.now() });
+    });
+    const change = () =>
+      client.post(`/portal/private/apps/${client_id}/credentials/${cred_id}/change-plan`, { new_plan_id: `${slow}` });
+    assert.equal((await change()).status, 303);
+    const pending = await portal.accessRequests.listLive({ app_id: Number(client_id), status: 'pending' });
+    await client.post(`/portal/private/apps/${client_id}/requests/${pending[0]!.ID}/cancel`, {});
+    const existing = { 'app-action': 'existing', 'selected-app': client_id };
+    const replies = await Promise.all(Array.from({ length: 4 }, () => checkOut(client, auto.checkout, existing)));
+    assert.deepEqual(replies.map(({ reply }) => reply.status).sort(), [200, 422, 422, 422]);
+    const refused = await change();
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /You have requested access 200 times today, the maximum/);
+    assert.equal(await countToday(), maxDailyRequests);
   });
 
   test('a plan is changed on the page with its key kept, at once or after an approval, to offered plans only', async () => {

@@ -127,6 +127,16 @@ onEveryEngine(
       assert.equal((await client.get(answer)).status, 422);
     });
 
+    test('a response without the issuer of a provider that sends it gives no token', async () => {
+      const { fields, client } = await offer();
+      const url = new URL(await signIn(await begin(client, fields)), portalUrl);
+      url.searchParams.delete('iss');
+      const { status, text } = await client.get(url.pathname + url.search);
+      assert.equal(status, 422);
+      assert.match(text, /of another identity provider/);
+      assert.equal(await hasToken(client, fields), false);
+    });
+
     test('a sign-in is begun by the owner, for a credential that needs it, with the token of the form', async () => {
       const { fields, client } = await offer();
       const other = await offer();

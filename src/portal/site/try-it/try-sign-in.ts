@@ -26,6 +26,8 @@ interface TryFlow {
   /** PKCE code verifier (RFC 7636). */
   readonly verifier: string;
   readonly issuer: string;
+  /** The provider names itself in its responses (RFC 9207): one without the name is not its own. */
+  readonly sendsIssuer: boolean;
   readonly redirectUrl: string;
   readonly userId: number;
   readonly clientId: number;
@@ -89,9 +91,10 @@ async function prepare(client: StoredOauthClient, providerId: number, services: 
     'OAuth provider',
     'unknown',
   );
-  const { issuer, authorization_endpoint: endpoint } = await services.identityProvider(provider).discover();
+  const found = await services.identityProvider(provider).discover();
+  const { issuer, authorization_response_iss_parameter_supported: sendsIssuer = false } = found;
   const { state, verifier } = createFlowSecrets();
-  const url = new URL(endpoint ?? known.AuthorizationEndpoint);
+  const url = new URL(found.authorization_endpoint ?? known.AuthorizationEndpoint);
   const parameters = {
     response_type: 'code',
     client_id: known.ClientID,
@@ -102,7 +105,7 @@ async function prepare(client: StoredOauthClient, providerId: number, services: 
     code_challenge_method: 'S256',
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  return { flow: { client: known, state, verifier, issuer, redirectUrl }, url: url.href };
+  return { flow: { client: known, state, verifier, issuer, sendsIssuer, redirectUrl }, url: url.href };
 }
 
 /** A page that continues by itself: the policy of forms allows no redirect to another site. */
@@ -143,7 +146,8 @@ async function redeem(flow: TryFlow, { query }: SiteRequest, services: SiteServi
   const { signInTokens, clock, portal, log } = services;
   if (!constantTimeEqual(query('state'), flow.state)) return 'The response does not belong to this sign-in: repeat it.';
   // Mix-up defence (RFC 9207): the response names the provider that was asked.
-  if (query('iss') !== '' && query('iss') !== flow.issuer) return 'The response is of another identity provider.';
+  const isOfProvider = query('iss') === '' ? !flow.sendsIssuer : query('iss') === flow.issuer;
+  if (!isOfProvider) return 'The response is of another identity provider.';
   const used = { purpose: 'sso-flow', orgId: '', value: flow.state, expiresAtMs: flow.expiresAtMs } as const;
   if (!(await signInTokens.markUsed(used, clock.now()))) return 'This sign-in is complete already.';
   if (query('error') !== '' || query('code') === '')
