@@ -8,7 +8,7 @@ import type { LoadedApi } from '../apis/api-frame.tsx';
 import { DefinitionSaveBar } from '../apis/designer/save-bar.tsx';
 import { useDefinitionDraft } from '../apis/designer/use-draft.ts';
 import type { FormObject } from '../apis/form/json-members.ts';
-import { bindField, findFieldSource, unbindField } from './field-sources.ts';
+import { bindField, findFieldSource, hasSourceForm, unbindField } from './field-sources.ts';
 import { type GraphField, isRootField, listGraphFields } from './graph-fields.ts';
 import { toGraphOutline } from './graph-outline.ts';
 import { SchemaFaultList } from './schema-fault-list.tsx';
@@ -55,6 +55,8 @@ function SourceChip({ field, source }: FieldRow) {
   return <span className="text-dim">{own.fromParent}</span>;
 }
 
+const canConfigure = ({ source }: FieldRow) => source === undefined || hasSourceForm(source);
+
 /** Fields of the schema with their data sources: configured and reset one by one, compared before they are saved. */
 export function DataGraphEditor(loaded: LoadedApi) {
   const draft = useDefinitionDraft(loaded, mergeGraphDefinitions);
@@ -73,7 +75,7 @@ export function DataGraphEditor(loaded: LoadedApi) {
   const wanted = search.toLowerCase();
   const shown = rows.filter(row => `${nameOf(row)} ${String(row.source?.name ?? '')}`.toLowerCase().includes(wanted));
   const actionsOf = (row: FieldRow) => [
-    { label: own.configure, onSelect: () => setChosen(row) },
+    { label: own.configure, isDisabled: !canConfigure(row), onSelect: () => setChosen(row) },
     {
       label: own.reset,
       isDisabled: row.source === undefined,

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { bindField, findFieldSource, listDataSources, toSourceDraft, unbindField } from './field-sources.ts';
+import {
+  bindField,
+  findFieldSource,
+  hasSourceForm,
+  listDataSources,
+  parseSourcePath,
+  toSourceDraft,
+  unbindField,
+} from './field-sources.ts';
 import { listGraphFields } from './graph-fields.ts';
+import { listTypes } from './graph-outline.ts';
 
 const rest = {
   kind: 'REST',
@@ -25,9 +34,28 @@ describe('Fields of a schema', () => {
       ['Query.order(id: ID!, at: At = { day: 1 }): Order!', 'Query.list(): [Order!]', 'Order.id(): ID!'],
     );
   });
+
+  test('an outline has no types of descriptions and comments', () => {
+    const schema = '"""\ntype of an order, \\"""\nscalar too\n"""\ntype Order { id: ID }\n# \n  enum State { OPEN }';
+    assert.deepEqual(listTypes(schema), [
+      ['type', 'Order'],
+      ['enum', 'State'],
+    ]);
+  });
 });
 
 describe('Sources of fields', () => {
+  test('a source of a kind that the form does not have is not edited by it', () => {
+    const kinds = ['REST', 'GraphQL', 'Kafka'].map(kind => ({ kind }));
+    assert.deepEqual(kinds.map(hasSourceForm), [true, true, false]);
+  });
+
+  test('a path that was not edited keeps names with dots', () => {
+    assert.deepEqual(parseSourcePath('a.b.c', ['a.b', 'c']), ['a.b', 'c']);
+    assert.deepEqual(parseSourcePath('a.b..c.', ['a.b', 'c']), ['a', 'b', 'c']);
+    assert.deepEqual(parseSourcePath('', []), []);
+  });
+
   test('a bound field has its source and mapping, and a reset removes both', () => {
     const bound = bindField({ name: 'Shop', graphql: { schema: 'x' } }, field, rest);
     assert.deepEqual(toSourceDraft(bound, field, findFieldSource(bound, field)), rest);

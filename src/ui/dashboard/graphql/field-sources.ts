@@ -6,6 +6,10 @@ type FieldName = Pick<GraphField, 'type' | 'name'>;
 /** How the value of a field is found in the response of its source. */
 export type SourceMapping = 'member' | 'whole' | 'path';
 
+/** Path of a text with its members separated by dots; `before` where it is the same, since its names may have dots. */
+export const parseSourcePath = (text: string, before: readonly string[]): readonly string[] =>
+  text === before.join('.') ? before : text.split('.').filter(name => name !== '');
+
 /** A data source as the form edits it. */
 export interface SourceDraft {
   readonly kind: 'REST' | 'GraphQL';
@@ -33,6 +37,9 @@ const hasField = (source: FormObject, { type, name }: FieldName) =>
 export const listDataSources = (definition: unknown): readonly FormObject[] => readList(definition, sourcesPath);
 export const countSourceFields = (source: FormObject): number =>
   listRoots(source).reduce((sum, root) => sum + listNames(root).length, 0);
+
+/** False for a source of another kind, such as Kafka: the form would replace it by one of its own kinds. */
+export const hasSourceForm = ({ kind }: FormObject): boolean => kind === 'REST' || kind === 'GraphQL';
 
 export const findFieldSource = (definition: unknown, field: FieldName): FormObject | undefined =>
   listDataSources(definition).find(source => hasField(source, field));

@@ -8,7 +8,8 @@ export interface GraphField {
   readonly value: string;
 }
 
-const textOrComment = /"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|#[^\n]*/g;
+/** Descriptions, other strings and comments, which may contain anything (GraphQL specification, section 2). */
+export const textOrComment = /"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n])*"|#[^\n]*/g;
 const typePattern = /\b(?:extend\s+)?type\s+(\w+)[^{]*\{([^}]*)\}/g;
 const fieldPattern = /(\w+)\s*(?:\((\d+)\))?\s*:\s*([\w![\]]+)/g;
 

@@ -1,3 +1,5 @@
+import { textOrComment } from './graph-fields.ts';
+
 /** GraphQL part of a definition in the classic format. */
 export interface GraphOutline {
   readonly mode: string;
@@ -57,4 +59,6 @@ const typeLine = /^\s*(?:extend\s+)?(type|interface|union|enum|input|scalar)\s+(
 
 /** Kind and name of each type of a schema, in its order. */
 export const listTypes = (schema: string): readonly (readonly [kind: string, name: string])[] =>
-  [...schema.matchAll(typeLine)].map(([, kind = '', name = '']) => [kind, name] as const);
+  [...schema.replaceAll(textOrComment, ' ').matchAll(typeLine)].map(
+    ([, kind = '', name = '']) => [kind, name] as const,
+  );

@@ -15,6 +15,14 @@ describe('Merge of GraphQL schemas', () => {
     assert.ok(!mergeSdl(`${base}\nscalar Time`, base, `${base}\nscalar Time`).includes('scalar Time'));
   });
 
+  test('texts of descriptions that look like definitions are no definitions', () => {
+    const describe = (name: string, field: string) =>
+      `"""\ntype of a ${name}, \\""" too\n"""\ntype ${name} {\n"the id"\nid(\ninput: Int\n): ID\n${field}: Int\n}`;
+    const toSchema = (a: string, b: string) => `${describe('A', a)}\n\n${describe('B', b)}`;
+    const merged = mergeSdl(toSchema('one', 'two'), toSchema('mine', 'two'), toSchema('one', 'theirs'));
+    assert.equal(merged, toSchema('mine', 'theirs'));
+  });
+
   test('of a definition that both sides changed, the one of the editor stays', () => {
     const merged = mergeSdl(base, base.replace('title', 'mine'), base.replace('title', 'theirs'));
     assert.ok(merged.includes('mine: String') && !merged.includes('theirs'));

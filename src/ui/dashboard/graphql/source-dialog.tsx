@@ -8,7 +8,9 @@ import { parseHeaderLines } from '../apis/try/curl.ts';
 import {
   countSourceFields,
   findFieldSource,
+  hasSourceForm,
   listDataSources,
+  parseSourcePath,
   type SourceDraft,
   type SourceMapping,
   toSourceDraft,
@@ -17,7 +19,6 @@ import type { GraphField } from './graph-fields.ts';
 
 const own = texts.graphql.source;
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const formKinds: readonly unknown[] = ['REST', 'GraphQL'];
 
 interface SourceDialogProps {
   readonly definition: unknown;
@@ -26,34 +27,32 @@ interface SourceDialogProps {
   onClose(): void;
 }
 
-type EditedSource = Omit<SourceDraft, 'headers' | 'path'> & { readonly headerText: string; readonly pathText: string };
+type EditedSource = Omit<SourceDraft, 'headers'> & { readonly headerText: string; readonly pathText: string };
 
-const toEdited = ({ headers, path, ...rest }: SourceDraft): EditedSource => ({
+const toEdited = ({ headers, ...rest }: SourceDraft): EditedSource => ({
   ...rest,
   headerText: Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n'),
-  pathText: path.join('.'),
+  pathText: rest.path.join('.'),
 });
-
-const toPath = (text: string) => text.split('.').filter(name => name !== '');
 
 type Faults = Partial<Record<'name' | 'url' | 'headers' | 'path', string>>;
 
-function findFaults({ name, url, headerText, mapping, pathText }: EditedSource): Faults {
+function findFaults({ name, url, headerText, mapping, path, pathText }: EditedSource): Faults {
   const faulty = parseHeaderLines(headerText).faults[0];
   return {
     ...(name.trim() === '' ? { name: own.nameMissing } : {}),
     ...(/^(https?|gw):\/\/[^/]/.test(url) ? {} : { url: own.urlInvalid }),
     ...(faulty === undefined ? {} : { headers: texts.tryApi.headerInvalid(faulty) }),
-    ...(mapping === 'path' && toPath(pathText).length === 0 ? { path: own.pathMissing } : {}),
+    ...(mapping === 'path' && parseSourcePath(pathText, path).length === 0 ? { path: own.pathMissing } : {}),
   };
 }
 
 /** Source of one field: a new one, or one of the others, which changes for all its fields. */
 export function SourceDialog({ definition, field, onApply, onClose }: SourceDialogProps) {
   const formId = useId();
-  const sources = listDataSources(definition).filter(({ kind }) => formKinds.includes(kind));
+  const sources = listDataSources(definition).filter(hasSourceForm);
   const [value, setValue] = useState(() =>
     toEdited(toSourceDraft(definition, field, findFieldSource(definition, field))),
   );
@@ -62,8 +61,8 @@ export function SourceDialog({ definition, field, onApply, onClose }: SourceDial
   const known = sources.find(({ name }) => name === value.name);
   const choose = (name: string) => {
     const source = sources.find(it => it.name === name);
-    const { mapping, pathText } = value;
-    setValue({ ...toEdited(toSourceDraft(definition, field, source)), mapping, pathText });
+    const { mapping, path, pathText } = value;
+    setValue({ ...toEdited(toSourceDraft(definition, field, source)), mapping, path, pathText });
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -71,7 +70,7 @@ export function SourceDialog({ definition, field, onApply, onClose }: SourceDial
     setFaults(found);
     if (Object.keys(found).length > 0) return focusFirstFault(event.currentTarget);
     const { headerText, pathText, ...rest } = value;
-    onApply({ ...rest, headers: parseHeaderLines(headerText).headers, path: toPath(pathText) });
+    onApply({ ...rest, headers: parseHeaderLines(headerText).headers, path: parseSourcePath(pathText, value.path) });
   };
   return (
     <Dialog
