@@ -69,6 +69,11 @@
       it => isVisible(it) && isEnabled(it) && !it.closest(layers) && !isRepeated(it),
     );
   };
+  /* Views of an object share its head: the heading tells its buttons from those of other objects. */
+  const keyOf = button => {
+    const heading = button.closest('main header') && document.querySelector('h1');
+    return heading ? `${nameOf(button)} of ${nameOf(heading)}` : nameOf(button);
+  };
   const focusOrigin = button => {
     globalThis.pageControls.origin = button;
     button.focus();
@@ -104,10 +109,10 @@
     origin: undefined,
     /* Focuses the next button of the page that opens something or acts; returns its name. */
     focusNext(scope, done) {
-      const next = listButtons(scope).find(it => !done.includes(nameOf(it)));
+      const next = listButtons(scope).find(it => !done.includes(keyOf(it)));
       if (!next) return undefined;
       focusOrigin(next);
-      return { name: nameOf(next), isMenu: next.getAttribute('aria-haspopup') === 'menu' };
+      return { name: nameOf(next), key: keyOf(next), isMenu: next.getAttribute('aria-haspopup') === 'menu' };
     },
     focusNamed: (scope, name) => focusOrigin(listButtons(scope).find(it => nameOf(it) === name)),
     listItems: () =>

@@ -17,6 +17,8 @@ export interface LayerWalk {
 
 interface FoundButton {
   readonly name: string;
+  /** The same on pages that share the button. */
+  readonly key: string;
   readonly isMenu: boolean;
 }
 
@@ -29,7 +31,8 @@ export async function createLayerWalk(page: Page): Promise<LayerWalk> {
   await refuseWrites(page);
   page.on('popup', popup => void popup.close());
   const waitForIdle = trackRequests(page);
-  // Tabs of an object share the buttons of its head, and its page the menu of its row in the list.
+  // Views of an object share the buttons of its head, and its page the menu of its row in the list.
+  const doneHeads: string[] = [];
   const doneByPath = new Map<string, string[]>();
   const doneItems = new Set<string>();
 
@@ -82,10 +85,10 @@ export async function createLayerWalk(page: Page): Promise<LayerWalk> {
       doneByPath.set(object, done);
       for (let pressed = 0; pressed < maxButtons; pressed++) {
         await addPageControls(page);
-        const given = `${JSON.stringify(scope)}, ${JSON.stringify(done)}`;
+        const given = `${JSON.stringify(scope)}, ${JSON.stringify([...done, ...doneHeads])}`;
         const found = (await page.evaluate(`pageControls.focusNext(${given})`)) as FoundButton | undefined;
         if (!found) break;
-        done.push(found.name);
+        (found.key === found.name ? done : doneHeads).push(found.key);
         try {
           await pressOne(scope, found, reopen);
         } catch (error) {

@@ -64,7 +64,7 @@ interface EachPageOptions extends Omit<WalkOptions, 'person'> {
 /** The frame around the pages is the same on all of them: its buttons are pressed on the first of each app. */
 const homePaths = ['/', '/admin'];
 /** Many pages on a machine that does other things. */
-export const walkTimeoutMs = 900_000;
+export const walkTimeoutMs = 1_800_000;
 
 const depthNames: Readonly<Record<WalkDepth, string>> = {
   look: 'each page is accessible, light and dark, and fits a screen of 360 pixels',

@@ -50,5 +50,5 @@ describe('Pages of an API', () => {
     await ask('POST', '/api/keys', { body: { alias: 'First client', access_rights: rights } });
   });
 
-  testPages(dashboard, { pages: dashboardPages.apis, person: () => admin, depth: 'keyboard' });
+  testPages(dashboard, { pages: dashboardPages.apis, person: () => admin, depth: 'buttons' });
 });

@@ -38,5 +38,5 @@ describe('Pages of people', () => {
 
   const resolve = (path: string) =>
     path.replace(':user', ids.user).replace(':group', ids.group).replace(':profile', ids.profile);
-  testPages(dashboard, { pages: dashboardPages.people, person: () => admin, depth: 'keyboard', resolve });
+  testPages(dashboard, { pages: dashboardPages.people, person: () => admin, depth: 'buttons', resolve });
 });

@@ -69,5 +69,5 @@ describe('System pages of the dashboard', () => {
     await ask('POST', '/api/mcps?wait=applied', { body: mcpProxy });
   });
 
-  testPages(dashboard, { pages: dashboardPages.system, person: () => admin, depth: 'keyboard' });
+  testPages(dashboard, { pages: dashboardPages.system, person: () => admin, depth: 'buttons' });
 });
