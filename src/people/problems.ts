@@ -44,6 +44,7 @@ const ownProblems = problems('people', {
     status: 403,
     message: 'access denied: the user group owns APIs that you cannot see',
   },
+  user_owns_hidden_apis: { status: 403, message: 'access denied: this user owns APIs that you cannot see' },
   custom_permission_invalid: { status: 400, message: '{path}: {reason}' },
   rules_invalid: { status: 400, message: 'open_policy.rules: {reason}' },
   rules_without_decision: { status: 400, message: 'open_policy.rules: must define deny or allow' },

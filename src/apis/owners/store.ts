@@ -20,6 +20,12 @@ export interface HiddenApi {
   readonly listen_path: string;
 }
 
+/** Owners of hidden APIs. */
+export interface HiddenOwners {
+  hasUser(userId: string): boolean;
+  hasGroup(groupId: string): boolean;
+}
+
 const nothingHidden: HiddenApis = { apiIds: [], has: () => false };
 
 /** Database ids of the APIs that a user owns, by name or by group. */
@@ -88,18 +94,17 @@ export function createOwnership(records: Records, settings: Settings) {
         .execute();
       return rows.map(({ api_id }) => api_id);
     },
-    /** True where a group owns an API that the actor must not see: joining it would show that API. */
-    async groupOwnsHiddenApis(actor: Actor, groupId: string): Promise<boolean> {
+    /** Owners of APIs that the actor must not see: to act as such a user, or to join such a group, would show them. */
+    async findHiddenOwners(actor: Actor): Promise<HiddenOwners> {
       const hidden = new Set((await selectHidden(actor)).map(({ id }) => id));
-      if (hidden.size === 0) return false;
-      const owned = await records.db
+      if (hidden.size === 0) return { hasUser: () => false, hasGroup: () => false };
+      const rows = await records.db
         .selectFrom('api_owners')
-        .select('api')
+        .select(['api', 'kind', 'owner'])
         .where('org_id', '=', actor.orgId)
-        .where('kind', '=', 'group')
-        .where('owner', '=', groupId)
         .execute();
-      return owned.some(({ api }) => hidden.has(api));
+      const owners = new Set(rows.filter(({ api }) => hidden.has(api)).map(({ kind, owner }) => `${kind} ${owner}`));
+      return { hasUser: id => owners.has(`user ${id}`), hasGroup: id => owners.has(`group ${id}`) };
     },
     /** Rejects a request that names, by either id, an API its user does not own. */
     async rejectHidden(actor: Actor, refs: readonly string[]): Promise<void> {

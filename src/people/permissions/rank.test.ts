@@ -38,6 +38,19 @@ describe('Permission ranks', () => {
     assert.equal(isOutranked({ IsAdmin: 'admin', apis: 'deny' }, { IsAdmin: 'admin' }), true);
   });
 
+  test('a user narrowed by owned_analytics neither gives nor has analytics without it; others may narrow it', () => {
+    const [wide, narrow] = [{ analytics: 'read' }, { analytics: 'read', owned_analytics: 'read' }];
+    const excess = { permission: 'analytics', level: 'read' };
+    assert.deepEqual(findExcess(narrow, wide), excess);
+    assert.deepEqual(findExcess(narrow, wide, narrow), excess);
+    assert.deepEqual(findExcess(narrow, { ...wide, owned_analytics: 'deny' }), excess);
+    assert.deepEqual(findExcess({}, narrow), excess);
+    assert.equal(findExcess(narrow, narrow), undefined);
+    assert.equal(findExcess(wide, narrow), undefined);
+    assert.equal(findExcess({ IsAdmin: 'admin', owned_analytics: 'read' }, wide), undefined);
+    assert.deepEqual([isOutranked(narrow, wide), isOutranked(wide, narrow)], [true, false]);
+  });
+
   test('merged maps have the higher level of each name', () => {
     const merged = mergePermissions([
       { apis: 'read', keys: 'deny' },

@@ -5,13 +5,23 @@ const levelRanks: Readonly<Record<string, number>> = { read: 1, write: 2, admin:
 const readLevel = (map: PermissionMap, name: string) => (Object.hasOwn(map, name) ? map[name] : undefined);
 const isAdministrator = (map: PermissionMap) => readLevel(map, 'IsAdmin') === 'admin';
 
+/** A permission that gives nothing, and takes away a part of another one: to lose it is to gain that part. */
+const [narrowing, narrowed] = ['owned_analytics', 'analytics'];
+/** Below `read`, above none. */
+const narrowedRank = 0.5;
+
 /** 0 for none, 1 for read, 2 for write. An administrator has everything that is not denied by name. */
 function toRank(map: PermissionMap, name: string): number {
+  if (name === narrowing) return 0;
   const level = readLevel(map, name);
   if (administratorPermissions.includes(name)) return level === 'admin' ? 2 : 0;
   if (level === 'deny') return 0;
-  return isAdministrator(map) ? 2 : (levelRanks[level ?? ''] ?? 0);
+  if (isAdministrator(map)) return 2;
+  const rank = levelRanks[level ?? ''] ?? 0;
+  return name === narrowed && isNarrowing(map) ? Math.min(rank, narrowedRank) : rank;
 }
+
+const isNarrowing = (map: PermissionMap) => (levelRanks[readLevel(map, narrowing) ?? ''] ?? 0) > 0;
 
 export interface ExcessPermission {
   readonly permission: string;
@@ -32,7 +42,7 @@ export function findExcess(
     const rank = toRank(next, permission);
     if (rank <= toRank(before, permission) || rank <= toRank(held, permission)) continue;
     if (administratorPermissions.includes(permission)) return { permission, level: 'admin' };
-    return { permission, level: rank === 1 ? 'read' : 'write' };
+    return { permission, level: rank <= 1 ? 'read' : 'write' };
   }
   return undefined;
 }

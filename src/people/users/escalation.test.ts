@@ -94,6 +94,53 @@ onEveryEngine('privilege escalation', app => {
     assert.ok(shown.every((user: { id: string }) => user.id !== strong.id && user.id !== denied.id));
   });
 
+  test('access keys of owners of APIs that are hidden from the caller are neither shown nor renewed', async () => {
+    const permissions = { apis: 'read', users: 'write', access_keys: 'write' };
+    const [owner, member, other] = [await addUser(permissions), await addUser(permissions), await addUser(permissions)];
+    const group = await app().ask('POST', '/api/usergroups', { body: { name: 'G', user_permissions: permissions } });
+    const joined = { ...member.write, group_id: group.body.Meta };
+    assert.equal((await app().ask('PUT', `/api/users/${member.id}`, { body: joined })).status, 200);
+    const addApi = async (owners: object) => {
+      const proxy = { listen_path: `/${createPublicId()}/`, target_url: 'http://127.0.0.1:9/' };
+      const body = { api_definition: { name: 'Owned', proxy }, ...owners };
+      const { status, text } = await app().ask('POST', '/api/apis', { body });
+      assert.equal(status, 200, text);
+    };
+    const keyOf = async ({ id }: { id: string }, credential: string) =>
+      (await ask('GET', `/api/users/${id}`, credential)).body.access_key;
+    assert.equal(await keyOf(owner, other.credential), owner.credential);
+    await addApi({ user_owners: [owner.id] });
+    await addApi({ user_group_owners: [group.body.Meta] });
+    for (const hidden of [owner, member]) {
+      assert.equal(await keyOf(hidden, other.credential), '');
+      const refused = await ask('PUT', `/api/users/${hidden.id}/actions/key/reset`, other.credential);
+      assert.deepEqual(
+        [refused.status, refused.body.Message],
+        [403, 'access denied: this user owns APIs that you cannot see'],
+      );
+      assert.equal(await keyOf(hidden, app().credentials.admin_access_key), hidden.credential);
+      assert.equal((await ask('PUT', `/api/users/${hidden.id}/actions/key/reset`, hidden.credential)).status, 200);
+    }
+    assert.equal(await keyOf(other, (await addUser(permissions)).credential), other.credential);
+  });
+
+  test('a user narrowed by owned_analytics can neither drop it nor act as a user without it', async () => {
+    const narrow = { analytics: 'read', owned_analytics: 'read', users: 'write', access_keys: 'write' };
+    const clerk = await addUser(narrow);
+    const message = 'access denied: you cannot grant analytics: read, which you do not have';
+    for (const more of [{ owned_analytics: 'deny' }, { owned_analytics: undefined }]) {
+      const write = { ...clerk.write, user_permissions: { ...narrow, ...more } };
+      const own = await ask('PUT', `/api/users/${clerk.id}`, clerk.credential, write);
+      assert.deepEqual([own.status, own.body.Message], [403, message]);
+      const puppet = await ask('POST', '/api/users', clerk.credential, { ...write, ...person() });
+      assert.deepEqual([puppet.status, puppet.body.Message], [403, message]);
+    }
+    const wide = await addUser({ analytics: 'read' });
+    assert.equal((await ask('PUT', `/api/users/${wide.id}/actions/key/reset`, clerk.credential)).status, 403);
+    const equal = { ...person(), user_permissions: narrow };
+    assert.equal((await ask('POST', '/api/users', clerk.credential, equal)).status, 200);
+  });
+
   test('a password of a user who holds more cannot be set', async () => {
     const denied = await addUser({ IsAdmin: 'admin', ResetPassword: 'admin', keys: 'deny' });
     const full = await addUser({ IsAdmin: 'admin' });

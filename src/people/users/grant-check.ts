@@ -14,10 +14,15 @@ export interface PermissionServices {
   organisations: OrganisationStore;
 }
 
+interface HiddenOwners {
+  hasUser(userId: string): boolean;
+  hasGroup(groupId: string): boolean;
+}
+
 export interface GrantCheckServices extends PermissionServices {
   ownership: {
-    /** True where a group owns an API that the actor must not see. */
-    groupOwnsHiddenApis(actor: Actor, groupId: string): Promise<boolean>;
+    /** Users and groups that own an API which the actor must not see. */
+    findHiddenOwners(actor: Actor): Promise<HiddenOwners>;
   };
 }
 
@@ -64,7 +69,7 @@ export async function checkUserGrant(
   if (next.group_id === '' || next.group_id === before?.group_id) return;
   const group = await findGroupOf(groups, next);
   rejectExcess(actor, findExcess(held, group?.user_permissions ?? {}));
-  if (await ownership.groupOwnsHiddenApis(actor, next.group_id)) throw problem.group_owns_hidden_apis();
+  if ((await ownership.findHiddenOwners(actor)).hasGroup(next.group_id)) throw problem.group_owns_hidden_apis();
 }
 
 /** The same for a group: its permissions, and those that it gives its users by becoming active. */
@@ -74,6 +79,12 @@ export function checkGroupGrant(actor: Actor, next: Permissions, before?: Permis
   rejectExcess(actor, findExcess(actor.permissions, inEffect(next), inEffect(before)));
 }
 type Permissions = Pick<StoredGroup, 'active' | 'user_permissions'>;
+
+/** Finds out who owns an API that the actor must not see, by itself or by its group. */
+export async function createHiddenOwnerCheck({ ownership }: Pick<GrantCheckServices, 'ownership'>, actor: Actor) {
+  const owners = await ownership.findHiddenOwners(actor);
+  return ({ id, group_id }: StoredUser): boolean => owners.hasUser(id) || owners.hasGroup(group_id);
+}
 
 /** Rejects what would let the actor act as a user who holds more: a new password, access key or e-mail address. */
 export async function rejectOutranking(groups: GroupStore, actor: Actor, target: StoredUser): Promise<void> {

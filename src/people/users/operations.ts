@@ -9,7 +9,7 @@ import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
 import { problem as signInProblem } from '../sessions/problems.ts';
 import { type FactorServices, reauthenticate } from '../sessions/second-factor.ts';
-import { checkUserGrant, type GrantCheckServices, rejectOutranking } from './grant-check.ts';
+import { checkUserGrant, createHiddenOwnerCheck, type GrantCheckServices, rejectOutranking } from './grant-check.ts';
 import { createPasswordChange, hashNewPassword } from './new-password.ts';
 import { requirePermissionForOthers, userReadOperations } from './read-operations.ts';
 import { buildUser, callerConfirmation, type StoredUser, UserChange, UserWrite } from './schema.ts';
@@ -237,8 +237,15 @@ export const resetAccessKey = operation({
   returns: statusResponse.extend({
     access_key: z.string().describe('The new key; empty for another user where users.hide_access_keys is set'),
   }),
-  problems: [problem.user_not_found, problem.own_key_only, problem.user_outranks, refusal.not_permitted],
-  async handle({ actor, params: { userId }, audit }, { users, groups, settings }: UserServices) {
+  problems: [
+    problem.user_not_found,
+    problem.own_key_only,
+    problem.user_outranks,
+    problem.user_owns_hidden_apis,
+    refusal.not_permitted,
+  ],
+  async handle({ actor, params: { userId }, audit }, services: UserServices) {
+    const { users, groups, settings } = services;
     audit(userId);
     requirePermissionForOthers(actor, userId, 'users:write');
     requirePermissionForOthers(actor, userId, 'access_keys:write');
@@ -246,6 +253,8 @@ export const resetAccessKey = operation({
     const target = await users.get(actor.orgId, userId);
     if (!target) throw problem.user_not_found();
     await rejectOutranking(groups, actor, target);
+    if (userId !== actor.id && (await createHiddenOwnerCheck(services, actor))(target))
+      throw problem.user_owns_hidden_apis();
     const accessKey = createPublicId();
     const changed = await users.change({ id: userId, org_id: actor.orgId }, user => ({
       ...user,

@@ -8,11 +8,12 @@ import { combinePermissions } from '../groups/effective-permissions.ts';
 import type { GroupStore } from '../groups/store.ts';
 import { isOutranked } from '../permissions/rank.ts';
 import { problem } from '../problems.ts';
+import { createHiddenOwnerCheck, type GrantCheckServices } from './grant-check.ts';
 import { toUserView } from './identity.ts';
 import { type StoredUser, toUser, toUserWithoutKey, User } from './schema.ts';
 import type { UserFilter, UserStore } from './store.ts';
 
-interface UserReadServices {
+interface UserReadServices extends Pick<GrantCheckServices, 'ownership'> {
   users: UserStore;
   groups: GroupStore;
   settings: Settings;
@@ -26,14 +27,16 @@ type UserView = (user: StoredUser) => User;
 
 /**
  * Hides access keys of other users: with one the actor could act as that user. They need a permission of their own, and
- * all permissions of the other user.
+ * all permissions of the other user, who owns no API that is hidden from the actor.
  */
-async function createUserView(actor: Actor, { groups, settings }: UserReadServices): Promise<UserView> {
+async function createUserView(actor: Actor, services: UserReadServices): Promise<UserView> {
+  const { groups, settings } = services;
   if (settings['users.hide_access_keys'] || !hasPermission(actor, 'access_keys:read'))
     return user => (user.id === actor.id ? toUser(user) : toUserWithoutKey(user));
   const groupsById = new Map((await groups.all(actor.orgId)).map(group => [group.id, group]));
+  const ownsHiddenApis = await createHiddenOwnerCheck(services, actor);
   const mayReadKey = (user: StoredUser) =>
-    !isOutranked(actor.permissions, combinePermissions(user, groupsById.get(user.group_id)));
+    !isOutranked(actor.permissions, combinePermissions(user, groupsById.get(user.group_id))) && !ownsHiddenApis(user);
   return user => (user.id === actor.id || mayReadKey(user) ? toUser(user) : toUserWithoutKey(user));
 }
 

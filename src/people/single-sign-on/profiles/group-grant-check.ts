@@ -36,8 +36,8 @@ export async function rejectGroupExcess(
   }
   const fallback = canMatchNone ? await groups.get(actor.orgId, temporaryActors.defaultGroupId) : undefined;
   const all = fallback ? [...found, fallback] : found;
-  for (const { id } of all)
-    if (await services.ownership.groupOwnsHiddenApis(actor, id)) throw peopleProblem.group_owns_hidden_apis();
+  const hiddenOwners = await services.ownership.findHiddenOwners(actor);
+  if (all.some(({ id }) => hiddenOwners.hasGroup(id))) throw peopleProblem.group_owns_hidden_apis();
   for (const combination of [[], ...all.map(group => [group]), all]) {
     const given = [temporaryActors.defaults, ...combination.map(group => group.user_permissions)];
     rejectExcess(actor, findExcess(actor.permissions, mergePermissions(given)));
