@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { z } from 'zod';
 import { createPublicId } from '#base/ids.ts';
+import { buildBodyExample } from '#operations/openapi.ts';
 import { catalogue } from '../../src/catalogue.ts';
 import { type Answer, onEveryEngine } from '../support/app.ts';
-import { createObjects, flipId, type ObjectIds } from '../support/organisation-objects.ts';
+import { createObjects, flipId, noIds, type ObjectIds } from '../support/organisation-objects.ts';
 import { openApi } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { placesOf } from './members.ts';
 
-/** Ids of another organisation in query parameters and in bodies: the response is that to an unknown id. */
+/** Ids of another organisation beside own ones in paths, in query parameters and in bodies: the response is that to an unknown id. */
 
 type Each = (typeof catalogue)[number];
 
@@ -315,8 +316,31 @@ onEveryEngine('References to objects of another organisation', app => {
   });
   after(() => upstream.close());
 
-  const toOwnPath = (it: Each) =>
-    it.path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) => encodeURIComponent(own[name] ?? ''));
+  const toPath = (it: Each, ids: ObjectIds) =>
+    it.path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) => encodeURIComponent(ids[name] ?? ''));
+  const toOwnPath = (it: Each) => toPath(it, own);
+
+  describe('in one parameter of a path, beside own ids', () => {
+    const listIdNames = (it: Each) =>
+      [...it.path.matchAll(/\{([\w-]+)\}/g)].map(([, name]) => name!).filter(name => !(name in noIds));
+    const withSeveral = dashboard.filter(it => listIdNames(it).length > 1);
+
+    test('several operations have such a path', () => assert.ok(withSeveral.length > 5));
+
+    for (const it of withSeveral)
+      for (const name of listIdNames(it))
+        test(`${it.name} responds to ${name} of another organisation as to an unknown one`, async () => {
+          const ask = (id: string) => {
+            const sent = it.body ? { body: JSON.parse(JSON.stringify(buildBodyExample(it))) } : {};
+            return app().ask(it.method, toPath(it, { ...own, [name]: id }), { credential, ...sent });
+          };
+          const id = foreign[name]!;
+          const first = await ask(flipId(id));
+          const second = await ask(id);
+          assert.deepEqual(normalize(second, id), normalize(first, flipId(id)));
+          assert.ok(second.status >= 400, second.text);
+        });
+  });
 
   describe('in queries', () => {
     for (const it of dashboard.filter(each => each.method === 'GET' && each.produces !== 'text/event-stream'))
