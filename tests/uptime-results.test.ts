@@ -120,6 +120,43 @@ onEveryEngine(
       }
     });
 
+    test('hosts can be restricted to those of APIs with all of some tags', async () => {
+      healthy(true);
+      const tagged = (...tags: string[]): Said => ({
+        classic: { ...createTestedApi({}).classic, tags },
+        oas: { ...createTestedApi({}).oas, server: { gatewayTags: { enabled: true, tags } } },
+      });
+      const [both, one] = await Promise.all([
+        publishBoth(app(), upstream, tagged('Blue', 'edge%')),
+        publishBoth(app(), upstream, tagged('edge%')),
+      ]);
+      for (const { apiId } of [...both, ...one]) await hostOf(apiId, true);
+      const idsOf = (apis: readonly { apiId: string }[]) => apis.map(({ apiId }) => apiId).sort();
+      const find = async (tags: string) =>
+        (await hosts(`tags=${encodeURIComponent(tags)}&p=-1`)).map(({ api_id }) => api_id).sort();
+      assert.deepEqual(await find('edge%'), idsOf([...both, ...one]));
+      assert.deepEqual(await find('edge%, Blue'), idsOf(both));
+      assert.deepEqual(await find(`Blue,api-${both[0]!.apiId}`), [both[0]!.apiId]);
+      for (const none of ['blue', 'edge', 'Blu', 'Blue,other']) assert.deepEqual(await find(none), [], none);
+      const all = await hosts('p=-1');
+      assert.equal((await find(`org-${app().credentials.organisation_id}`)).length, all.length);
+      assert.deepEqual(await hosts('tags=edge%25', (await app().stranger()).accessKey), []);
+    });
+
+    test('a host is down when one of its tests fails, also where an earlier test of the round passes', async () => {
+      upstream.answer = (request, response) => response.writeHead(request.url!.endsWith('/bad') ? 500 : 200).end();
+      const tests = ['/good', '/bad'].map(path => ({ url: upstream.url + path }));
+      const said: Said = {
+        classic: { uptime_tests: { check_list: tests } },
+        oas: { upstream: { url: upstream.url, uptimeTests: { enabled: true, tests } } },
+      };
+      for (const { apiId } of await publishBoth(app(), upstream, said)) {
+        const { last } = await hostOf(apiId, false);
+        assert.deepEqual([last.up, last.url, last.response_code], [false, `${upstream.url}/bad`, 500]);
+        assert.equal((await gauge(apiId))?.[1], '0');
+      }
+    });
+
     test('hosts of another organisation are hidden, and invalid parameters are refused by name', async () => {
       healthy(true);
       const [api] = await publishBoth(app(), upstream, createTestedApi({}));

@@ -8,6 +8,8 @@ import type { TopSums, UsageStore } from './usage-store.ts';
 export interface LiveScope extends AnalyticsScope {
   readonly orgId: string;
   readonly apiId?: string | undefined;
+  readonly version?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** Counts of the last minutes, by API and minute. */
@@ -44,8 +46,8 @@ export function createLiveReader({ usage, clock }: { readonly usage: UsageStore;
   }
 
   return (scope: LiveScope): Promise<LiveCounts> => {
-    const { orgId, apiId, hiddenApis, ownedApis } = scope;
-    const name = JSON.stringify([orgId, apiId, hiddenApis, ownedApis]);
+    const { orgId, apiId, version, tags = [], hiddenApis, ownedApis } = scope;
+    const name = JSON.stringify([orgId, apiId, version, tags, hiddenApis, ownedApis]);
     const current = shared.get(name);
     if (current) return current;
     const startedAt = performance.now();

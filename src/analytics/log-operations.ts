@@ -21,6 +21,7 @@ interface LogServices {
 /** Filters of single requests. */
 export const logFilters = {
   api_id: z.string().max(1000).optional(),
+  api_version: z.string().max(1000).optional().describe('Version of the API that served the request'),
   key: z.string().max(1000).optional().describe('Hash of a key'),
   tags: tagFilter.optional().describe('Tags that a request has, comma-separated, all of them'),
   status: z.coerce.number().int().min(0).max(999).optional(),
@@ -61,6 +62,7 @@ export const listLogs = operation({
         failed: errors,
         graphqlType: query.graphql_operation_type,
         graphqlName: query.graphql_operation_name,
+        version: query.api_version,
       },
       toCsvPageRequest(query, services.settings['management.page_size']),
     );

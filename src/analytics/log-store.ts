@@ -6,6 +6,7 @@ import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import type { LoggedCall } from './schema.ts';
+import { hasTagInColumn, toTagColumn } from './tag-column-store.ts';
 
 const maxRowsPerInsert = 500;
 /** Bound of a list without pages: each call may carry a whole request. */
@@ -26,6 +27,7 @@ export interface LogQuery {
   readonly tags?: readonly string[] | undefined;
   readonly graphqlType?: string | undefined;
   readonly graphqlName?: string | undefined;
+  readonly version?: string | undefined;
 }
 
 /** Log row: the call, and the columns it is found by. */
@@ -157,21 +159,22 @@ function restrict(records: Records, rows: LogRows, logQuery: LogQuery): LogRows 
   if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
   if (status !== undefined) query = query.where('status', '=', status);
   if (failed) query = query.where(sql<boolean>`failed = 1`);
-  // Both engines compare the letter case in `replace`, but not in `like`.
-  for (const tag of [...tags, ...toOperationMarks(logQuery.graphqlType, logQuery.graphqlName)])
-    query = query.where(sql<boolean>`replace(tags, ${toTagColumn([tag])}, '') <> tags`);
+  const { graphqlType, graphqlName, version } = logQuery;
+  for (const tag of [...tags, ...toMarks({ graphqlType, graphqlName, version })])
+    query = query.where(hasTagInColumn(tag));
   return query;
 }
 
-/** Type and name of a GraphQL operation among the tags that a row is found by, behind a character that tags have not. */
-const toOperationMarks = (type: string | undefined, name: string | undefined): string[] => [
-  ...(type ? [`${markPrefix}type ${type}`] : []),
-  ...(name ? [`${markPrefix}name ${name}`] : []),
+/**
+ * Type and name of a GraphQL operation, and version of the API, among the tags that a row is found by, behind a
+ * character that tags have not. Rows of earlier releases have no version.
+ */
+const toMarks = ({ graphqlType, graphqlName, version }: Pick<LogQuery, 'graphqlType' | 'graphqlName' | 'version'>) => [
+  ...(graphqlType ? [`${markPrefix}type ${graphqlType}`] : []),
+  ...(graphqlName ? [`${markPrefix}name ${graphqlName}`] : []),
+  ...(version === undefined ? [] : [`${markPrefix}version ${version}`]),
 ];
 const markPrefix = '\u001f';
-
-/** Each tag between line breaks, so that a search finds whole ones. */
-const toTagColumn = (tags: readonly string[]) => `\n${tags.map(tag => tag.replaceAll('\n', ' ')).join('\n')}\n`;
 
 /** Without the character of marks: a tag of a client is no operation. */
 const toPlainTags = ({ tags }: LoggedCall) => tags.map(tag => tag.replaceAll(markPrefix, ' '));
@@ -185,7 +188,11 @@ const toRow = ({ call, at, failed, expiresAt }: LogEntry) => ({
   failed: Number(failed),
   tags: toTagColumn([
     ...toPlainTags(call),
-    ...toOperationMarks(call.graphql_operation_type, call.graphql_operation_name),
+    ...toMarks({
+      graphqlType: call.graphql_operation_type,
+      graphqlName: call.graphql_operation_name,
+      version: call.api_version,
+    }),
   ]),
   expires_at: expiresAt,
   body: JSON.stringify(call),

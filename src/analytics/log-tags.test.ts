@@ -49,6 +49,32 @@ onEveryEngine(
       assert.deepEqual(await find(''), all);
     });
 
+    test('the version of the API matches as a whole, in its letter case', async () => {
+      const api = { ...someApi, orgId: app().credentials.organisation_id };
+      const later = at + 240_000;
+      const calls = ['v1', 'v1.1', 'V1', 'Non Versioned'].map((version, n) => ({
+        atMs: later + n,
+        path: `/${n}`,
+        api,
+        version,
+        tags: 'v1',
+      }));
+      const entries: LogEntry[] = [];
+      forEachCall(batchOf(calls), record => entries.push(toLogEntry(record, 0)));
+      const { services, records } = app().application.installation;
+      await records.write(() => services.logs.add(entries));
+      const list = async (version: string) => {
+        const span = `start=${later / 1000}&end=${later / 1000 + 60}`;
+        const { status, body, text } = await app().ask('GET', `/api/logs?${span}&api_version=${version}`);
+        assert.equal(status, 200, text);
+        return (body.data as LoggedCall[]).map(({ path }) => path).sort();
+      };
+      assert.deepEqual(await list('v1'), ['/0']);
+      assert.deepEqual(await list('V1'), ['/2']);
+      assert.deepEqual(await list('Non%20Versioned'), ['/3']);
+      assert.deepEqual(await list('v'), []);
+    });
+
     test('the type and the name of a GraphQL operation match as a whole, and no tag stands for them', async () => {
       const api = { ...someApi, orgId: app().credentials.organisation_id };
       const later = at + 120_000;

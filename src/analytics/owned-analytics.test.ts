@@ -155,6 +155,9 @@ for (const ownersOnly of ['true', 'false'])
           assert.match(body.Message, /^access denied: owned_analytics shows counts of the APIs you own, not /, path);
           assert.equal((await ask('wide', path)).status, path.includes(byUser) && ownersOnly === 'true' ? 403 : 200);
         }
+        const live = await ask('owner', '/api/live?tags=vip');
+        assert.equal(live.status, 403);
+        assert.match(live.body.Message, /^access denied: owned_analytics shows .*, not tags/);
       });
     },
     { settings: { 'apis.owners_only': ownersOnly, 'analytics.retention_days': '0' } },

@@ -8,7 +8,7 @@ import type { Actor } from '#operations/actor.ts';
 import { type EventStreams, eventStream, eventStreamType, maxStreamSeconds } from '#operations/event-streams.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as operations } from '#operations/problems.ts';
-import { findAnalyticsScope, rejectUnownedApi } from './analytics-scope.ts';
+import { findAnalyticsScope, rejectNarrowedActor, rejectUnownedApi } from './analytics-scope.ts';
 import { clockSkewMs, type LiveReader } from './live-reader.ts';
 import { createLiveUsage } from './live-usage.ts';
 import { logFilters } from './log-operations.ts';
@@ -16,6 +16,7 @@ import { createLogPositions } from './log-position.ts';
 import type { LogStore } from './log-store.ts';
 import { createLogTail } from './log-tail.ts';
 import { problem } from './problems.ts';
+import { usageQueryMembers } from './usage-query.ts';
 
 interface StreamServices {
   eventStreams: EventStreams;
@@ -83,6 +84,7 @@ export const streamLogs = operation({
           failed: errors,
           graphqlType: query.graphql_operation_type,
           graphqlName: query.graphql_operation_name,
+          version: query.api_version,
         }),
     });
   },
@@ -95,18 +97,21 @@ export const streamUsage = operation({
   permission: 'analytics:read',
   about: 'Sends counts, errors and a latency histogram of each API every second, as server-sent events.',
   query: z.object({
-    api_id: z.string().max(1000).optional().describe('Restricts the counts to one API'),
+    api_id: usageQueryMembers.api_id,
+    api_version: usageQueryMembers.api_version,
+    tags: usageQueryMembers.tags,
     seconds: lifetimeSeconds,
   }),
-  problems: [operations.too_many_streams, problem.reads_exceeded, apis.api_not_owned],
+  problems: [operations.too_many_streams, problem.reads_exceeded, apis.api_not_owned, problem.owned_counts_only],
   async handle({ actor, query, header, reauthenticate }, services: StreamServices) {
     const { findApi, eventStreams, ownership, readLiveCounts } = services;
-    const { api_id } = query;
+    const { api_id, api_version: version, tags = [] } = query;
     const apiId = api_id === undefined ? undefined : await resolvePublicApiId(findApi, actor.orgId, api_id);
     async function read(caller: Actor) {
+      if (tags.length > 0) rejectNarrowedActor(caller, 'tags');
       const scope = await findAnalyticsScope(ownership, caller);
       if (apiId !== undefined) rejectUnownedApi(scope, apiId);
-      return readLiveCounts({ ...scope, orgId: actor.orgId, apiId });
+      return readLiveCounts({ ...scope, orgId: actor.orgId, apiId, version, tags });
     }
     const next = createLiveUsage(await read(actor));
     header(...unbuffered);

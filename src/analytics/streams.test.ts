@@ -149,6 +149,36 @@ onEveryEngine('Event streams of analytics', app => {
     stream.close();
   });
 
+  test('live usage can be restricted to requests with all of some tags, and to one version', async () => {
+    const definition = openApi(upstream, { tag_headers: ['x-tier'], tags: ['eu'] });
+    const url = await publish(app(), definition);
+    const of = `/api/live?api_id=${definition.api_id}`;
+    const version = encodeURIComponent('Non Versioned');
+    const streams = await Promise.all(
+      [`${of}&tags=eu,x-tier-gold`, `${of}&api_version=${version}`, `${of}&api_version=none`].map(it =>
+        openStream(app(), it),
+      ),
+    );
+    for (const tier of ['silver', 'gold', 'iron']) await fetch(url, { headers: { 'x-tier': tier } });
+    const count = async (stream: (typeof streams)[number], hits: number) => {
+      let sum = 0;
+      while (sum < hits) {
+        const { data } = await stream.next(({ name, data: it }) => name === 'usage' && it.apis.length > 0);
+        for (const api of data.apis) sum += api.hits;
+      }
+      return sum;
+    };
+    assert.equal(await count(streams[1]!, 3), 3);
+    assert.equal(await count(streams[0]!, 1), 1);
+    assert.deepEqual((await streams[0]!.next(({ name }) => name === 'usage')).data.apis, []);
+    assert.deepEqual((await streams[2]!.next(({ name }) => name === 'usage')).data.apis, []);
+    for (const stream of streams) stream.close();
+    const many = Array.from({ length: 11 }, (_, n) => `t${n}`).join(',');
+    const { status, text } = await app().ask('GET', `/api/live?tags=${many}`);
+    assert.equal(status, 400);
+    assert.match(text, /tags: must be at most 10 tags/);
+  });
+
   test('streams contain requests of visible APIs of the own organisation only', async () => {
     const owner = await addUser(app(), { analytics: 'read', log: 'read', apis: 'read', owned_analytics: 'read' });
     const other = await addUser(app(), { analytics: 'read', log: 'read' });

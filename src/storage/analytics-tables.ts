@@ -49,6 +49,8 @@ export interface UptimeHourRow extends UptimeResult {
   /** Start of the hour. */
   hour: number;
   api_name: string;
+  /** Of the API, with its `org-` and `api-` tags, each between line breaks. */
+  tags: string;
   rounds: number;
   /** Rounds after which the host was up. */
   rounds_up: number;

@@ -8,6 +8,7 @@ import { pageNumber, toPageRequest, unixSeconds } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { rejectNarrowedActor } from '../analytics-scope.ts';
 import { problem } from '../problems.ts';
+import { tagFilter } from '../tag-filter.ts';
 import { uptimePage } from './schema.ts';
 import type { UptimeStore } from './store.ts';
 import { toHostUptime } from './views.ts';
@@ -32,6 +33,9 @@ export const listUptime = operation({
     api_id: z.string().max(1000).optional(),
     from: unixSeconds.default(0).describe('Unix seconds, rounded down to the hour'),
     to: unixSeconds.optional().describe('Unix seconds; defaults to now'),
+    tags: tagFilter
+      .optional()
+      .describe('Restricts the hosts to those of APIs with these tags, comma-separated, all of them'),
     state: z.enum(['up', 'down']).optional().describe('Hosts in this state at the end of the time'),
     p: pageNumber,
   }),
@@ -52,6 +56,7 @@ export const listUptime = operation({
       to,
       now,
       apiId,
+      tags: query.tags,
       hiddenApis,
       isUp: query.state && query.state === 'up',
     };

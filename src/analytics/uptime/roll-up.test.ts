@@ -10,6 +10,7 @@ const round = (more: Partial<UptimeResult> = {}): UptimeResult => ({
   apiId: 'orders',
   orgId: 'acme',
   apiName: 'Orders',
+  tags: [],
   host: '10.0.0.1:80',
   atMs: noon,
   up: true,

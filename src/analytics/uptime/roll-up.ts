@@ -1,4 +1,5 @@
 import type { UptimeChange, UptimeHourRow } from '#storage/analytics-tables.ts';
+import { toTagColumn } from '../tag-column-store.ts';
 import type { UptimeResult, UptimeResults } from './uptime-result.ts';
 
 const hourMs = 3_600_000;
@@ -116,6 +117,7 @@ const toHourRow = (result: UptimeResult): UptimeHourRow => ({
   host: result.host,
   hour: result.atMs - (result.atMs % hourMs),
   api_name: result.apiName,
+  tags: toTagColumn([`org-${result.orgId}`, `api-${result.apiId}`, ...result.tags]),
   rounds: 1,
   rounds_up: Number(result.up),
   tests: result.tests,

@@ -15,6 +15,7 @@ const round = (orgId: string, more: Partial<UptimeResult> = {}): UptimeResult =>
   apiId: `api of ${orgId}`,
   orgId,
   apiName: 'Orders',
+  tags: [],
   host: '10.0.0.1:80',
   atMs: noon,
   up: true,

@@ -5,6 +5,7 @@ import { problem } from '#storage/database-errors.ts';
 import { splitIntoBatches } from '#storage/insert-batches.ts';
 import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
+import { hasTagInColumn } from '../tag-column-store.ts';
 import type { UptimeRows } from './roll-up.ts';
 
 /** Both engines bound the values of one statement. */
@@ -22,6 +23,8 @@ export interface UptimeQuery {
   readonly to: number;
   readonly now: number;
   readonly apiId?: string | undefined;
+  /** Tags that the API has, all of them. */
+  readonly tags?: readonly string[] | undefined;
   /** Hosts that are up, or down, at the end of the range. */
   readonly isUp?: boolean | undefined;
   /** APIs the caller must not see. */
@@ -29,7 +32,7 @@ export interface UptimeQuery {
 }
 
 /** A host over the requested hours, with its newest result and its newest changes, also earlier ones. */
-export interface HostRecord extends Omit<UptimeHourRow, 'org_id' | 'hour' | 'expires_at'> {
+export interface HostRecord extends Omit<UptimeHourRow, 'org_id' | 'hour' | 'tags' | 'expires_at'> {
   readonly changes: readonly UptimeChange[];
 }
 
@@ -37,7 +40,7 @@ export type UptimeStore = ReturnType<typeof createUptimeStore>;
 
 const castToBigint = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
 const sums = ['rounds', 'rounds_up', 'tests', 'passed', 'passed_ms'] as const;
-const newest = ['up', 'url', 'status', 'latency_ms', 'failure', 'api_name', 'expires_at', 'last_at'] as const;
+const newest = ['up', 'url', 'status', 'latency_ms', 'failure', 'api_name', 'tags', 'expires_at', 'last_at'] as const;
 
 /** Upsert: adds results to an existing row of this or another process. */
 const upsertColumns = {
@@ -89,8 +92,8 @@ export function createUptimeStore(records: Records) {
 const isUnexpired = (now: number) => sql<boolean>`(expires_at = 0 or expires_at > ${now})`;
 
 function selectHosts(records: Records, uptimeQuery: UptimeQuery) {
-  const { orgId, from, to, now, apiId, hiddenApis, isUp } = uptimeQuery;
-  const query = records.db
+  const { orgId, from, to, now, apiId, hiddenApis, isUp, tags = [] } = uptimeQuery;
+  let query = records.db
     .selectFrom('uptime_hours')
     .where('org_id', '=', orgId)
     .where('hour', '>=', from - (from % hourMs))
@@ -98,6 +101,7 @@ function selectHosts(records: Records, uptimeQuery: UptimeQuery) {
     .where(isUnexpired(now))
     .groupBy(['api_id', 'host'])
     .select(['api_id', 'host']);
+  for (const tag of tags) query = query.where(hasTagInColumn(tag));
   const visible =
     hiddenApis && hiddenApis.length > 0 ? query.where('api_id', 'not in', selectListed(records, hiddenApis)) : query;
   const ofApi = apiId === undefined ? visible : visible.where('api_id', '=', apiId);

@@ -3,6 +3,8 @@ export interface UptimeResult {
   readonly apiId: string;
   readonly orgId: string;
   readonly apiName: string;
+  /** Tags of the API. */
+  readonly tags: readonly string[];
   /** `host:port`. */
   readonly host: string;
   readonly atMs: number;

@@ -415,6 +415,7 @@ test('uptime results are posted with reports, wait while batches are unacknowled
       apiId: 'orders',
       orgId: 'org',
       apiName: 'Orders',
+      tags: [],
       host: '10.0.0.1:80',
       atMs: 0,
       up: true,

@@ -19,6 +19,7 @@ interface HostSummary {
 /** Aggregates the check results of one round by host. */
 export function createUptimeResults(api: Pick<Api, 'id' | 'orgId' | 'model'>, atMs: number) {
   const summaries = new Map<string, HostSummary>();
+  const { gatewayTags } = api.model;
   const down = 2;
 
   return {
@@ -36,7 +37,7 @@ export function createUptimeResults(api: Pick<Api, 'id' | 'orgId' | 'model'>, at
         summary.passed++;
         summary.passedMs += result.latencyMs;
       }
-      if (badness > summary.severity) Object.assign(summary, { badness, url, result });
+      if (badness > summary.severity) Object.assign(summary, { severity: badness, url, result });
     },
     /** A host is down when one of its checks is. */
     hosts: (): UptimeResult[] =>
@@ -44,6 +45,7 @@ export function createUptimeResults(api: Pick<Api, 'id' | 'orgId' | 'model'>, at
         apiId: api.id,
         orgId: api.orgId,
         apiName: api.model.identity.name,
+        tags: gatewayTags.enabled ? gatewayTags.tags : [],
         host: host.slice(0, maxTextCharacters),
         atMs,
         up: badness < down,

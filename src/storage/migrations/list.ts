@@ -49,6 +49,7 @@ import { portalExpiryNotices } from './0049-portal-expiry-notices.ts';
 import { portalCertificates } from './0050-portal-certificates.ts';
 import { portalProductTerms } from './0051-portal-product-terms.ts';
 import { portalAnnouncements } from './0052-portal-announcements.ts';
+import { uptimeTags } from './0053-uptime-tags.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   portalCertificates,
   portalProductTerms,
   portalAnnouncements,
+  uptimeTags,
 ];
