@@ -5,6 +5,7 @@ import type { AnyOperation } from '#operations/operation.ts';
 import { catalogue } from '../src/catalogue.ts';
 import { onEveryEngine } from './support/app.ts';
 import { eventually, openApi, waitUntilApplied } from './support/traffic.ts';
+import { handling, webhook } from './support/webhooks.ts';
 
 const upstream = { url: 'http://127.0.0.1:9' };
 const dates = ['startDay', 'startMonth', 'startYear', 'endDay', 'endMonth', 'endYear'];
@@ -217,6 +218,39 @@ onEveryEngine('API ownership', app => {
       });
       assert.equal((await app().ask('GET', path, as('other'))).text.includes(owned.id), false, path);
     }
+  });
+
+  test('webhook deliveries of it are listed, read and retried by its owners only', async () => {
+    const definition = openApi(upstream, {
+      ...{ use_keyless: false, use_standard_auth: true, auth_configs: { authToken: {} } },
+      ...handling('AuthFailure', webhook(`${upstream.url}/event`)),
+    });
+    const created = await app().ask('POST', '/api/apis', {
+      body: { api_definition: definition, user_owners: [users.owner.id] },
+    });
+    assert.equal(created.status, 200, created.text);
+    await waitUntilApplied(app());
+    await fetch(app().url.gateway + definition.proxy.listen_path, { headers: { authorization: 'unknown' } });
+    const list = async (name: keyof typeof users, path: string) => {
+      const { status, body, text } = await app().ask('GET', path, as(name));
+      assert.equal(status, 200, text);
+      return body.deliveries.filter(({ api_id }: { api_id: string }) => api_id === created.body.ID);
+    };
+    const { id, hook_id } = await eventually(async () => {
+      const [found] = await list('owner', '/api/deliveries');
+      assert.ok(found);
+      return found;
+    });
+    for (const path of ['/api/deliveries', '/api/dead-letters', `/api/hooks/${hook_id}/deliveries`])
+      assert.deepEqual(await list('other', path), [], path);
+    assert.equal((await list('owner', `/api/hooks/${hook_id}/deliveries`)).length, 1);
+    assert.equal((await app().ask('GET', `/api/deliveries/${id}`, as('owner'))).status, 200);
+    assert.equal((await app().ask('GET', `/api/deliveries/${id}`)).status, 200);
+    for (const [method, path] of [
+      ['GET', `/api/deliveries/${id}`],
+      ['POST', `/api/deliveries/${id}/retry`],
+    ] as const)
+      assert.equal((await app().ask(method, path, as('other'))).status, 404, path);
   });
 
   test('logs and uptime of it are refused when requested by id', async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
+import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, statusResponse, toPageRequest, toStatus, unixSeconds } from '#operations/shapes.ts';
 import { problem as hookProblem } from '../hooks/problems.ts';
@@ -22,6 +23,10 @@ export interface DeliveryServices {
   hooks: HookStore;
   settings: Settings;
   clock: Clock;
+  ownership: {
+    /** Public ids of the APIs that are hidden from a user. */
+    findHidden(actor: Actor): Promise<{ readonly apiIds: readonly string[]; has(apiId: string): boolean }>;
+  };
   /** Wakes the sender. */
   wakeSender(): void;
 }
@@ -42,10 +47,27 @@ export const hookParams = z.object({ hookId: z.string().describe('Id of a webhoo
 const deliveryPage = z.object({ deliveries: z.array(DeliverySummary), pages: z.int() });
 const declared = { surface: 'dashboard', noun: 'webhooks' } as const;
 
-async function listPage({ deliveries, settings }: DeliveryServices, orgId: string, query: DeliveryQuery) {
+/** Deliveries of the caller's organisation, without those of hidden APIs: their bodies hold requests and keys. */
+async function listVisible(services: DeliveryServices, actor: Actor, query: DeliveryQuery) {
+  const { apiIds } = await services.ownership.findHidden(actor);
+  return listPage(services, actor.orgId, query, apiIds);
+}
+
+async function findVisible(services: DeliveryServices, actor: Actor, id: string) {
+  const found = await findDelivery(services, actor.orgId, id);
+  if ((await services.ownership.findHidden(actor)).has(found.apiId)) throw problem.not_found();
+  return found;
+}
+
+async function listPage(
+  { deliveries, settings }: Pick<DeliveryServices, 'deliveries' | 'settings'>,
+  orgId: string,
+  query: DeliveryQuery,
+  hiddenApis: readonly string[] = [],
+) {
   const { hook_id: hook, api_id: apiId, event, state, start, end } = query;
   const filter = {
-    ...{ orgId, hook, apiId, event, state },
+    ...{ orgId, hook, apiId, event, state, hiddenApis },
     fromMs: start === undefined ? undefined : start * 1000,
     toMs: end === undefined ? undefined : end * 1000 + 999,
   };
@@ -88,7 +110,7 @@ export const listDeliveries = operation({
   permission: 'hooks:read',
   query: z.object({ hook_id: word, ...filters }),
   returns: deliveryPage,
-  handle: ({ actor: { orgId }, query }, services: DeliveryServices) => listPage(services, orgId, query),
+  handle: ({ actor, query }, services: DeliveryServices) => listVisible(services, actor, query),
 });
 
 export const listHookDeliveries = operation({
@@ -102,9 +124,9 @@ export const listHookDeliveries = operation({
   query: z.object(filters),
   returns: deliveryPage,
   problems: [hookProblem.not_found],
-  async handle({ actor: { orgId }, params: { hookId: hook }, query }, services: DeliveryServices) {
-    await requireHook(services, orgId, hook);
-    return listPage(services, orgId, { ...query, hook_id: hook });
+  async handle({ actor, params: { hookId: hook }, query }, services: DeliveryServices) {
+    await requireHook(services, actor.orgId, hook);
+    return listVisible(services, actor, { ...query, hook_id: hook });
   },
 });
 
@@ -117,8 +139,7 @@ export const listDeadLetters = operation({
   permission: 'hooks:read',
   query: deadLetterQuery,
   returns: deliveryPage,
-  handle: ({ actor: { orgId }, query }, services: DeliveryServices) =>
-    listPage(services, orgId, { ...query, state: 'dead' }),
+  handle: ({ actor, query }, services: DeliveryServices) => listVisible(services, actor, { ...query, state: 'dead' }),
 });
 
 export const getDelivery = operation({
@@ -132,7 +153,7 @@ export const getDelivery = operation({
   returns: DeliveryDetail,
   problems: [problem.not_found],
   handle: async ({ actor, params: { deliveryId } }, services: DeliveryServices) =>
-    toDeliveryDetail(await findDelivery(services, actor.orgId, deliveryId)),
+    toDeliveryDetail(await findVisible(services, actor, deliveryId)),
 });
 
 export const retryDelivery = operation({
@@ -145,8 +166,9 @@ export const retryDelivery = operation({
   params,
   returns: statusResponse,
   problems: [problem.not_found, problem.not_dead],
-  handle({ actor, params: { deliveryId }, audit }, services: DeliveryServices) {
+  async handle({ actor, params: { deliveryId }, audit }, services: DeliveryServices) {
     audit(deliveryId);
+    await findVisible(services, actor, deliveryId);
     return retryOne(services, actor.orgId, deliveryId);
   },
 });

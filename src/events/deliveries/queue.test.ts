@@ -141,4 +141,14 @@ withRecords('webhook delivery queue', given => {
     await store.prune(0, 1, 0);
     assert.deepEqual(await listPayloads(), ['4', '3']);
   });
+
+  test('a list without pages is complete, or refused where it has more than a thousand deliveries', async () => {
+    const [org, store] = [createPublicId(), open()];
+    const dead = Array.from({ length: 1000 }, (_, n) => toDelivery(org, 'a', String(n), { isDead: true }));
+    await store.add(dead, 1000, 2000);
+    assert.equal((await store.page({ orgId: org }, { page: -1, size: 10 })).items.length, 1000);
+    await store.add(dead.slice(0, 1), 1000, 2000);
+    await assert.rejects(store.page({ orgId: org }, { page: -1, size: 10 }), { code: 'database.too_many' });
+    assert.equal((await store.page({ orgId: org }, { page: 101, size: 10 })).items.length, 1);
+  });
 });

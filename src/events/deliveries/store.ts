@@ -1,6 +1,8 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { createPublicId } from '#base/ids.ts';
 import type { Page, PageRequest } from '#storage/collection.ts';
+import { problem as storageProblem } from '#storage/database-errors.ts';
+import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import type { Delivery, DeliveryBody, DeliveryState } from './schema.ts';
@@ -23,6 +25,8 @@ export interface DeliveryFilter {
   readonly orgId: string;
   readonly hook?: string | undefined;
   readonly apiId?: string | undefined;
+  /** APIs whose deliveries the caller must not see. */
+  readonly hiddenApis?: readonly string[] | undefined;
   readonly event?: string | undefined;
   readonly state?: DeliveryState | undefined;
   /** First and last millisecond of creation. */
@@ -128,10 +132,11 @@ function createDeliveryHistory(records: Records) {
     get: (orgId: string, id: string) => findOne(rows().where('org_id', '=', orgId).where('public_id', '=', id)),
 
     async page(filter: DeliveryFilter, { page, size }: PageRequest): Promise<Page<Delivery>> {
-      const counted = applyFilter(rows().select(sql<number>`count(*)`.as('total')), filter);
+      const counted = applyFilter(records, rows().select(sql<number>`count(*)`.as('total')), filter);
       const total = Number((await counted.executeTakeFirstOrThrow()).total);
       const isUnpaged = page < 1;
-      const found = await applyFilter(rows().selectAll(), filter)
+      if (isUnpaged && total > maxListItems) throw storageProblem.too_many({ detail: { maxItems: maxListItems } });
+      const found = await applyFilter(records, rows().selectAll(), filter)
         .orderBy('id', 'desc')
         .limit(isUnpaged ? maxListItems : size)
         .offset(isUnpaged ? 0 : (page - 1) * size)
@@ -154,8 +159,10 @@ function createDeliveryHistory(records: Records) {
   };
 }
 
-function applyFilter<O>(query: DeliveryQuery<O>, filter: DeliveryFilter): DeliveryQuery<O> {
+function applyFilter<O>(records: Records, query: DeliveryQuery<O>, filter: DeliveryFilter): DeliveryQuery<O> {
+  const { hiddenApis = [] } = filter;
   let narrowed = query.where('org_id', '=', filter.orgId);
+  if (hiddenApis.length > 0) narrowed = narrowed.where('api_id', 'not in', selectListed(records, hiddenApis));
   if (filter.hook !== undefined) narrowed = narrowed.where('hook', '=', filter.hook);
   if (filter.apiId !== undefined) narrowed = narrowed.where('api_id', '=', filter.apiId);
   if (filter.event !== undefined) narrowed = narrowed.where('event', '=', filter.event);
