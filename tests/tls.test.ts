@@ -189,8 +189,19 @@ for (const engine of engines)
       writeFileSync(files.cert, 'not a certificate');
       await waitUntilApplied(app);
       assert.equal(await fetchServerCertificate('localhost'), own.fingerprint);
+      const readFile = async () => {
+        const [node] = (await app.ask('GET', '/api/system/nodes')).body.data.nodes;
+        return node.certificates?.find(({ kind }: { kind: string }) => kind === 'file');
+      };
+      await eventually(async () => {
+        const { error, ...rest } = (await readFile()) ?? {};
+        const file = { kind: 'file', source: files.cert, subject: 'localhost', apis: 0 };
+        assert.deepEqual(rest, { ...file, state: 'failed', not_after: '2049-12-31T23:59:59Z' });
+        assert.match(error, /^The TLS certificate of the gateway cannot be used: /);
+      });
       const next = makeServerCertificate(authority);
       write(next);
+      await eventually(async () => assert.equal((await readFile())?.state, 'loaded'));
       await eventually(async () => assert.equal(await fetchServerCertificate('localhost'), next.fingerprint));
       await eventually(() => assert.match(trafficLog.join(''), /"msg":"TLS certificate reloaded"/));
       write(own);

@@ -31,14 +31,26 @@ export interface CertificateFiles {
   current(): CertificateContents;
   /** Reads the files again if one of them has changed. */
   refresh(): void;
+  /** The certificate in use, and the reason why changed files are not; undefined without files. */
+  describe(): CertificateFileState | undefined;
+}
+
+export interface CertificateFileState {
+  readonly path: string;
+  readonly certificate: X509Certificate;
+  /** Empty where the files are in use as they are. */
+  readonly failure: string;
 }
 
 /** Certificate, key and authorities of a TLS server in files, which may be replaced while it runs. */
 export function createCertificateFiles(options: CertificateFilesOptions): CertificateFiles {
   let stamp = readStamp(options);
   let contents = readContents(options);
+  let failure = '';
   return {
     current: () => contents,
+    describe: () =>
+      contents.cert && { path: options.certificateFile, certificate: new X509Certificate(contents.cert), failure },
     refresh() {
       const now = readStamp(options);
       if (now === stamp) return;
@@ -46,9 +58,11 @@ export function createCertificateFiles(options: CertificateFilesOptions): Certif
       try {
         contents = readContents(options);
       } catch (error) {
+        failure = (error as Error).message;
         // Perhaps only one file is written yet: the other one changes the stamp again.
         return options.onReloadError(error as Error);
       }
+      failure = '';
       options.onReload?.();
     },
   };

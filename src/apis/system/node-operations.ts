@@ -4,6 +4,7 @@ import { operation } from '#operations/operation.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
 import {
+  type CertificateReport,
   compareNodes,
   isLostNode,
   type KeySetReport,
@@ -81,6 +82,24 @@ export const nodeView = z.object({
     )
     .optional()
     .describe('JWKS that requests used, at most 100, failed ones first; read every 2 seconds'),
+  certificates: z
+    .array(
+      z.object({
+        kind: z.enum(['store', 'file']).describe('Certificate store, or file of `gateway.tls.certificate_file`'),
+        source: z.string().describe('Id of the certificate, or path of the file'),
+        state: z
+          .enum(['loaded', 'expired', 'failed'])
+          .describe(
+            '`failed`: absent from the store, or changed files that cannot be used; an earlier one stays in use',
+          ),
+        subject: z.string().optional().describe('Common name'),
+        not_after: z.string().optional().describe('End of its validity; absent for a public key'),
+        apis: z.int().describe('Active APIs that name it'),
+        error: z.string().optional().describe('Reason of the failure'),
+      }),
+    )
+    .optional()
+    .describe('Certificates of APIs and of the TLS port, at most 100: failed ones first, then by the end of validity'),
   clock_skew_ms: z
     .int()
     .optional()
@@ -115,12 +134,30 @@ const toKeySetView = ({ kind, source, keys, loadedAtMs, failure }: KeySetReport)
   ...(failure !== '' && { error: failure }),
 });
 
-const toLoadView = ({ requestsPerSecond, eventLoopDelayMs, clockSkewMs, stores, ...rest }: NodeLoad) => ({
+const toCertificateView = (report: CertificateReport, nowMs: number) => {
+  const { kind, source, subject, notAfterMs, apis, failure } = report;
+  const isExpired = notAfterMs > 0 && notAfterMs <= nowMs;
+  return {
+    kind,
+    source,
+    state: failure !== '' ? ('failed' as const) : isExpired ? ('expired' as const) : ('loaded' as const),
+    ...(subject !== '' && { subject }),
+    ...(notAfterMs > 0 && { not_after: formatIsoTime(notAfterMs) }),
+    apis,
+    ...(failure !== '' && { error: failure }),
+  };
+};
+
+const toLoadView = (
+  { requestsPerSecond, eventLoopDelayMs, clockSkewMs, stores, ...rest }: NodeLoad,
+  nowMs: number,
+) => ({
   requests_per_second: roundTo(requestsPerSecond, 100),
   event_loop_delay_ms: roundTo(eventLoopDelayMs, 10),
   ...(rest.recordsDropped !== undefined && { records_dropped: rest.recordsDropped }),
   ...(rest.recordsWaiting !== undefined && { records_waiting: rest.recordsWaiting }),
   ...(rest.keySets && { key_sets: rest.keySets.map(toKeySetView) }),
+  ...(rest.certificates && { certificates: rest.certificates.map(it => toCertificateView(it, nowMs)) }),
   ...(clockSkewMs !== undefined && { clock_skew_ms: Math.round(clockSkewMs) }),
   stores: stores.map(({ name, latencyMs }) =>
     latencyMs === undefined
@@ -148,7 +185,7 @@ const toNodeView = ({ traffic, load, ...node }: SystemNode, nowMs: number): Node
   revision: traffic?.revision ?? 0,
   last_reload: traffic && traffic.loadedAtMs > 0 ? formatIsoTime(traffic.loadedAtMs) : zeroTime,
   segments: [...node.segments],
-  ...(load && toLoadView(load)),
+  ...(load && toLoadView(load, nowMs)),
 });
 
 /** The row of this process is replaced by its present state. */

@@ -33,6 +33,21 @@ export interface KeySetReport {
   readonly failure: string;
 }
 
+/** A certificate that the traffic threads of a process use, or could not load. */
+export interface CertificateReport {
+  readonly kind: 'store' | 'file';
+  /** Id in the certificate store, or path of a file. */
+  readonly source: string;
+  /** Common name of the subject; empty where it is unknown. */
+  readonly subject: string;
+  /** 0 where it is unknown, and for a public key. */
+  readonly notAfterMs: number;
+  /** Active APIs that name it; 0 for a file. */
+  readonly apis: number;
+  /** Reason why it, or a later version of the file, is not in use; empty where it is. */
+  readonly failure: string;
+}
+
 /** Load of a process in the last minute, and the stores as it reaches them. */
 export interface NodeLoad {
   readonly requestsPerSecond: number;
@@ -44,6 +59,8 @@ export interface NodeLoad {
   readonly recordsWaiting?: number | undefined;
   /** Bounded; undefined in a process without traffic, and in earlier releases. */
   readonly keySets?: readonly KeySetReport[] | undefined;
+  /** As `keySets`. */
+  readonly certificates?: readonly CertificateReport[] | undefined;
   readonly stores: readonly StoreState[];
   /** Clock of the process minus that of the database; undefined before the first answer. */
   readonly clockSkewMs?: number | undefined;

@@ -7,6 +7,7 @@ import { createLog } from '#base/log.ts';
 import { openSharedEngine } from '#storage/shared/engine.ts';
 import { withRecords } from '../../../tests/lifecycle/databases.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
+import { makeAuthority } from '../../../tests/support/certificates.ts';
 import { eventually, type TestProcess, testInstallation } from '../../../tests/support/installation.ts';
 import { startRedis } from '../../../tests/support/services/redis.ts';
 import { jwkOf, mint, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
@@ -128,6 +129,59 @@ onEveryEngine('Nodes', app => {
     } finally {
       await publisher.close();
       await upstream.close();
+    }
+  });
+
+  test('the list has the certificates that active APIs name, with their state and end of validity', async () => {
+    const upload = async (cn: string) => {
+      const { status, body, text } = await app().ask('POST', '/api/certs', { body: makeAuthority(cn).certPem });
+      assert.equal(status, 200, text);
+      return body.id as string;
+    };
+    const [used, removed] = [await upload('Used'), await upload('Removed')];
+    await upload('Unused');
+    const upstream = await startUpstream();
+    const name = (id: string) =>
+      openApi(upstream, { proxy: { ...openApi(upstream).proxy, transport: { ssl_ca_certificates: [id] } } });
+    try {
+      for (const id of [used, used, removed]) {
+        const { status, text } = await app().ask('POST', '/api/apis', { body: { api_definition: name(id) } });
+        assert.equal(status, 200, text);
+      }
+      assert.equal((await app().ask('DELETE', `/api/certs/${removed}?force=true`)).status, 200);
+      await eventually(async () => {
+        const [node] = (await app().ask('GET', '/api/system/nodes')).body.data.nodes;
+        assert.deepEqual(node.certificates, [
+          { kind: 'store', source: removed, state: 'failed', apis: 1, error: 'not in the certificate store' },
+          {
+            ...{ kind: 'store', source: used, state: 'loaded', subject: 'Used' },
+            ...{ not_after: '2049-12-31T23:59:59Z', apis: 2 },
+          },
+        ]);
+      });
+    } finally {
+      await upstream.close();
+    }
+  });
+
+  test('a certificate of another process is expired after the end of its validity', async () => {
+    const { nodes } = app().application.installation.services;
+    const certificate = { kind: 'store' as const, source: 'c', subject: '', apis: 1, failure: '' };
+    const ends = [0, 1_000, Date.now() + 3_600_000];
+    const certificates = ends.map(notAfterMs => ({ ...certificate, notAfterMs }));
+    const load = { requestsPerSecond: 0, eventLoopDelayMs: 0, stores: [], certificates };
+    const other = { ...toNode('certified', Date.now()), load };
+    await nodes.put(other);
+    try {
+      const { body } = await app().ask('GET', `/api/system/node/${other.id}/${other.hostname}`);
+      assert.deepEqual(
+        body.data.certificates.map(({ state }: { state: string }) => state),
+        ['loaded', 'expired', 'loaded'],
+      );
+      assert.equal(body.data.certificates[1].not_after, '1970-01-01T00:00:01Z');
+      assert.ok(!('not_after' in body.data.certificates[0]));
+    } finally {
+      await nodes.remove(other);
     }
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { makeAuthority } from '../../../tests/support/certificates.ts';
 import { type Bench, openBench } from '../../../tests/support/step-harness.ts';
 import type { ApiSubsets } from './api-subsets.ts';
 import { buildNextSnapshot, createEmptySnapshot } from './snapshot.ts';
@@ -7,11 +8,12 @@ import { buildNextSnapshot, createEmptySnapshot } from './snapshot.ts';
 const tcpPort = 19_999;
 
 /** A definition that is in one subset and in no other. */
-const members: Readonly<Record<keyof ApiSubsets, object>> = {
+const members: Record<keyof ApiSubsets, object> = {
   tcpServices: { protocol: 'tcp', listen_port: tcpPort, proxy: { listen_path: '/', target_url: 'tcp://127.0.0.1:1' } },
   uptimeTested: { uptime_tests: { check_list: [{ url: 'http://127.0.0.1:1/' }] } },
   tlsConfigured: { domain: 'a.example' },
   lifetimeLimited: { session_lifetime: 60 },
+  certified: {},
 };
 const names = Object.keys(members) as (keyof ApiSubsets)[];
 
@@ -19,6 +21,9 @@ describe('Subsets of the APIs of a snapshot', () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench({ 'gateway.extra_ports': String(tcpPort) });
+    const ssl_ca_certificates = [await bench.certificate(makeAuthority().certPem)];
+    const proxy = { listen_path: '/certified/', target_url: 'https://127.0.0.1:1', transport: { ssl_ca_certificates } };
+    members.certified = { proxy };
   });
   after(() => bench.close());
 

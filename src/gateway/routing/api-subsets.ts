@@ -1,3 +1,4 @@
+import { listReferencedCertificates } from '../auth/certificate-cache.ts';
 import { hasUptimeTests } from '../proxy/host-status.ts';
 import type { Api } from './api.ts';
 import { compareAge } from './route-index.ts';
@@ -15,9 +16,17 @@ export interface ApiSubsets {
   readonly tlsConfigured: readonly Api[];
   /** APIs that limit the lifetime of keys. */
   readonly lifetimeLimited: readonly Api[];
+  /** Active, with certificates of the store. */
+  readonly certified: readonly Api[];
 }
 
-export const noSubsets: ApiSubsets = { tcpServices: [], uptimeTested: [], tlsConfigured: [], lifetimeLimited: [] };
+export const noSubsets: ApiSubsets = {
+  tcpServices: [],
+  uptimeTested: [],
+  tlsConfigured: [],
+  lifetimeLimited: [],
+  certified: [],
+};
 
 const membership: { readonly [Name in keyof ApiSubsets]: (api: Api) => boolean } = {
   tcpServices: ({ tcpService }) => tcpService !== undefined,
@@ -25,6 +34,7 @@ const membership: { readonly [Name in keyof ApiSubsets]: (api: Api) => boolean }
     model.identity.active && unavailableReason === '' && hasUptimeTests(model),
   tlsConfigured: ({ model, host }) => model.identity.active && (host !== '' || requestsClientCertificate(model)),
   lifetimeLimited: ({ model }) => model.authentication.sessionLifetimeSeconds > 0,
+  certified: ({ model }) => model.identity.active && listReferencedCertificates(model).length > 0,
 };
 
 export function updateSubsets(previous: ApiSubsets, replaced: readonly Api[], changed: readonly Api[]): ApiSubsets {
@@ -40,5 +50,6 @@ export function updateSubsets(previous: ApiSubsets, replaced: readonly Api[], ch
     uptimeTested: update('uptimeTested'),
     tlsConfigured: update('tlsConfigured'),
     lifetimeLimited: update('lifetimeLimited'),
+    certified: update('certified'),
   };
 }

@@ -1,9 +1,10 @@
 import { createThreadSampler } from '#analytics/event-loop-lag.ts';
-import type { KeySetReport, NodeLoad } from '#apis/system/node-store.ts';
+import type { NodeLoad } from '#apis/system/node-store.ts';
 import { createStoreProbe, type StoreProbeOptions } from '#apis/system/store-probe.ts';
 import type { Log } from '#base/log.ts';
 import { every } from '#base/repeat.ts';
 import { mergeKeySetReports } from '../auth/key-set-report.ts';
+import { mergeCertificateReports } from '../routing/certificate-report.ts';
 import type { DataPlane } from './data-plane.ts';
 import { createLoadWindow } from './load-window.ts';
 import { createNodeDescription, type NodeDescriptionOptions } from './node-description.ts';
@@ -17,15 +18,15 @@ export interface NodeMonitorOptions
 
 const sampleIntervalMs = 1000;
 const probeIntervalMs = 10_000;
-const keySetIntervalMs = 2000;
-const keySetTimeoutMs = 2000;
+const reportIntervalMs = 2000;
+const reportTimeoutMs = 2000;
 
 /** Describes this process, its load and its stores, for its heartbeat and the list of nodes. */
 export function startNodeMonitor({ log, dataPlane, ...options }: NodeMonitorOptions) {
   const window = createLoadWindow();
   const sampleMainThread = createThreadSampler(sampleIntervalMs, 1);
   const probe = createStoreProbe(options);
-  let keySets: readonly KeySetReport[] | undefined;
+  let reports: Pick<NodeLoad, 'keySets' | 'certificates'> = {};
   let probed: Pick<NodeLoad, 'stores' | 'clockSkewMs'> = { stores: [] };
 
   function sample(): void {
@@ -34,10 +35,16 @@ export function startNodeMonitor({ log, dataPlane, ...options }: NodeMonitorOpti
     window.add({ atMs: performance.now(), requests, delayMs });
   }
 
-  async function readKeySets(): Promise<void> {
+  async function readReports(): Promise<void> {
     if (!dataPlane.state()?.running) return;
-    const reports = await dataPlane.broadcast('listKeySets', {}, keySetTimeoutMs);
-    keySets = mergeKeySetReports(reports.flat());
+    const [keySets, certificates] = await Promise.all([
+      dataPlane.broadcast('listKeySets', {}, reportTimeoutMs),
+      dataPlane.broadcast('listCertificates', {}, reportTimeoutMs),
+    ]);
+    reports = {
+      keySets: mergeKeySetReports(keySets.flat()),
+      certificates: mergeCertificateReports(certificates.flat()),
+    };
   }
 
   async function probeStores(): Promise<void> {
@@ -45,13 +52,13 @@ export function startNodeMonitor({ log, dataPlane, ...options }: NodeMonitorOpti
   }
 
   const onError = (error: Error) => log.error({ err: error }, 'node monitor failed, retrying');
-  function onKeySetError(error: Error): void {
+  function onReportError(error: Error): void {
     // A thread that ends or is busy: an old list would pass for the present one.
-    keySets = undefined;
-    log.debug({ reason: error.message }, 'key sets not read, retrying');
+    reports = {};
+    log.debug({ reason: error.message }, 'key sets and certificates not read, retrying');
   }
   const sampling = every(sampleIntervalMs, sample, { onError, unref: true });
-  const watchingKeySets = every(keySetIntervalMs, readKeySets, { onError: onKeySetError, unref: true });
+  const reading = every(reportIntervalMs, readReports, { onError: onReportError, unref: true });
   const probing = every(probeIntervalMs, probeStores, { onError, runsAtStart: true, unref: true });
 
   return {
@@ -60,12 +67,12 @@ export function startNodeMonitor({ log, dataPlane, ...options }: NodeMonitorOpti
       traffic: dataPlane.state,
       readLoad() {
         const { recordsDropped, recordsWaiting } = dataPlane.load() ?? {};
-        return { ...window.read(), recordsDropped, recordsWaiting, keySets, ...probed };
+        return { ...window.read(), recordsDropped, recordsWaiting, ...reports, ...probed };
       },
     }),
     async close(): Promise<void> {
       await sampling.close();
-      await watchingKeySets.close();
+      await reading.close();
       await probing.close();
     },
   };

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
-import type { ApiStats, ApiStatus, ThreadStatus, UnavailableApi } from '#apis/api/data-plane.ts';
 import { createConfigReader, parseApi } from '#apis/config-reader.ts';
-import type { KeySetReport } from '#apis/system/node-store.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
 import { createOutboundClient, type OutboundClient } from '#base/http-client/client.ts';
@@ -22,9 +20,7 @@ import { listKeySources } from '../auth/jwt-signers.ts';
 import { createKeyCache } from '../auth/key-cache.ts';
 import { createTokenServices } from '../auth/token-services.ts';
 import { createCache } from '../cache/create-cache.ts';
-import type { DebugRun, DebugTask } from '../inspect/debug/schema.ts';
 import { createExplanationStore } from '../inspect/explain/explanation-store.ts';
-import type { PluginTestReply, PluginTestTask } from '../inspect/plugin-test/schema.ts';
 import { createOrganisationLimitCache } from '../limits/organisation-limit-cache.ts';
 import { createTenantGrants } from '../pipeline/tenant-grants.ts';
 import { createRpcClient, createRpcServer, type RpcRequest, type RpcResponse } from '../pipeline/thread-rpc.ts';
@@ -38,6 +34,7 @@ import { createEventEmitter, type EmittedEvent } from '../recording/event-emitte
 import { createRecentStats } from '../recording/recent-stats.ts';
 import { createRecorder, type Recorder } from '../recording/recorder.ts';
 import { describeApiStatus, describeThreadStatus, listUnavailableApis } from '../routing/api-status.ts';
+import { createCertificateLister } from '../routing/certificate-report.ts';
 import { createSnapshotLoader } from '../routing/loader.ts';
 import { createSniSelector } from '../routing/sni.ts';
 import { createTransports } from '../server/transports.ts';
@@ -54,6 +51,7 @@ import { createListeners } from './listeners.ts';
 import { createNetworkServices } from './network-services.ts';
 import type { ThreadStart } from './preload-thread.ts';
 import { createThreadPools, createThreadTls } from './thread-network.ts';
+import type { TrafficThreadRpc } from './thread-rpc.ts';
 
 /** Start data of a traffic thread. */
 export interface ThreadData {
@@ -109,23 +107,6 @@ export interface ServedConfig {
   readonly loadedAtMs: number;
 }
 
-/** RPC interface of a traffic thread. */
-export interface TrafficThreadRpc {
-  /** Trace of an explained request; empty when unknown on this thread. */
-  explanation(given: { readonly id: string }): Promise<string>;
-  debug(given: DebugTask): Promise<DebugRun>;
-  testPlugin(given: PluginTestTask): Promise<PluginTestReply>;
-  status(given: { readonly apiId: string }): Promise<ApiStatus>;
-  threadStatus(given: Record<string, never>): Promise<ThreadStatus>;
-  listUnavailable(given: { readonly orgId: string }): Promise<UnavailableApi[]>;
-  stats(given: { readonly apiId: string }): Promise<ApiStats>;
-  /** Invalidates the JWKS of an API, or all. */
-  invalidateJwks(given: { readonly apiId?: string | undefined }): Promise<void>;
-  /** Key sets that this thread has used. */
-  listKeySets(given: Record<string, never>): Promise<KeySetReport[]>;
-  purgeResponseCache(given: { readonly apiId: string }): Promise<void>;
-}
-
 /** Requests of one thread that wait for the main thread. */
 const maxPendingRpcCalls = 200;
 const pollIntervalMs = 1000;
@@ -178,6 +159,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
     clock: systemClock,
     log,
   });
+  const listCertificates = createCertificateLister(certificates);
   const mainThread = createRpcClient<MainThreadRpc>(post, maxPendingRpcCalls);
   const createRegistries = (through: OutboundClient) =>
     createServiceDiscovery({
@@ -306,6 +288,7 @@ async function runThread(data: ThreadData, port: MessagePort): Promise<void> {
       if (apiId === undefined || api) networkServices.invalidateJwks(api && listKeySources(api.model));
     },
     listKeySets: async () => networkServices.listKeySets(),
+    listCertificates: async () => listCertificates(loader.snapshot().subsets.certified, tlsAcceptor.describe()),
     purgeResponseCache: ({ apiId }) => services.responseCache.purgeApi(apiId),
   };
   const handleRequest = createRpcServer({ ...handlers }, post);

@@ -15,7 +15,8 @@ import { createPortClaims } from '../server/port-claims.ts';
 import type { MainThreadRpc } from '../steps/step-services.ts';
 import type { SpanReport } from '../tracing/request-tracer.ts';
 import { type PreloadedThread, preloadThread } from './preload-thread.ts';
-import type { MessageToMain, MessageToThread, ServedConfig, ThreadData, TrafficThreadRpc } from './thread.ts';
+import type { MessageToMain, MessageToThread, ServedConfig, ThreadData } from './thread.ts';
+import type { TrafficThreadRpc } from './thread-rpc.ts';
 import { validateTrafficSettings } from './validate-settings.ts';
 
 export const problem = problems('data_plane', {

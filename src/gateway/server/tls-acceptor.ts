@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls';
-import { createCertificateFiles } from '#base/certificate-files.ts';
+import { type CertificateFiles, createCertificateFiles } from '#base/certificate-files.ts';
 import { problems } from '#base/problems.ts';
 import { normalizeHostHeader } from '../http/request-head.ts';
 
@@ -41,11 +41,12 @@ export interface TlsAcceptor {
   createAcceptor(onSecure: (socket: TLSSocket) => void): (socket: Socket) => void;
   /** Reloads the default certificate when its files have changed; listeners use it from their next connection on. */
   refresh(): void;
+  /** The default certificate; undefined without one. */
+  describe: CertificateFiles['describe'];
 }
 
 export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
-  const { certificateFile, keyFile } = options;
-  if ((certificateFile === '') !== (keyFile === '')) throw problem.certificate_incomplete();
+  if ((options.certificateFile === '') !== (options.keyFile === '')) throw problem.certificate_incomplete();
   const minVersion = options.minVersion === '1.3' ? 'TLSv1.3' : 'TLSv1.2';
   const contexts = new WeakMap<ServerIdentity, SecureContext>();
   const files = createCertificateFiles({
@@ -101,5 +102,6 @@ export function createTlsAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
       };
     },
     refresh: files.refresh,
+    describe: files.describe,
   };
 }
