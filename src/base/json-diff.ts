@@ -1,3 +1,4 @@
+import { escapePointerToken } from './json-pointer.ts';
 /** A difference of two JSON values; an absent member means that the value is absent on that side. */
 export interface JsonChange {
   /** JSON Pointer (RFC 6901). */
@@ -41,7 +42,7 @@ export function diffJson(
     const names = listSharedNames(sides);
     if (names) {
       for (const name of names)
-        compare(membersOf(sides, name), membersOf(view, name), `${path}/${escapePointer(name)}`);
+        compare(membersOf(sides, name), membersOf(view, name), `${path}/${escapePointerToken(name)}`);
       return;
     }
     if (changes.length >= maxChanges) {
@@ -86,4 +87,3 @@ const membersOf = ({ before, after }: Sides, name: string): Sides => ({
 });
 
 /** RFC 6901, 3. */
-const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');

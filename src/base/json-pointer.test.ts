@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { pointerOfMemberPath, toJsonPointer } from './json-pointer.ts';
+import { parsePointerFragment, pointerOfMemberPath, toJsonPointer } from './json-pointer.ts';
 import { formatMemberPath } from './members.ts';
 
 describe('JSON pointers', () => {
   test('slashes and tildes in names are escaped', () => {
     assert.equal(toJsonPointer(['paths', '/a~b', 'get', 0]), '/paths/~1a~0b/get/0');
     assert.equal(toJsonPointer([]), '');
+  });
+
+  test('a fragment is percent-decoded before its escapes', () => {
+    assert.deepEqual(parsePointerFragment('paths/~1a%7E1b/%C3%BC/100%'), ['paths', '/a/b', 'ü', '100%']);
+    assert.deepEqual(parsePointerFragment('~01'), ['~1']);
   });
 
   test('a member path becomes the pointer of the same member', () => {

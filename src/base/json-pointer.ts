@@ -1,8 +1,17 @@
 import { isObject } from './json-tree.ts';
+import { percentDecodeLoosely } from './percent-decode.ts';
+
+/** Reference token of a JSON pointer (RFC 6901, section 3) for a member name. */
+export const escapePointerToken = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+export const unescapePointerToken = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** JSON pointer (RFC 6901) of a path. */
 export const toJsonPointer = (path: readonly PropertyKey[]): string =>
-  path.map(segment => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  path.map(segment => `/${escapePointerToken(String(segment))}`).join('');
+
+/** Member names of a pointer in a URI fragment (RFC 6901, section 6), without its `#/`: percent-decoded first. */
+export const parsePointerFragment = (fragment: string): string[] =>
+  fragment.split('/').map(token => unescapePointerToken(percentDecodeLoosely(token)));
 
 /** A segment of a member path: an index, a quoted name, or a plain name. */
 const segmentPattern = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|\.?([^.[]+)/gy;

@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { BoundedMap } from './bounded-map.ts';
 import { toLatin1 } from './http-syntax.ts';
+import { percentDecodeLoosely } from './percent-decode.ts';
 
 /** Redaction of secrets in log lines, error messages and traces, in every encoding they may take. */
 export interface Redactor {
@@ -61,18 +62,9 @@ function listAddressParts(secret: string): string[] {
   const url = secret.includes('://') ? URL.parse(secret) : null;
   if (!url) return [];
   const { href, origin, host, hostname, username, password, pathname, search } = url;
-  const decoded = [username, password, pathname].map(it => decodeOrKeep(it));
+  const decoded = [username, password, pathname].map(percentDecodeLoosely);
   // `new URL` adds the trailing slash; the form without it is listed too.
   return [href, href.replace(/\/$/, ''), origin === 'null' ? '' : origin, host, hostname, username, password].concat(
     [pathname, search, ...decoded].filter(it => it !== '/'),
   );
-}
-
-function decodeOrKeep(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // Not percent-encoded.
-    return text;
-  }
 }

@@ -1,3 +1,4 @@
+import { parsePointerFragment } from '#base/json-pointer.ts';
 import type { JsonObject, JsonPath } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
 import { parseMediaType } from '#base/media-type.ts';
@@ -92,16 +93,5 @@ function resolveReference(document: JsonObject, value: unknown, hops = maxRefere
   const reference = objectOrEmpty(value).$ref;
   if (typeof reference !== 'string') return value;
   if (!reference.startsWith('#/') || hops === 0) return undefined;
-  const names = reference.slice(2).split('/');
-  const target = names.map(name => decodeSegment(name).replaceAll('~1', '/').replaceAll('~0', '~'));
-  return resolveReference(document, getAt(document, target), hops - 1);
-}
-
-function decodeSegment(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    // Invalid percent-encoding stands for itself.
-    return name;
-  }
+  return resolveReference(document, getAt(document, parsePointerFragment(reference.slice(2))), hops - 1);
 }

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import type { Random } from './random.ts';
 
 /** Responses of the upstream. */
@@ -81,10 +82,6 @@ export function createUpstreamRoutes(random: Random) {
 
 /** Members of a JSON object; none for another text. */
 function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-  } catch {
-    return {};
-  }
+  const value = tryParseJson(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

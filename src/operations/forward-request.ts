@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import type { ForwardRequest } from './operation.ts';
 
 /** Headers that identify the caller, besides the credential header of the surface. */
@@ -17,13 +18,5 @@ export const createForward =
       if (value !== undefined) headers[name] = value;
     }
     const reply = await app.inject({ method, url: path, headers, remoteAddress: request.ip });
-    return { status: reply.statusCode, body: parseJson(reply.payload) };
+    return { status: reply.statusCode, body: tryParseJson(reply.payload) };
   };
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

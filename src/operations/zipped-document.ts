@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { escapePointerToken } from '#base/json-pointer.ts';
 import { isObject } from '#base/json-tree.ts';
 import { openZip, type ZipArchive, zipProblem } from '#base/zip.ts';
 
@@ -83,7 +84,7 @@ function createReferences({ names }: ZipArchive, { main, file, found }: Referenc
     if (fragment !== '' && !fragment.startsWith('/'))
       throw createZipError(`holds ${file} with ${reference}, which is not a JSON pointer`);
     found(target);
-    return `#/${filesMember}/${encodeURIComponent(target.replaceAll('~', '~0').replaceAll('/', '~1'))}${fragment}`;
+    return `#/${filesMember}/${encodeURIComponent(escapePointerToken(target))}${fragment}`;
   };
 }
 

@@ -4,6 +4,7 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import type { OutboundTls } from '#base/http-client/pool.ts';
 import type { OutboundResponse } from '#base/http-client/response.ts';
 import { Problem } from '#base/problems.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import { problem } from './problems.ts';
 import type { StoredProvider } from './providers/schema.ts';
 import { trimSlashes } from './shapes.ts';
@@ -69,8 +70,8 @@ export function createDashboardClient(
     },
     /** As `call`; undefined for 404. */
     async callMaybe<S extends z.ZodType>(shape: S, ...call: Parameters<typeof send>): Promise<z.output<S> | undefined> {
-      const answer = await send(...call);
-      return answer.status === 404 ? undefined : read(shape, answer);
+      const response = await send(...call);
+      return response.status === 404 ? undefined : read(shape, response);
     },
   };
 }
@@ -87,16 +88,6 @@ function selectTls(
     return { tls: { ca: readExtraAuthorities(caFile) } };
   } catch (cause) {
     throw unavailable(`management.tls.ca_file cannot be read (${(cause as NodeJS.ErrnoException).code})`, cause);
-  }
-}
-
-/** Undefined for text that is not JSON. */
-export function tryParseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not JSON: the schema check refuses it.
-    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { murmur32, murmur64, murmur128 } from '#base/murmur.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 
 /** Key ids: the two written forms, and the hash that represents a key in lists and logs. */
 
@@ -39,13 +40,8 @@ const jsonForm = /^ey[A-Za-z0-9+/]*={0,2}$/;
 /** Parses a key id in JSON form; undefined for any other text. */
 export function parseKeyToken(text: string): KeyToken | undefined {
   if (!jsonForm.test(text) || text.length % 4 !== 0) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(text, 'base64').toString());
-  } catch {
-    // Not JSON: an opaque key that looks like base64.
-    return undefined;
-  }
+  // An opaque key may look like base64.
+  const value = tryParseJson(Buffer.from(text, 'base64').toString());
   if (typeof value !== 'object' || value === null || !('org' in value) || typeof value.org !== 'string')
     return undefined;
   const id = 'id' in value && typeof value.id === 'string' ? value.id : '';

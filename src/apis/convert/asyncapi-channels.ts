@@ -1,3 +1,4 @@
+import { unescapePointerToken } from '#base/json-pointer.ts';
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { createTextProblem, createUnsupportedVersion } from './problems.ts';
 
@@ -127,6 +128,5 @@ function readChannel(
 /** Last segment of a reference inside the document. */
 const readReference = (value: unknown): string => {
   const reference = toText(objectOrEmpty(value).$ref);
-  const last = reference.slice(reference.lastIndexOf('/') + 1);
-  return last.replaceAll('~1', '/').replaceAll('~0', '~');
+  return unescapePointerToken(reference.slice(reference.lastIndexOf('/') + 1));
 };

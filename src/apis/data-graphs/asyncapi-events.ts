@@ -1,4 +1,4 @@
-import { toJsonPointer } from '#base/json-pointer.ts';
+import { toJsonPointer, unescapePointerToken } from '#base/json-pointer.ts';
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty, textOrEmpty } from '#base/json-tree.ts';
 import type { Warnings } from '../convert/converted.ts';
 import { type DocumentPart, resolveLocalReference } from './local-reference.ts';
@@ -132,5 +132,5 @@ function readServerName(value: unknown, place: string): string {
   const reference = textOrEmpty(objectOrEmpty(value).$ref);
   const [, name] = /^#\/servers\/([^/]{1,500})$/.exec(reference) ?? [];
   if (name === undefined) throw createDocumentProblem(place, 'must be a reference to a server of the document');
-  return name.replaceAll('~1', '/').replaceAll('~0', '~');
+  return unescapePointerToken(name);
 }

@@ -1,3 +1,4 @@
+import { unescapePointerToken } from '#base/json-pointer.ts';
 import { isObject, type JsonObject } from '#base/json-tree.ts';
 import { createDocumentProblem } from './problems.ts';
 
@@ -49,7 +50,7 @@ function readPointer(root: JsonObject, reference: string, place: string): unknow
 
 function decodeSegment(segment: string, place: string): string {
   try {
-    return decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');
+    return unescapePointerToken(decodeURIComponent(segment));
   } catch {
     throw createDocumentProblem(place, 'is no JSON pointer');
   }

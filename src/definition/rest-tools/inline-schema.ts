@@ -1,3 +1,4 @@
+import { parsePointerFragment } from '#base/json-pointer.ts';
 import type { JsonObject } from '#base/json-tree.ts';
 import { isObject } from '#base/json-tree.ts';
 import type { ToolBudget } from './tool-bounds.ts';
@@ -15,21 +16,11 @@ const omittedMembers = new Set(['example', 'examples', 'xml', 'externalDocs', 'd
 export function resolveReference(document: Readonly<JsonObject>, reference: unknown): unknown {
   if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
   let value: unknown = document;
-  for (const segment of reference.slice(2).split('/')) {
-    const name = decodeSegment(segment);
+  for (const name of parsePointerFragment(reference.slice(2))) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
     value = (value as JsonObject)[name];
   }
   return value;
-}
-
-function decodeSegment(segment: string): string {
-  const text = segment.replaceAll('~1', '/').replaceAll('~0', '~');
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Follows references until an object that has none; undefined for a cycle or a missing target. */

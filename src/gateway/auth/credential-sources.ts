@@ -1,3 +1,4 @@
+import { decodeQueryText } from '#base/percent-decode.ts';
 import type { AuthMethod, Model } from '#definition/model.ts';
 import { readCookie } from '../http/cookies.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -86,13 +87,3 @@ function* iteratePairs(query: string): Generator<{ raw: string; value: string }>
 }
 
 const isNamed = (raw: string, name: string) => raw === name || (/[%+]/.test(raw) && decodeQueryText(raw) === name);
-
-function decodeQueryText(text: string): string {
-  if (!/[%+]/.test(text)) return text;
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    // Malformed percent-encoding is literal.
-    return text;
-  }
-}

@@ -3,6 +3,7 @@ import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
 import { loadJose } from '#base/lazy-packages.ts';
 import { Lru } from '#base/lru.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 
 export type JwtMembers = Readonly<Record<string, unknown>>;
 
@@ -41,12 +42,7 @@ export function parseJwt(text: string, accepted: ReadonlySet<string>): ParsedJwt
 /** Header or claims: a JSON object without duplicate members (RFC 7515, section 4). */
 function parseMembers(part: string): JwtMembers | undefined {
   const text = Buffer.from(part, 'base64url').toString();
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = tryParseJson(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value) || hasDuplicateKeys(text)) return undefined;
   return value as JwtMembers;
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
 import { Problem } from '#base/problems.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
 import type { VariableServices } from '../variables/variables.ts';
@@ -151,11 +152,6 @@ function parseTokenResponse({
 }
 
 function parseJsonObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
-  } catch {
-    return {};
-  }
-  return {};
+  const value = tryParseJson(text);
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

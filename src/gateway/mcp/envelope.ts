@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '#base/json-tree.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import type { PrimitiveType } from '#definition/mcp-names.ts';
 import type { RefusalCode } from '../pipeline/refusals-table.ts';
 import { scanMembers } from './member-scan.ts';
@@ -50,7 +51,7 @@ const references: Readonly<Record<string, PrimitiveParameter>> = {
 export function parseEnvelope(bytes: Buffer): Envelope | EnvelopeError {
   const text = isUtf8(bytes) ? bytes.toString('utf8') : '';
   const scan = scanMembers(text);
-  const message = scan.isUnambiguous || text === '' ? parseJson(text) : undefined;
+  const message = scan.isUnambiguous || text === '' ? tryParseJson(text) : undefined;
   const id = readId(scan.id);
   if (!scan.isUnambiguous) return { code: 'rpc_invalid', id: 'null' };
   if (message === undefined) return { code: 'rpc_parse_failed', id: 'null' };
@@ -61,15 +62,6 @@ export function parseEnvelope(bytes: Buffer): Envelope | EnvelopeError {
   if (typeof method !== 'string' || method === '' || method.length > maxMethodCharacters || !method.isWellFormed())
     return { code: 'rpc_invalid', id };
   return readPrimitive(method, id, message.params);
-}
-
-/** A value is never undefined: that is a text that is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Undefined for an id that JSON-RPC does not have, or that is too long to be repeated in responses. */

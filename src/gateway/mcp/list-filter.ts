@@ -1,5 +1,6 @@
 import { findJsonExcess } from '#base/json-scan.ts';
 import { isObject } from '#base/json-tree.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import type { PrimitiveType } from '#definition/mcp-names.ts';
 import { maxMessageDepth } from './member-scan.ts';
 
@@ -53,12 +54,8 @@ interface UnreadableMessage {
 export function filterMessageText(text: string, visibility: Visibility): string | UnreadableMessage {
   const excess = findJsonExcess(text, { maxValues: Number.POSITIVE_INFINITY, maxDepth: maxMessageDepth });
   if (excess) return { reason: 'nested' };
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    return { reason: 'malformed' };
-  }
+  const message = tryParseJson(text);
+  if (message === undefined) return { reason: 'malformed' };
   const filtered = filterMessage(message, visibility);
   if (filtered === undefined) return { reason: 'nested' };
   return filtered === message ? text : JSON.stringify(filtered);

@@ -1,5 +1,6 @@
 import { isObject } from '#base/json-tree.ts';
 import type { MaybePromise } from '#base/maybe-promise.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import type { Model } from '#definition/model.ts';
 import { type HostCall, HostFault, PluginError } from './plugin-runner.ts';
 import type { PluginServices } from './services.ts';
@@ -41,12 +42,8 @@ export const formatRecordHead = (hook: string): string => `records\n${hook}`;
 
 /** Results of a guest, which a script may have tampered with. */
 export function parseRecordReturns(text: string, count: number): readonly RecordReturn[] {
-  let returns: unknown;
-  try {
-    returns = JSON.parse(text);
-  } catch {
-    throw new PluginError('runtime', 'the plugin returned no records');
-  }
+  const returns = tryParseJson(text);
+  if (returns === undefined) throw new PluginError('runtime', 'the plugin returned no records');
   if (!Array.isArray(returns) || returns.length !== count)
     throw new PluginError('runtime', 'the plugin returned another number of records');
   return returns.map(toRecordReturn);

@@ -1,3 +1,4 @@
+import { decodeQueryText } from '#base/percent-decode.ts';
 import { findUnversionedKey, type Model, type VersionModel } from '#definition/model.ts';
 import { stripMatrixParameters } from '../http/path.ts';
 import type { GatewayResponse } from '../http/response.ts';
@@ -182,20 +183,12 @@ const createQueryLocation = (name: string, strip: boolean): VersionLocation => (
   read: call => (call.query.includes(name) ? (new URLSearchParams(call.query).get(name) ?? '') : ''),
   strip(call) {
     if (!strip) return;
-    const remainingPairs = call.query.split('&').filter(pair => tryDecodeComponent(pair.split('=', 1)[0]!) !== name);
+    const remainingPairs = call.query.split('&').filter(pair => decodeQueryText(pair.split('=', 1)[0]!) !== name);
     call.query = remainingPairs.join('&');
   },
   canStripUnknown: () => true,
   isAmbiguous: () => false,
 });
-
-function tryDecodeComponent(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
-}
 
 /** The first segment below the listen path, and below the slug where that stands first. */
 function createUrlLocation(

@@ -1,4 +1,5 @@
 import { isUtf8ContentType, parseMediaType } from '#base/media-type.ts';
+import { percentDecodeLoosely } from '#base/percent-decode.ts';
 import { findToolSource } from '#definition/rest-tools/tool-source.ts';
 import { createMcpAccessLists } from '../mcp/access-lists.ts';
 import { type EnvelopeError, parseEnvelope } from '../mcp/envelope.ts';
@@ -36,7 +37,8 @@ export const mcpMessageStep: Step<Services, typeof reads> = {
       request(call) {
         call.rpcMessage = undefined;
         if (isToolProxy) call.countedNames = new Set();
-        if (isVirtualPath(decodePath(call.innerPath))) return refuse(call, 'mcp_virtual_path');
+        // Refused in every spelling of the path.
+        if (isVirtualPath(percentDecodeLoosely(call.innerPath))) return refuse(call, 'mcp_virtual_path');
         // Messages in a tunnel would pass unread; the protocol has no WebSocket transport.
         if (call.upgrade !== '') return refuse(call, 'mcp_websockets_disallowed');
         if (!isMessage(call)) return hasRules && !call.body.isEmpty ? refuse(call, 'rpc_media_type') : undefined;
@@ -52,15 +54,6 @@ export const mcpMessageStep: Step<Services, typeof reads> = {
 };
 
 const canReadNow = (length: number | undefined, maxBytes: number) => length !== undefined && length <= maxBytes;
-
-/** Virtual paths are refused in every spelling of the path. */
-function decodePath(path: string): string {
-  try {
-    return path.includes('%') ? decodeURIComponent(path) : path;
-  } catch {
-    return path;
-  }
-}
 
 const isMessage = ({ method, headers }: Exchange) =>
   method === 'POST' && parseMediaType(headers.get('content-type')).startsWith('application/json');

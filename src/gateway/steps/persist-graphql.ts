@@ -1,4 +1,5 @@
 import { isObject } from '#base/json-tree.ts';
+import { percentDecodeLoosely } from '#base/percent-decode.ts';
 import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { PipelineServices } from '../pipeline/services.ts';
@@ -100,16 +101,9 @@ function createSegmentFinder(pattern: string): (path: string) => Segments {
     let start = 0;
     while (start + expected.length < segments.length && !isAt(segments, start)) start++;
     return new Map(
-      names.flatMap((name, at) => (name === undefined ? [] : [[name, decodeSegment(segments[start + at] ?? '')]])),
+      names.flatMap((name, at) =>
+        name === undefined ? [] : [[name, percentDecodeLoosely(segments[start + at] ?? '')]],
+      ),
     );
   };
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    // Not percent-encoded text: used as it is.
-    return segment;
-  }
 }

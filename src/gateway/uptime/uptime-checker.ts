@@ -1,6 +1,7 @@
 import type { UptimeResult } from '#analytics/uptime/uptime-result.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import { every } from '#base/repeat.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import type { Model } from '#definition/model.ts';
 import { type DiscoveryRules, InvalidDiscoveryResponse } from '../proxy/discovery-response.ts';
 import { createHostStatus, toHostAndPort } from '../proxy/host-status.ts';
@@ -135,12 +136,8 @@ async function discoverChecks(model: Model, serviceDiscovery: ServiceDiscovery):
 
 /** Parses the first text as a list of checks in the classic format. */
 export function parseChecks([text = '']: readonly string[]): UptimeCheck[] {
-  let list: unknown;
-  try {
-    list = JSON.parse(text);
-  } catch {
-    throw new InvalidDiscoveryResponse('the list of tests is not JSON');
-  }
+  const list = tryParseJson(text);
+  if (list === undefined) throw new InvalidDiscoveryResponse('the list of tests is not JSON');
   if (!Array.isArray(list)) throw new InvalidDiscoveryResponse('the response has no list of tests');
   return list.slice(0, maxChecksPerApi).flatMap(parseCheck);
 }

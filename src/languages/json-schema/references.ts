@@ -1,3 +1,4 @@
+import { unescapePointerToken } from '#base/json-pointer.ts';
 import { isObject, type JsonObject } from '#base/json-tree.ts';
 import type { Dialect } from './dialects.ts';
 import { InvalidSchema } from './invalid-schema.ts';
@@ -95,8 +96,7 @@ function listAnchors(schema: JsonObject, id: string): string[] {
 /** Resolves a JSON pointer (RFC 6901), following changes of the base URI. */
 function resolvePointer(whole: Located, pointer: string, baseOf: References['baseOf']): Located | undefined {
   let { schema, base } = whole;
-  for (const part of pointer.slice(1).split('/')) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const name of pointer.slice(1).split('/').map(unescapePointerToken)) {
     if (typeof schema !== 'object' || schema === null || !Object.hasOwn(schema, name)) return undefined;
     schema = (schema as JsonObject)[name];
     if (isObject(schema)) base = baseOf(schema, base);

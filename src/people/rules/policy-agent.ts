@@ -6,6 +6,7 @@ import { isObject } from '#base/json-tree.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import { scanModule } from '#languages/rego/module-text.ts';
 import { problem } from '../problems.ts';
 
@@ -105,13 +106,7 @@ function toAgentModule(orgId: string, text: string): AgentModule {
   return { digest, text: withPackage(`gw.rules.${digest}`), ruleNames };
 }
 
-function parseBody({ body }: OutboundResponse): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
+const parseBody = ({ body }: OutboundResponse): unknown => tryParseJson(body.toString('utf8'));
 
 interface CompileError {
   readonly message?: unknown;

@@ -1,3 +1,4 @@
+import { percentDecodeLoosely } from '#base/percent-decode.ts';
 import { isBuiltInPath } from '../pages/built-in-paths.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import type { PostStore } from '../posts/store.ts';
@@ -16,11 +17,7 @@ function readSitePath(link: string): string | undefined {
   if (!link.startsWith('/')) return undefined;
   const [path] = link.split(/[?#]/, 1) as [string];
   const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-  try {
-    return decodeURIComponent(trimmed);
-  } catch {
-    return trimmed;
-  }
+  return percentDecodeLoosely(trimmed);
 }
 
 const captureAll = (paths: readonly string[], pattern: RegExp) => paths.flatMap(path => pattern.exec(path)?.[1] ?? []);

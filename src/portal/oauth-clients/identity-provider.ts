@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { OutboundResponse } from '#base/http-client/response.ts';
 import { Problem } from '#base/problems.ts';
-import { tryParseJson } from '../control-plane-calls.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import type { StoredOauthProvider } from '../oauth-providers/schema.ts';
 import { problem } from '../problems.ts';
 import type { ClientMetadata } from './metadata.ts';

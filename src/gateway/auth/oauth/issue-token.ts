@@ -8,6 +8,7 @@ import { formatIsoTime, toUnixSeconds } from '#base/clock.ts';
 import { constantTimeEqual } from '#base/constant-time.ts';
 import { createPublicId, createSecretText } from '#base/ids.ts';
 import { isObject } from '#base/json-tree.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import type { GrantRequest, ProviderServices } from './provider-services.ts';
 import { createOauthError, type OauthError } from './responses.ts';
 
@@ -72,12 +73,8 @@ async function findKeyFault(
 /** Parses `key_rules` of a login page. */
 export function parseKeyRules(text: string): Key | undefined | OauthError {
   if (text.trim() === '') return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return createOauthError('invalid_request', 'key_rules is not JSON');
-  }
+  const value = tryParseJson(text);
+  if (value === undefined) return createOauthError('invalid_request', 'key_rules is not JSON');
   const read = Key.safeParse(value);
   return read.success ? read.data : createOauthError('invalid_request', 'key_rules does not describe a key');
 }

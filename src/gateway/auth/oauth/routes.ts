@@ -1,4 +1,5 @@
 import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import { bodyFromBytes, noBody } from '../../http/body.ts';
 import { HeaderList } from '../../http/headers.ts';
 import { GatewayResponse } from '../../http/response.ts';
@@ -84,12 +85,7 @@ function parseForm(text: string): Parameters | undefined {
 }
 
 function parseJsonForm(text: string): Parameters | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = tryParseJson(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value) || hasDuplicateKeys(text)) return undefined;
   const pairs = Object.entries(value);
   return pairs.every(([, it]) => typeof it === 'string') ? (Object.fromEntries(pairs) as Parameters) : undefined;

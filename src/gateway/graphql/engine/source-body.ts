@@ -1,4 +1,5 @@
 import { isJsonType, parseMediaType } from '#base/media-type.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import type { DataSource } from '#definition/data-graph/data-source.ts';
 import { findOpenStrings, listReferences, parseSourceTemplate } from '#definition/data-graph/source-template.ts';
 import { ApiCompileError } from '../../pipeline/step.ts';
@@ -79,14 +80,7 @@ function compileVariableValues(variables: unknown, services: VariableServices): 
   return scope => JSON.parse(fill(scope));
 }
 
-function isJsonText(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJsonText = (text: string): boolean => tryParseJson(text) !== undefined;
 
 function compileJsonValue(value: unknown, services: VariableServices): FillValue {
   if (Array.isArray(value)) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import { nearMissMark } from './near-miss.ts';
 
 /** Visibility for the actor who reads an explanation. */
@@ -102,7 +103,7 @@ const HeaderSummary = z.object({
 export function parseSummary(header: string): ExplanationSummary | undefined {
   const start = header.lastIndexOf('{"id":');
   if (start < 0) return undefined;
-  const parsed = HeaderSummary.safeParse(parseJsonText(header.slice(start)));
+  const parsed = HeaderSummary.safeParse(tryParseJson(header.slice(start)));
   if (!parsed.success) return undefined;
   let apiId = '';
   const steps = parsed.data.steps.map(({ step, said, ms, code, refusal, api }) => {
@@ -117,12 +118,4 @@ export function parseSummary(header: string): ExplanationSummary | undefined {
     };
   });
   return { id: parsed.data.id, steps };
-}
-
-function parseJsonText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
+import { percentDecodeLoosely } from '#base/percent-decode.ts';
 import { GrpcError } from './grpc-error.ts';
 
 /** Compression flag and length before each message. */
@@ -80,11 +81,4 @@ const describeCause = (error: Error): string =>
   (error.cause instanceof Error ? error.cause.message : error.message).slice(0, maxReasonCharacters);
 
 /** Percent-decoding of `grpc-message`; a message that is not encoded stays as it is. */
-function decodeMessage(text: string): string {
-  const bounded = text.slice(0, maxReasonCharacters);
-  try {
-    return decodeURIComponent(bounded);
-  } catch {
-    return bounded;
-  }
-}
+const decodeMessage = (text: string): string => percentDecodeLoosely(text.slice(0, maxReasonCharacters));

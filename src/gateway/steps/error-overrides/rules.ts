@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { getByPath } from '#base/json.ts';
 import { compileRegex, InvalidRegex } from '#base/regex.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import { ApiCompileError } from '../../pipeline/step.ts';
 import { findFlag, upstreamFlag } from './flags.ts';
 import { compileReplacement, type Replacement } from './replacement.ts';
@@ -89,13 +90,7 @@ function compileMessagePattern(source: string, toError: (why: string) => ApiComp
 /** True when the JSON body has the value at a dotted path. */
 function hasValueAt(body: Buffer | undefined, path: readonly string[], value: string | null | undefined): boolean {
   if (body === undefined || body.length > maxJsonBytes) return false;
-  let found: unknown;
-  try {
-    found = getByPath(JSON.parse(body.toString()), path);
-  } catch {
-    // Not JSON: no match.
-    return false;
-  }
+  const found = getByPath(tryParseJson(body.toString()), path);
   if (found === undefined) return false;
   return value == null || (typeof found === 'object' ? JSON.stringify(found) : String(found)) === value;
 }

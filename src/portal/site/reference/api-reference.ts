@@ -1,3 +1,4 @@
+import { parsePointerFragment } from '#base/json-pointer.ts';
 import { arrayOrEmpty, getAt, isObject, type JsonObject, objectOrEmpty, textOrEmpty } from '#base/json-tree.ts';
 import { toSlug } from '../../shapes.ts';
 
@@ -69,22 +70,9 @@ export function followReference(value: unknown, document: JsonObject): JsonObjec
     const target = current.$ref;
     if (typeof target !== 'string') return current;
     if (!target.startsWith('#/')) return {};
-    const path = target.slice(2).split('/');
-    current = getAt(
-      document,
-      path.map(it => decodeSegment(it).replaceAll('~1', '/').replaceAll('~0', '~')),
-    );
+    current = getAt(document, parsePointerFragment(target.slice(2)));
   }
   return {};
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    // A percent sign that encodes nothing is part of the name.
-    return segment;
-  }
 }
 
 const readSummary = (value: unknown) => textOrEmpty(value).slice(0, maxSummaryChars);
