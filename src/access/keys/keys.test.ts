@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { createPublicId } from '#base/ids.ts';
 import { checkMembers } from '#base/members.ts';
 import { keyArbitrary } from '../../../tests/arbitraries/access.ts';
-import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/support/app.ts';
+import { type Answer, onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
+import { expectKeyError, openKeyTenant, rightsTo } from '../../../tests/support/key-tenant.ts';
 import { issueKey, revokeKey } from './issue.ts';
 import { fullKey, Key } from './schema.ts';
 
@@ -47,32 +48,6 @@ const members = [
   'throttle_retry_limit',
 ];
 
-const rights = (...ids: string[]) => ({ access_rights: Object.fromEntries(ids.map(id => [id, { api_id: id }])) });
-
-async function tenant(app: TestApp) {
-  const { accessKey, orgId } = await app.stranger();
-  const ask = (method: string, path: string, body?: unknown) =>
-    app.ask(method, path, { credential: accessKey, ...(body === undefined ? {} : { body }) });
-  const make = async (key: object = rights('a1')) => {
-    const { status, body, text } = await ask('POST', '/api/keys', key);
-    assert.equal(status, 200, text);
-    return body;
-  };
-  const policy = async (more: object = {}) => {
-    const name = createPublicId();
-    const { body, text } = await ask('POST', '/api/portal/policies', { id: name, name, ...rights('a1'), ...more });
-    assert.equal(body.Status, 'OK', text);
-    return name;
-  };
-  return { orgId, accessKey, ask, make, policy };
-}
-
-function expectError(answer: Answer, status: number, message: RegExp): void {
-  assert.equal(answer.status, status, answer.text);
-  assert.equal(answer.body.Status, 'Error');
-  assert.match(answer.body.Message, message);
-}
-
 function assertEnvelope(answer: Answer): void {
   assert.equal(answer.status, 200, answer.text);
   assert.deepEqual(Object.keys(answer.body).sort(), ['api_model', 'data', 'key_hash', 'key_id']);
@@ -83,8 +58,8 @@ function assertEnvelope(answer: Answer): void {
 
 onEveryEngine('keys', app => {
   test('a key is created with rights alone: its id begins with the organisation, and every member is returned', async () => {
-    const { ask, orgId } = await tenant(app());
-    const made = await ask('POST', '/api/keys', { ...rights('a1'), rate: 10, per: 1, quota_max: 5, alias: 'Ann' });
+    const { ask, orgId } = await openKeyTenant(app());
+    const made = await ask('POST', '/api/keys', { ...rightsTo('a1'), rate: 10, per: 1, quota_max: 5, alias: 'Ann' });
     assertEnvelope(made);
     assert.match(made.body.key_id, new RegExp(`^${orgId}[0-9a-f]{32}$`));
     assert.match(made.body.key_hash, /^[0-9a-f]{16}$/);
@@ -97,7 +72,7 @@ onEveryEngine('keys', app => {
   });
 
   test('a valid key is read back as sent, except members set by the server', async () => {
-    const { ask } = await tenant(app());
+    const { ask } = await openKeyTenant(app());
     await fc.assert(
       fc.asyncProperty(keyArbitrary(), async sent => {
         const { basic_auth_data: _password, meta_data, access_rights, ...rest } = sent;
@@ -122,29 +97,33 @@ onEveryEngine('keys', app => {
   });
 
   test('a key needs rights or a policy, unless it is a basic-auth user', async () => {
-    const { ask, policy } = await tenant(app());
-    expectError(await ask('POST', '/api/keys', {}), 400, /^access_rights: keys must have at least one/);
+    const { ask, policy } = await openKeyTenant(app());
+    expectKeyError(await ask('POST', '/api/keys', {}), 400, /^access_rights: keys must have at least one/);
     assert.equal((await ask('POST', '/api/keys', { apply_policies: [await policy()] })).status, 200);
     assert.equal((await ask('POST', '/api/keys', { apply_policy_id: await policy() })).status, 200);
   });
 
   test('unknown or inactive policies of a key are refused with their path', async () => {
-    const { ask, policy } = await tenant(app());
-    const theirs = await (await tenant(app())).policy();
+    const { ask, policy } = await openKeyTenant(app());
+    const theirs = await (await openKeyTenant(app())).policy();
     const known = await policy();
     const make = (key: object) => ask('POST', '/api/keys', key);
-    expectError(await make({ apply_policies: [known, 'no-x'] }), 400, /^apply_policies\[1\]: there is no policy no-x$/);
-    expectError(await make({ apply_policies: [theirs] }), 400, /^apply_policies\[0\]: there is no policy/);
-    expectError(await make({ apply_policy_id: 'no-x' }), 400, /^apply_policy_id: there is no policy no-x$/);
+    expectKeyError(
+      await make({ apply_policies: [known, 'no-x'] }),
+      400,
+      /^apply_policies\[1\]: there is no policy no-x$/,
+    );
+    expectKeyError(await make({ apply_policies: [theirs] }), 400, /^apply_policies\[0\]: there is no policy/);
+    expectKeyError(await make({ apply_policy_id: 'no-x' }), 400, /^apply_policy_id: there is no policy no-x$/);
     for (const state of ['draft', 'deny']) {
       const closed = await policy({ state });
-      expectError(
+      expectKeyError(
         await make({ apply_policies: [known, closed] }),
         400,
         new RegExp(`^apply_policies\\[1\\]: .* ${state}`),
       );
     }
-    expectError(
+    expectKeyError(
       await make({ apply_policies: [await policy({ access_rights: {} })] }),
       400,
       /^apply_policies: key has no/,
@@ -152,13 +131,13 @@ onEveryEngine('keys', app => {
   });
 
   test('a key keeps a policy that became inactive, and gets no other inactive one', async () => {
-    const { ask, make, policy } = await tenant(app());
+    const { ask, make, policy } = await openKeyTenant(app());
     const [own, closed] = [await policy(), await policy({ state: 'draft' })];
     const { key_id } = await make({ apply_policies: [own] });
     const { body } = await ask('GET', `/api/portal/policies/${own}`);
     await ask('PUT', `/api/portal/policies/${own}`, { ...body, state: 'draft' });
     assert.equal((await ask('PUT', `/api/keys/${key_id}`, { apply_policies: [own], alias: 'x' })).status, 200);
-    expectError(
+    expectKeyError(
       await ask('PUT', `/api/keys/${key_id}`, { apply_policies: [own, closed] }),
       400,
       /^apply_policies\[1\]: /,
@@ -166,7 +145,7 @@ onEveryEngine('keys', app => {
   });
 
   test('a policy sets the lifetime of a new key; preview returns the effective key without storing it', async () => {
-    const { ask, make, policy } = await tenant(app());
+    const { ask, make, policy } = await openKeyTenant(app());
     const id = await policy({ key_expires_in: 1000, rate: 7, per: 3 });
     const { data } = await make({ apply_policies: [id] });
     assert.ok(data.expires > Number(data.last_updated));
@@ -179,7 +158,7 @@ onEveryEngine('keys', app => {
   });
 
   test('a preview with explain=1 names the policy or key behind each effective value', async () => {
-    const { ask, policy } = await tenant(app());
+    const { ask, policy } = await openKeyTenant(app());
     const slow = await policy({ rate: 1, per: 60, tags: ['slow'] });
     const fast = await policy({ rate: 9, per: 1 });
     const key = { apply_policies: [slow, fast], rate: 4, per: 1, tags: ['own'] };
@@ -204,27 +183,27 @@ onEveryEngine('keys', app => {
   });
 
   test('a custom key is found by name and by id; a second create is a conflict', async () => {
-    const { ask, orgId } = await tenant(app());
-    const made = await ask('POST', '/api/keys/my-key', rights('a1'));
+    const { ask, orgId } = await openKeyTenant(app());
+    const made = await ask('POST', '/api/keys/my-key', rightsTo('a1'));
     assertEnvelope(made);
     assert.equal(made.body.key_id, `${orgId}my-key`);
     for (const id of ['my-key', `${orgId}my-key`]) {
       assert.equal((await ask('GET', `/api/keys/${id}`)).body.key_id, `${orgId}my-key`);
     }
-    expectError(await ask('POST', '/api/keys/my-key', rights('a1')), 409, /already exists/);
-    expectError(await ask('POST', '/api/keys/ab', rights('a1')), 400, /at least 3 characters/);
-    expectError(await ask('POST', `/api/keys/${orgId}`, rights('a1')), 400, /at least 3 characters/);
+    expectKeyError(await ask('POST', '/api/keys/my-key', rightsTo('a1')), 409, /already exists/);
+    expectKeyError(await ask('POST', '/api/keys/ab', rightsTo('a1')), 400, /at least 3 characters/);
+    expectKeyError(await ask('POST', `/api/keys/${orgId}`, rightsTo('a1')), 400, /at least 3 characters/);
     const token = Buffer.from(JSON.stringify({ org: orgId, id: 'brought', h: 'sha256' })).toString('base64');
-    const brought = await ask('POST', `/api/keys/${encodeURIComponent(token)}`, rights('a1'));
+    const brought = await ask('POST', `/api/keys/${encodeURIComponent(token)}`, rightsTo('a1'));
     assert.equal(brought.body.key_id, token);
     assert.match(brought.body.key_hash, /^[0-9a-f]{64}$/);
     assert.equal((await ask('GET', '/api/keys/brought')).body.key_id, token);
   });
 
   test('an update replaces a key; secrets, creation date and organisation stay; suppress_reset keeps the quota period', async () => {
-    const { ask, make, orgId } = await tenant(app());
-    const { key_id, data } = await make({ ...rights('a1'), quota_max: 9, quota_renewal_rate: 600, tags: ['t'] });
-    const next = { ...rights('a1', 'b2'), quota_max: 4, quota_renewal_rate: 60, org_id: 'elsewhere' };
+    const { ask, make, orgId } = await openKeyTenant(app());
+    const { key_id, data } = await make({ ...rightsTo('a1'), quota_max: 9, quota_renewal_rate: 600, tags: ['t'] });
+    const next = { ...rightsTo('a1', 'b2'), quota_max: 4, quota_renewal_rate: 60, org_id: 'elsewhere' };
     const kept = await ask('PUT', `/api/keys/${key_id}?suppress_reset=1`, next);
     assertEnvelope(kept);
     assert.deepEqual(
@@ -235,32 +214,32 @@ onEveryEngine('keys', app => {
     assert.equal(reset.body.data.quota_remaining, 4);
     assert.equal(reset.body.data.date_created, data.date_created);
     assert.deepEqual(Object.keys(reset.body.data.access_rights), ['a1', 'b2']);
-    expectError(await ask('PUT', '/api/keys/nobody', next), 404, /^Could not retrieve key detail$/);
-    expectError(await ask('PUT', `/api/keys/${key_id}`, {}), 400, /^access_rights: /);
+    expectKeyError(await ask('PUT', '/api/keys/nobody', next), 404, /^Could not retrieve key detail$/);
+    expectKeyError(await ask('PUT', `/api/keys/${key_id}`, {}), 400, /^access_rights: /);
     const bound = { ...next, certificate: 'no-such-certificate' };
-    expectError(await ask('PUT', `/api/keys/${key_id}`, bound), 400, /existent certificate/);
+    expectKeyError(await ask('PUT', `/api/keys/${key_id}`, bound), 400, /existent certificate/);
   });
 
   test('a deleted key is not found; keys of other organisations are not found', async () => {
-    const { ask, make } = await tenant(app());
+    const { ask, make } = await openKeyTenant(app());
     const { key_id, key_hash } = await make();
-    const stranger = await tenant(app());
+    const stranger = await openKeyTenant(app());
     for (const method of ['GET', 'DELETE']) {
-      expectError(await stranger.ask(method, `/api/keys/${key_id}`), 404, /Could not retrieve/);
-      expectError(await stranger.ask(method, `/api/keys/${key_hash}?hashed=1`), 404, /Could not retrieve/);
+      expectKeyError(await stranger.ask(method, `/api/keys/${key_id}`), 404, /Could not retrieve/);
+      expectKeyError(await stranger.ask(method, `/api/keys/${key_hash}?hashed=1`), 404, /Could not retrieve/);
     }
-    expectError(await stranger.ask('PUT', `/api/keys/${key_id}`, rights('a1')), 404, /Could not retrieve/);
+    expectKeyError(await stranger.ask('PUT', `/api/keys/${key_id}`, rightsTo('a1')), 404, /Could not retrieve/);
     const gone = await ask('DELETE', `/api/keys/${key_id}`);
     assert.deepEqual(gone.body, { Status: 'OK', Message: 'Key deleted successfully', Meta: null });
-    expectError(await ask('GET', `/api/keys/${key_id}`), 404, /Could not retrieve/);
-    expectError(await ask('DELETE', `/api/keys/${key_id}`), 404, /Could not retrieve/);
+    expectKeyError(await ask('GET', `/api/keys/${key_id}`), 404, /Could not retrieve/);
+    expectKeyError(await ask('DELETE', `/api/keys/${key_id}`), 404, /Could not retrieve/);
   });
 
   test('query flags select whether a path holds an id, a hash or a user name', async () => {
-    const { ask, make } = await tenant(app());
+    const { ask, make } = await openKeyTenant(app());
     const { key_id, key_hash } = await make();
     await ask('POST', '/api/apis/keys/basic/ann', { basic_auth_data: { password: 'pass word' } });
-    await ask('POST', '/api/keys/custom', rights('a1'));
+    await ask('POST', '/api/keys/custom', rightsTo('a1'));
     const status = async (path: string) => (await ask('GET', `/api/keys/${path}`)).status;
     assert.equal(await status(key_hash), 404);
     assert.equal(await status(`${key_hash}?hashed=true`), 200);
@@ -269,35 +248,43 @@ onEveryEngine('keys', app => {
     assert.equal(await status(`${key_id}?auto_guess=true`), 200);
     assert.equal(await status('ann?username=true'), 200);
     assert.equal(await status('custom?username=true'), 404);
-    expectError(await ask('GET', `/api/keys/${key_id}?username=perhaps`), 400, /^username: /);
+    expectKeyError(await ask('GET', `/api/keys/${key_id}?username=perhaps`), 400, /^username: /);
     assert.equal((await ask('DELETE', `/api/keys/${key_hash}?hashed=1`)).status, 200);
     assert.equal(await status(key_id), 404);
   });
 
   test('invalid members of a key are refused with their path', async () => {
-    const { ask } = await tenant(app());
+    const { ask } = await openKeyTenant(app());
     const make = (key: unknown) => ask('POST', '/api/keys', key);
-    expectError(await make({ ...rights('a1'), rate: '10' }), 400, /^rate: /);
-    expectError(await make({ ...rights('a1'), quota_max: 1.5 }), 400, /^quota_max: /);
-    expectError(
+    expectKeyError(await make({ ...rightsTo('a1'), rate: '10' }), 400, /^rate: /);
+    expectKeyError(await make({ ...rightsTo('a1'), quota_max: 1.5 }), 400, /^quota_max: /);
+    expectKeyError(
       await make({ access_rights: { a1: { allowed_urls: [{ url: 1 }] } } }),
       400,
       /^access_rights\.a1\.allowed_/,
     );
-    expectError(await make({ ...rights('a1'), smoothing: { delay: 0 } }), 400, /^smoothing\.delay: must be at least 1/);
-    expectError(await make({ ...rights('a1'), meta_data: { policies: [1] } }), 400, /^meta_data\.policies: /);
-    expectError(await make({ ...rights('x'.repeat(300)) }), 400, /^access_rights: /);
-    expectError(await make({ ...rights('a1'), apply_policies: Array(101).fill('x') }), 400, /^apply_policies: .* 100/);
-    expectError(await make('text'), 400, /malformed/);
+    expectKeyError(
+      await make({ ...rightsTo('a1'), smoothing: { delay: 0 } }),
+      400,
+      /^smoothing\.delay: must be at least 1/,
+    );
+    expectKeyError(await make({ ...rightsTo('a1'), meta_data: { policies: [1] } }), 400, /^meta_data\.policies: /);
+    expectKeyError(await make({ ...rightsTo('x'.repeat(300)) }), 400, /^access_rights: /);
+    expectKeyError(
+      await make({ ...rightsTo('a1'), apply_policies: Array(101).fill('x') }),
+      400,
+      /^apply_policies: .* 100/,
+    );
+    expectKeyError(await make('text'), 400, /malformed/);
   });
 
   test('an HMAC key gets a secret, sealed at rest', async () => {
-    const { ask, make } = await tenant(app());
+    const { ask, make } = await openKeyTenant(app());
     const secrets = { hmac_string: `hmac-${createPublicId()}`, jwt: `jwt-${createPublicId()}` };
     rememberSecrets(secrets);
-    const { key_id, data } = await make({ ...rights('a1'), hmac_enabled: true });
+    const { key_id, data } = await make({ ...rightsTo('a1'), hmac_enabled: true });
     assert.ok(data.hmac_string.length >= 32);
-    const given = { ...rights('a1'), hmac_enabled: true, hmac_string: secrets.hmac_string };
+    const given = { ...rightsTo('a1'), hmac_enabled: true, hmac_string: secrets.hmac_string };
     await ask('PUT', `/api/keys/${key_id}`, { ...given, jwt_data: { secret: secrets.jwt } });
     const read = (await ask('GET', `/api/keys/${key_id}`)).body.data;
     assert.deepEqual([read.hmac_string, read.jwt_data.secret], [secrets.hmac_string, secrets.jwt]);
@@ -308,10 +295,10 @@ onEveryEngine('keys', app => {
   });
 
   test('issued keys are found by credential until revoked; every change raises the revision', async () => {
-    const { orgId, ask } = await tenant(app());
+    const { orgId, ask } = await openKeyTenant(app());
     const { services, records } = app().application.installation;
     const before = await records.revision();
-    const { key_id, key_hash, data } = await issueKey(services, orgId, rights('a1'));
+    const { key_id, key_hash, data } = await issueKey(services, orgId, rightsTo('a1'));
     assert.ok((await records.revision()) > before);
     assert.equal(data.org_id, orgId);
     assert.equal((await ask('GET', `/api/keys/${key_id}`)).body.key_hash, key_hash);
@@ -324,67 +311,24 @@ onEveryEngine('keys', app => {
     assert.ok((await records.revision()) > before + 1);
   });
 
-  test('a rotated key has the rights of the old one, which ends after the grace period or at once', async () => {
-    const { ask, make, policy, orgId } = await tenant(app());
-    const gold = await policy();
-    const sent = { apply_policies: [gold], alias: 'Mobile', tags: ['t'], meta_data: { a: 1 }, hmac_enabled: true };
-    const old = await make(sent);
-    const before = Math.floor(app().application.installation.services.clock.now() / 1000);
-    const { status, body, text } = await ask('POST', `/api/keys/${old.key_id}/rotate`, { grace_seconds: 900 });
-    assert.equal(status, 200, text);
-    rememberSecrets({ key: body.key_id });
-    assert.notEqual(body.key_id, old.key_id);
-    assert.match(body.key_id, /^[0-9a-f]{56}$/);
-    const { alias, tags, meta_data, apply_policies, hmac_string, expires } = body.data;
-    assert.deepEqual([alias, tags, meta_data, apply_policies, expires], ['Mobile', ['t'], { a: 1 }, [gold], 0]);
-    assert.ok(hmac_string !== '' && hmac_string !== old.data.hmac_string);
-    assert.equal(body.replaced.key_hash, old.key_hash);
-    assert.ok(body.replaced.expires >= before + 900 && body.replaced.expires <= before + 1800);
-    assert.equal((await ask('GET', `/api/keys/${old.key_id}`)).body.data.expires, body.replaced.expires);
-    const again = await ask('POST', `/api/keys/${old.key_id}/rotate`, { grace_seconds: 86_400 });
-    assert.equal(again.body.replaced.expires, body.replaced.expires, 'the grace period is never prolonged');
-    const removed = await ask('POST', `/api/keys/${body.key_hash}/rotate?hashed=1`, {});
-    assert.deepEqual([removed.status, removed.body.replaced.expires], [200, 0]);
-    expectError(await ask('GET', `/api/keys/${body.key_id}`), 404, /Could not retrieve/);
-    expectError(await ask('POST', '/api/keys/unknown-key/rotate', {}), 404, /Could not retrieve/);
-    assert.equal((await ask('POST', `/api/keys/${old.key_id}/rotate`, { grace_seconds: -1 })).status, 400);
-    const limit = await app().ask('PUT', `/admin/organisations/${orgId}/grants`, { body: { max_keys: 1 } });
-    assert.equal(limit.status, 200, limit.text);
-    expectError(await ask('POST', `/api/keys/${old.key_id}/rotate`, {}), 403, /^limit reached: max_keys 1$/);
-    assert.equal((await ask('GET', `/api/keys/${old.key_id}`)).status, 200, 'nothing has changed');
-  });
-
-  test('keys without an id of their own and expired keys cannot be rotated', async () => {
-    const { ask, make } = await tenant(app());
-    const user = { ...rights('a1'), basic_auth_data: { password: 'correct horse battery' } };
-    assert.equal((await ask('POST', '/api/apis/keys/basic/ann', user)).status, 200);
-    expectError(await ask('POST', '/api/keys/ann/rotate', {}), 400, /cannot be rotated: .* basic-auth user/);
-    const { key_id, key_hash } = await make({ ...rights('a1'), expires: 4_000_000_000 });
-    const { records } = app().application.installation;
-    const { body } = await records.db
-      .selectFrom('keys')
-      .select('body')
-      .where('key_hash', '=', key_hash)
-      .executeTakeFirstOrThrow();
-    const expired = body.replace('"expires":4000000000', '"expires":1000000000');
-    await records.db.updateTable('keys').set({ body: expired }).where('key_hash', '=', key_hash).execute();
-    expectError(await ask('POST', `/api/keys/${key_id}/rotate`, {}), 400, /cannot be rotated: it has expired/);
-  });
-
   test('a hash shared by two keys is refused as ambiguous', async () => {
-    const { ask, make } = await tenant(app());
+    const { ask, make } = await openKeyTenant(app());
     const { records } = app().application.installation;
     const [one, two] = [await make(), await make()];
     await records.db.updateTable('keys').set({ key_hash: one.key_hash }).where('key_hash', '=', two.key_hash).execute();
-    const body = rights('a1');
+    const body = rightsTo('a1');
     for (const path of ['/api/keys', '/api/apis/-/keys'])
       for (const method of ['GET', 'PUT', 'DELETE'])
-        expectError(
+        expectKeyError(
           await ask(method, `${path}/${one.key_hash}?hashed=1`, method === 'PUT' ? body : undefined),
           409,
           /Several keys have this hash/,
         );
-    expectError(await ask('POST', `/api/keys/${one.key_hash}/rotate?hashed=1`, {}), 409, /Several keys have this hash/);
+    expectKeyError(
+      await ask('POST', `/api/keys/${one.key_hash}/rotate?hashed=1`, {}),
+      409,
+      /Several keys have this hash/,
+    );
     for (const [method, path] of [
       ['GET', `/gw/keys/${one.key_hash}?hashed=1`],
       ['PUT', `/gw/keys/${one.key_hash}?hashed=1`],
@@ -399,18 +343,18 @@ onEveryEngine('keys', app => {
   });
 
   test('the limits of an organisation and a key with an unknown certificate are refused by every operation', async () => {
-    const { ask, make, orgId } = await tenant(app());
+    const { ask, make, orgId } = await openKeyTenant(app());
     const { key_id } = await make();
     const limits = await app().ask('POST', '/admin/org/keys', { body: { org_id: orgId, rate: 1, per: 1 } });
     assert.equal(limits.status, 200, limits.text);
     for (const path of [`/api/keys/${orgId}`, `/api/apis/-/keys/${orgId}`]) {
-      expectError(await ask('PUT', path, rights('a1')), 403, /limits of an organisation/);
-      expectError(await ask('DELETE', path), 403, /limits of an organisation/);
+      expectKeyError(await ask('PUT', path, rightsTo('a1')), 403, /limits of an organisation/);
+      expectKeyError(await ask('DELETE', path), 403, /limits of an organisation/);
     }
-    expectError(await ask('POST', `/api/keys/${orgId}/rotate`, {}), 403, /limits of an organisation/);
-    const user = { ...rights('a1'), basic_auth_data: { password: 'correct horse battery' } };
+    expectKeyError(await ask('POST', `/api/keys/${orgId}/rotate`, {}), 403, /limits of an organisation/);
+    const user = { ...rightsTo('a1'), basic_auth_data: { password: 'correct horse battery' } };
     assert.equal((await ask('POST', '/api/apis/keys/basic/ann', user)).status, 200);
-    const bound = { ...rights('a1'), certificate: 'unknown' };
+    const bound = { ...rightsTo('a1'), certificate: 'unknown' };
     for (const [method, path] of [
       ['POST', '/api/keys'],
       ['POST', '/api/keys/named-key'],
@@ -419,7 +363,11 @@ onEveryEngine('keys', app => {
       ['PUT', `/api/apis/-/keys/${key_id}`],
       ['PUT', '/api/apis/keys/basic/ann'],
     ] as const)
-      expectError(await ask(method, path, bound), 400, /^certificate: Key must be used with an existent certificate$/);
+      expectKeyError(
+        await ask(method, path, bound),
+        400,
+        /^certificate: Key must be used with an existent certificate$/,
+      );
     const { status } = await app().ask('POST', '/gw/keys/other-key', { body: { ...bound, org_id: orgId } });
     assert.equal(status, 400);
   });
