@@ -121,7 +121,7 @@ async function sendRequest(
     });
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new CallError(0, { Message: 'The server cannot be reached' }, null);
+    throw new CallError(0, { Message: sharedTexts.kit.unreachable }, null);
   }
 }
 

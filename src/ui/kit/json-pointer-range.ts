@@ -1,18 +1,15 @@
 import { jsonLanguage } from '@codemirror/lang-json';
 import type { TextRange } from './code-types.ts';
+import { parsePointer } from './json-pointer.ts';
 
 type Tree = ReturnType<typeof jsonLanguage.parser.parse>;
 type Node = Tree['topNode'];
 
 /** Range of the value at a JSON pointer (RFC 6901); of the deepest member on its way that exists. */
 export function findPointerRange(text: string, pointer: string): TextRange {
-  const names = pointer
-    .split('/')
-    .slice(1)
-    .map(name => name.replaceAll('~1', '/').replaceAll('~0', '~'));
   let node = jsonLanguage.parser.parse(text).topNode.firstChild;
   let range: TextRange = { from: 0, to: Math.min(1, text.length) };
-  for (const name of names) {
+  for (const name of parsePointer(pointer)) {
     const next = node && findMember(text, node, name);
     if (!next) break;
     range = next.range;

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { isNode, parse, parseDocument, stringify } from 'yaml';
 import { CodeEditor } from '../../kit/code-editor.tsx';
 import type { CodeOutline, TextRange } from '../../kit/code-types.ts';
+import { parsePointer } from '../../kit/json-pointer.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { yamlSyntax } from '../../kit/yaml-completion.ts';
 import { texts } from '../../texts/texts.ts';
@@ -14,10 +15,7 @@ const toYaml = (json: string) => stringify(JSON.parse(json), { lineWidth: 0 });
 /** Range of the value at a JSON pointer; of the deepest part of its way that exists. */
 function findYamlRange(text: string, pointer: string): TextRange {
   const document = parseDocument(text);
-  const names = pointer
-    .split('/')
-    .slice(1)
-    .map(name => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const names = parsePointer(pointer);
   for (let length = names.length; length > 0; length--) {
     const node = document.getIn(names.slice(0, length), true);
     if (isNode(node) && node.range) return { from: node.range[0], to: Math.max(node.range[1], node.range[0] + 1) };

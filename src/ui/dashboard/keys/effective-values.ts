@@ -1,5 +1,6 @@
 import type { ResultOf } from '../../kit/calls.ts';
 import { formatNumber, formatSeconds } from '../../kit/format.ts';
+import { fromPointerToken, toPointerToken } from '../../kit/json-pointer.ts';
 import { texts } from '../../texts/texts.ts';
 import { describePeriod, describeRate } from '../limits/limit-text.ts';
 
@@ -59,11 +60,10 @@ const limitRows: readonly LimitRow[] = [
 export const toValueMap = ({ values }: Explanation): Values => new Map(values.map(value => [value.pointer, value]));
 
 const sourceKey = ({ kind, id }: ValueOrigin) => `${kind} ${id}`;
-const escapePointer = (text: string) => text.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** Rows of the limits at a place: of the key itself, or of one of its APIs. */
 export function listLimitRows(values: Values, apiId?: string): readonly EffectiveRow[] {
-  const prefix = apiId === undefined ? '' : `/access_rights/${escapePointer(apiId)}/limit`;
+  const prefix = apiId === undefined ? '' : `/access_rights/${toPointerToken(apiId)}/limit`;
   return limitRows.flatMap(row => {
     const found = row.members.map(member => values.get(`${prefix}/${member}`));
     const first = found[0];
@@ -106,7 +106,6 @@ interface UrlItem {
 }
 
 const rightPointer = /^\/access_rights\/([^/]+)$/;
-const unescapePointer = (text: string) => text.replaceAll('~1', '/').replaceAll('~0', '~');
 const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** APIs that the key may call, with what applies to each. */
@@ -114,7 +113,7 @@ export const listEffectiveApis = (values: Values): readonly EffectiveApi[] =>
   [...values.values()].flatMap(({ pointer, sources }) => {
     const segment = rightPointer.exec(pointer)?.[1];
     if (segment === undefined) return [];
-    const id = unescapePointer(segment);
+    const id = fromPointerToken(segment);
     const urls = toList(values.get(`${pointer}/allowed_urls`)?.value) as readonly UrlItem[];
     return [
       {

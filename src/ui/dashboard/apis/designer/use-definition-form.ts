@@ -1,6 +1,7 @@
 import { useCallback, useMemo, useState } from 'react';
+import { toPointer } from '../../../kit/json-pointer.ts';
 import type { DefinitionForm } from '../form/form-context.ts';
-import { type FieldPath, type FormObject, readFieldValue, toPointer, withMember } from '../form/json-members.ts';
+import { type FieldPath, type FormObject, readFieldValue, withMember } from '../form/json-members.ts';
 import type { DefinitionDraft } from './use-draft.ts';
 
 /** Form over the text of a draft: a field changes its member and nothing else. */

@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import { CodeEditor } from '../../../kit/code-editor.tsx';
+import { toPointer } from '../../../kit/json-pointer.ts';
 import { texts } from '../../../texts/texts.ts';
 import { useDefinitionForm } from './form-context.ts';
-import { type FieldPath, isEqualJson, toPointer } from './json-members.ts';
+import { type FieldPath, isEqualJson } from './json-members.ts';
 
 const own = texts.designer;
 

@@ -34,10 +34,6 @@ export function withMember(root: unknown, path: FieldPath, value: unknown): unkn
   return { ...before, [name]: next };
 }
 
-/** JSON pointer of a path (RFC 6901). */
-export const toPointer = (path: FieldPath): string =>
-  path.map(name => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-
 export const isEqualJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Three-way merge: members that only one side changed are taken from it; of a member that both changed, `mine`. */
