@@ -48,6 +48,7 @@ describe('Pages of content, connections and settings of the portal admin', () =>
     describe(name, () =>
       testEachPage({
         pages,
+        depth: 'buttons',
         open: () => portal.openAs(admin, '/admin'),
         origin: () => portal.app().url.portal,
         resolve: path => path.replace(/:(\w+)/, (_whole, id: string) => String(ids[id])),

@@ -31,6 +31,7 @@ describe('Admin app of the portal', () => {
 
   testEachPage({
     pages: adminPages.people,
+    depth: 'buttons',
     open: () => portal.openAs(admin, '/admin'),
     origin: () => portal.app().url.portal,
     resolve: path => path.replace(/:(\w+)/, (_whole, name: string) => String(ids[name])),
