@@ -25,7 +25,7 @@ export const findUpperBoundMs = (bucket: number): number | null =>
 export type LatencyCounts = ReadonlyMap<number, number>;
 
 /** Percentiles of a response, by name. */
-export const percentileRanks = { p50: 0.5, p75: 0.75, p95: 0.95, p99: 0.99 } as const;
+const percentileRanks = { p50: 0.5, p75: 0.75, p95: 0.95, p99: 0.99 } as const;
 export type PercentileName = keyof typeof percentileRanks;
 
 /** Nearest-rank percentiles in microseconds, within the exact minimum and maximum. */

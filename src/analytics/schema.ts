@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** One call, as the log shows it. */
-export const loggedCall = z.object({
+const loggedCall = z.object({
   timestamp: z.string(),
   request_id: z
     .string()
@@ -59,7 +59,7 @@ export type LoggedCall = z.output<typeof loggedCall>;
 export const logPage = z.object({ data: z.array(loggedCall), pages: z.int() });
 
 /** Calls counted together. Dimensions they were not grouped by are 0 or empty. */
-export const usageItem = z.object({
+const usageItem = z.object({
   id: z.object({
     day: z.int(),
     month: z.int(),

@@ -64,7 +64,7 @@ export interface TopSums {
 
 export type UsageStore = ReturnType<typeof createUsageStore>;
 
-export const defaultMaxWaitingReads = 100;
+const defaultMaxWaitingReads = 100;
 
 export function createUsageStore(
   records: Records,

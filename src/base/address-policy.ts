@@ -30,7 +30,7 @@ export interface AddressPolicyOptions {
 }
 
 /** The policy refuses the address; no connection was opened. */
-export class AddressRefused extends Error {
+class AddressRefused extends Error {
   readonly code = 'GW_ADDRESS_REFUSED';
 }
 
@@ -96,7 +96,7 @@ export type LookupAll = (
   answer: (error: NodeJS.ErrnoException | null, addresses: readonly string[]) => void,
 ) => void;
 
-export const lookupAll: LookupAll = (host, answer) =>
+const lookupAll: LookupAll = (host, answer) =>
   lookupSystem(host, { all: true }, (error, found) => answer(error, error ? [] : found.map(({ address }) => address)));
 
 /** Host names of cloud metadata services, refused before DNS resolution. */

@@ -6,7 +6,7 @@ import { problems } from './problems.ts';
  * Password hashes, as `scrypt$N$r$p$salt$hash` (salt and hash in base64url). The cost is part of the hash, so that the
  * default may rise while older hashes still verify.
  */
-export const passwordProblem = problems('passwords', {
+const passwordProblem = problems('passwords', {
   too_busy: { status: 503, message: 'Too many sign-ins at the moment, try again in a few seconds' },
   too_long: { status: 400, message: 'A password may have at most {maxBytes} bytes' },
 });
@@ -129,7 +129,7 @@ export interface PasswordPolicy {
   readonly disableSequential?: boolean;
 }
 
-export const defaultPasswordPolicy: PasswordPolicy = { minLength: 6 };
+const defaultPasswordPolicy: PasswordPolicy = { minLength: 6 };
 
 /** Rule of a policy. */
 interface PasswordRule {

@@ -12,7 +12,7 @@ export interface SecretResolver {
 }
 
 /** Definitions can refer to environment variables with this prefix only. */
-export const secretVariablePrefix = 'GW_SECRET_';
+const secretVariablePrefix = 'GW_SECRET_';
 const fileNamePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}$/;
 const maxSecretCharacters = 65_536;
 

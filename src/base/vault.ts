@@ -30,7 +30,7 @@ export const vaultProblem = problems('vault', {
 });
 
 export const keyBytes = 32;
-export const minMasterKeyCharacters = 32;
+const minMasterKeyCharacters = 32;
 const version = 'v1.';
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;

@@ -12,7 +12,7 @@ const output = {
 } as const;
 
 /** Flags that name a running gateway and the credential for it. */
-export const connectionFlags = {
+const connectionFlags = {
   url: {
     type: 'string',
     value: 'URL',
@@ -93,7 +93,7 @@ export const usersFlags = {
 } as const satisfies CommandFlags;
 
 /** Formats that `gw import` converts. */
-export const importFormats = ['auto', 'openapi', 'swagger', 'blueprint', 'curl', 'har', 'postman', 'asyncapi'] as const;
+const importFormats = ['auto', 'openapi', 'swagger', 'blueprint', 'curl', 'har', 'postman', 'asyncapi'] as const;
 
 /** Flags of `gw import`. */
 export const importFlags = {

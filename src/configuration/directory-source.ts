@@ -29,7 +29,7 @@ export interface DirectorySourceOptions {
 /** Kinds that live in the files alone. Users and groups are added, but the first administrator has no file. */
 const prunedKinds = kindNames.filter(kind => kind !== 'user' && kind !== 'group');
 
-export async function applyDirectory(options: DirectorySourceOptions): Promise<ConfigurationReport> {
+async function applyDirectory(options: DirectorySourceOptions): Promise<ConfigurationReport> {
   const { directory, environment, services } = options;
   const { objects, faults } = readObjectDirectory({ directory, environment, kinds: kindNames });
   if (faults.length > 0) throw createFilesProblem(faults.map(formatFileFault));

@@ -69,7 +69,7 @@ export const ListenPathChange = z.object({ api: z.string(), before: Route.option
 export type ListenPathChange = z.output<typeof ListenPathChange>;
 
 /** Effect on live traffic. */
-export const TrafficChange = z.object({
+const TrafficChange = z.object({
   routes: z.array(ListenPathChange).describe('Listen paths that appear, move or vanish'),
   more_routes: z.int().optional(),
   apis: z.int().describe('APIs that are served differently, or no longer'),

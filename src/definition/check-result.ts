@@ -7,7 +7,7 @@ export type CheckResult<T> =
   | { readonly ok: false; readonly errors: ValidationError[] };
 
 /** Bounds the errors of a hostile definition. */
-export const maxValidationErrors = 200;
+const maxValidationErrors = 200;
 
 export function fromZodError(error: z.ZodError): ValidationError[] {
   return error.issues

@@ -12,7 +12,7 @@ type Provider = Oauth2['providers'][number];
 export const issuerRegexPrefix = 'regex:';
 
 /** Parameters that the gateway itself sets in a token request. */
-export const reservedTokenParameters: ReadonlySet<string> = new Set([
+const reservedTokenParameters: ReadonlySet<string> = new Set([
   ...['grant_type', 'subject_token', 'subject_token_type', 'requested_token_type', 'assertion', 'audience', 'scope'],
   ...['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'],
 ]);

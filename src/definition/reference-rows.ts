@@ -83,7 +83,7 @@ function describeRowRule(row: Row): string {
 }
 
 /** Describes a rule in a few words. */
-export function describeRule(rule: z.ZodType): string {
+function describeRule(rule: z.ZodType): string {
   if (rule instanceof z.ZodDefault) return describeRule(rule.unwrap() as z.ZodType);
   if (rule instanceof z.ZodArray) return `list of ${describeRule(rule.element as z.ZodType)}`;
   if (rule instanceof z.ZodRecord) return `map of ${describeRule(rule.valueType as z.ZodType)}`;

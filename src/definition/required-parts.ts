@@ -19,7 +19,7 @@ import type { Model, VersionModel } from './model.ts';
  */
 export type RequiredPart = 'listen path' | 'upstream';
 
-export function needsListenPath({ identity, listen }: Pick<Model, 'identity' | 'listen'>): boolean {
+function needsListenPath({ identity, listen }: Pick<Model, 'identity' | 'listen'>): boolean {
   return !identity.internal && listen.protocol !== 'tcp' && listen.protocol !== 'tls';
 }
 

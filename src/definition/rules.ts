@@ -18,7 +18,7 @@ export const secondsRule = z.int().min(-1).max(maxDurationSeconds).default(0);
 export const skewSecondsRule = z.int().min(0).max(maxDurationSeconds).default(0);
 export const countRule = z.int().min(0).default(0);
 export const amountRule = z.number().min(0).default(0);
-export const statusCodeRule = z.int().min(100).max(599);
+const statusCodeRule = z.int().min(100).max(599);
 export const statusCodesRule = z.array(statusCodeRule).default([]);
 /** Status of a response by the gateway; 1xx is interim (RFC 9110, section 15.2). 0 means unset. */
 export const responseStatusRule = z.union([z.literal(0), z.int().min(200).max(599)]);

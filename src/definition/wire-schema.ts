@@ -85,7 +85,7 @@ function uniqueLeaves(leaves: readonly z.ZodType[]): [z.ZodType, ...z.ZodType[]]
 }
 
 /** Schema of a list entry or map value. */
-export function buildItemSchema(rows: readonly Row[], format: DefinitionFormat): z.ZodType {
+function buildItemSchema(rows: readonly Row[], format: DefinitionFormat): z.ZodType {
   const root = createNode();
   addRows(root, rows, format);
   addCarryOver(root, [], format);

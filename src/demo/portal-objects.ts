@@ -52,7 +52,7 @@ const planTable = [
   { Name: 'Demo business plan', RateLimit: 100, Per: 10 },
 ];
 
-export const developerEmail = 'dana@example.com';
+const developerEmail = 'dana@example.com';
 
 async function createOffer(services: Services, providerId: number) {
   const products: { ID: number; ReferenceID: string }[] = [];

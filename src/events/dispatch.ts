@@ -36,7 +36,7 @@ export const pluginHandlerType = 'cp_dynamic_handler';
 export type HandlerOwner = 'organisation' | 'operator';
 
 /** Events queued in memory: per organisation, and in total. Further events are dropped, and counted. */
-export const maxQueuedEvents = { perOrganisation: 1000, inAll: 10_000 };
+const maxQueuedEvents = { perOrganisation: 1000, inAll: 10_000 };
 const maxEventsPerWrite = 200;
 /** Deduplication keys cached in memory, to save database queries. */
 const maxCachedKeys = 10_000;

@@ -103,7 +103,7 @@ const certificate: EventKind = {
 };
 
 /** Every event with its kind. */
-export const eventKinds = {
+const eventKinds = {
   AuthFailure: call,
   KeyExpired: call,
   VersionFailure: version,

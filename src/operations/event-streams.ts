@@ -36,7 +36,7 @@ const pollIntervalMs = 1000;
 export const reauthenticationIntervalMs = 10_000;
 /** A client that does not read for this time is disconnected. */
 const readTimeoutMs = 30_000;
-export const maxStreamsPerUser = 10;
+const maxStreamsPerUser = 10;
 /** One organisation leaves room for others in the process. */
 const maxStreamsPerOrganisation = 50;
 const bufferBytes = 65_536;

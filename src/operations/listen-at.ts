@@ -12,12 +12,7 @@ const problem = problems('start', {
 });
 
 /** Runs `listen`, and translates bind errors for operators. */
-export async function listenAt(
-  host: string,
-  port: number,
-  setting: string,
-  listen: () => Promise<unknown>,
-): Promise<void> {
+async function listenAt(host: string, port: number, setting: string, listen: () => Promise<unknown>): Promise<void> {
   try {
     await listen();
   } catch (cause) {

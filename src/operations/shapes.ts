@@ -15,7 +15,7 @@ export const pageNumber = z
   .describe(aboutPage);
 
 /** The same where the default depends on other parameters. */
-export const optionalPageNumber = z
+const optionalPageNumber = z
   .preprocess(text => (text === '' ? undefined : text), z.coerce.number().int().transform(clampPage).optional())
   .describe(aboutPage);
 

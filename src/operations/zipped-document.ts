@@ -8,7 +8,7 @@ import { openZip, type ZipArchive, zipProblem } from '#base/zip.ts';
 const maxFiles = 500;
 const mainName = /(?:^|\/)openapi\.(?:json|ya?ml)$/i;
 /** Extension of the document that holds the other files, each by its path. */
-export const filesMember = 'x-files';
+const filesMember = 'x-files';
 
 export interface ZippedDocumentOptions {
   readonly maxBytes: number;

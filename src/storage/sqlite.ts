@@ -41,7 +41,7 @@ export function openSqlite(path: string): DatabaseSync {
 }
 
 /** Kysely dialect on node:sqlite: one connection, used by one query or one transaction at a time. */
-export function createSqliteDialect(database: DatabaseSync): Dialect {
+function createSqliteDialect(database: DatabaseSync): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => createSqliteDriver(database),

@@ -60,7 +60,7 @@ export function keyHash(keyId: string, algorithm: KeyAlgorithmSetting = parseKey
 }
 
 /** Minimum length of custom and user names: shorter ones are guessed too easily. */
-export const minNameLength = 3;
+const minNameLength = 3;
 
 /** Fault of a chosen name; undefined when valid. */
 export function nameFault(name: string, minLength: number = minNameLength): string | undefined {

@@ -57,7 +57,7 @@ export type FieldAccess = z.infer<typeof FieldAccess>;
 
 const RateLimitOf = nullableObject({ rate: wireNumber, per: wireNumber, smoothing: Smoothing.nullable() });
 
-export const EndpointMethodLimit = z.looseObject({ name: wireText, limit: RateLimitOf }).partial();
+const EndpointMethodLimit = z.looseObject({ name: wireText, limit: RateLimitOf }).partial();
 export const EndpointLimits = z.looseObject({ path: wireText, methods: nullableList(EndpointMethodLimit) }).partial();
 export type EndpointLimits = z.infer<typeof EndpointLimits>;
 

@@ -12,7 +12,7 @@ export const testResult = z.object({
 export type ResultView = z.output<typeof testResult>;
 
 /** An upstream host of one API. */
-export const hostUptime = z.object({
+const hostUptime = z.object({
   api_id: z.string(),
   api_name: z.string(),
   host: z.string().describe('Host name and port'),

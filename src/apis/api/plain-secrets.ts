@@ -4,7 +4,7 @@ import type { Records } from '#storage/records.ts';
 import type { ApiStore } from './store.ts';
 
 /** Set by a migration: `rows` until the rows are sealed, `pages` until freed pages of the file are purged. */
-export const plainSecretsName = 'apis.plain_secrets';
+const plainSecretsName = 'apis.plain_secrets';
 
 export interface PlainSecretsServices {
   readonly records: Records;

@@ -59,8 +59,8 @@ export interface OutboundClientOptions {
 }
 
 export const defaultOutboundBounds = { timeoutMs: 10_000, maxBytes: 1024 * 1024, maxConcurrent: 100 };
-export const maxOutboundTimeoutMs = 300_000;
-export const maxRedirectsAllowed = 10;
+const maxOutboundTimeoutMs = 300_000;
+const maxRedirectsAllowed = 10;
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 /** Headers the client sets itself: message framing, connection management, and `host`, which TLS verifies. */

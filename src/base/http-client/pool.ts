@@ -35,7 +35,7 @@ export interface ConnectionPools {
 
 export const maxPools = 64;
 export const maxConnectionsPerPool = 16;
-export const maxResponseHeaderBytes = 32 * 1024;
+const maxResponseHeaderBytes = 32 * 1024;
 const connectTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 4_000;
 

@@ -29,7 +29,7 @@ export const problem = problems('object_files', {
   too_many_files: { status: 400, message: '{path} has more than {maxFiles} YAML and JSON files' },
 });
 
-export const maxObjectFiles = 50_000;
+const maxObjectFiles = 50_000;
 const maxFileBytes = 5_242_880;
 /** Bounds one file: real documents average more bytes for each value. */
 const maxValuesPerFile = 200_000;

@@ -26,7 +26,7 @@ export interface ProxiedTarget {
 /** Entries of the target list: a weight is a number of entries. */
 const maxTargetEntries = 100;
 /** Pattern of every path below the listen path. */
-export const anyPath = '/.*';
+const anyPath = '/.*';
 
 /** Classic definition of a proxied API. Without an auth method in `members` it needs no key. */
 export function toProxiedDefinition(api: ProxyRoute): Document & { readonly api_id: string } {

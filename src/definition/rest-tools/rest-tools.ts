@@ -68,7 +68,7 @@ function findToolSettings(
 }
 
 /** The operation id; without one, method and path in lower case with `_` for other characters. */
-export function toRestToolName({ operationId }: JsonObject, { path, method }: OasOperation): string {
+function toRestToolName({ operationId }: JsonObject, { path, method }: OasOperation): string {
   const named = textOrEmpty(operationId) || `${method}_${path}`.toLowerCase();
   const name = named.replaceAll(operationId ? /[^A-Za-z0-9_.-]/g : /[^a-z0-9]/g, '_');
   return (operationId ? name : name.replaceAll(/_+/g, '_').replace(/_$/, '')).slice(0, 128);

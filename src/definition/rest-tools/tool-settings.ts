@@ -22,7 +22,7 @@ const source = z
   });
 
 /** Members that `expand=true` adds to what is stored. */
-export const expandedToolMembers = [
+const expandedToolMembers = [
   'inputSchema',
   'outputSchema',
   'parameterLocations',

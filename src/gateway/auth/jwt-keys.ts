@@ -14,7 +14,7 @@ const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 /** RFC 7518, section 3.3. */
 const minRsaBits = 2048;
 
-export const keyFamilies: Readonly<Record<KeyFamily, FamilyRow>> = {
+const keyFamilies: Readonly<Record<KeyFamily, FamilyRow>> = {
   hmac: { algorithms: ['HS256', 'HS384', 'HS512'], kty: 'oct', fits: key => key.type === 'secret' },
   rsa: {
     algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],

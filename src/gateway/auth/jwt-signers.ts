@@ -23,7 +23,7 @@ export interface KeySourceSettings {
   readonly keySets?: readonly { readonly url: string; readonly cacheTimeout: string | number }[];
 }
 
-export function requireFamily(signingMethod: string): KeyFamily {
+function requireFamily(signingMethod: string): KeyFamily {
   const family = parseFamily(signingMethod);
   if (!family) throw new ApiCompileError(`the signing method ${signingMethod} is unknown`);
   return family;

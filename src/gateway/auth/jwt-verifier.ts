@@ -25,7 +25,7 @@ export const maxTokenChars = 16_384;
 const threeParts = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/;
 
 /** Parses a token without verifying it. */
-export function parseJwt(text: string, accepted: ReadonlySet<string>): ParsedJwt | TokenFault {
+function parseJwt(text: string, accepted: ReadonlySet<string>): ParsedJwt | TokenFault {
   if (text.length > maxTokenChars) return 'malformed';
   const [, head, body] = threeParts.exec(text) ?? [];
   const header = head === undefined ? undefined : parseMembers(head);

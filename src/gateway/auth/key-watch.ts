@@ -59,7 +59,7 @@ export function findKeyWatch(services: Services): KeyWatch {
  * Key revocation for open connections: once a second those are looked up whose key may have changed, in the cache that
  * requests use. Identities that are not stored (JWT, OpenID Connect) are watched for the expiry of their session alone.
  */
-export function createKeyWatch(services: Services): KeyWatch {
+function createKeyWatch(services: Services): KeyWatch {
   const { log } = services;
   const entries = new Set<WatchEntry>();
   let loop: RepeatedWork | undefined;

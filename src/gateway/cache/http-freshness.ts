@@ -46,7 +46,7 @@ function computeHeuristicMs(headers: HeaderList, defaultLifetimeMs: number, { re
 }
 
 /** Corrected initial age (RFC 9111, section 4.2.3). */
-export function computeInitialAgeMs(headers: HeaderList, { requestedAtMs, receivedAtMs }: UpstreamTimes): number {
+function computeInitialAgeMs(headers: HeaderList, { requestedAtMs, receivedAtMs }: UpstreamTimes): number {
   const sentAtMs = parseCacheDate(headers.get('date'), receivedAtMs) ?? receivedAtMs;
   const apparentAgeMs = Math.max(0, receivedAtMs - sentAtMs);
   // The first value of a list counts; a malformed one does not (RFC 9111, section 5.1).

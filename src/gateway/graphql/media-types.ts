@@ -1,7 +1,7 @@
 import { parseMediaType } from '#base/media-type.ts';
 
 /** Media types of GraphQL responses (GraphQL over HTTP, section 4). */
-export const graphqlResponseType = 'application/graphql-response+json';
+const graphqlResponseType = 'application/graphql-response+json';
 const jsonType = 'application/json';
 export const serverSentEventsType = 'text/event-stream';
 

@@ -36,11 +36,7 @@ export interface ChosenRate {
   readonly plan: RatePlan;
 }
 
-export function compileRatePlan(
-  rates: RateCounter,
-  { rate, perSeconds, smoothing }: RateLimit,
-  limits: KeyLimits,
-): RatePlan {
+function compileRatePlan(rates: RateCounter, { rate, perSeconds, smoothing }: RateLimit, limits: KeyLimits): RatePlan {
   const { throttle } = limits;
   const rateWindow = rates.window(rate, perSeconds);
   // A throttled request retries: only the attempt that is allowed may count.

@@ -19,7 +19,7 @@ type NameTest = (name: string) => boolean;
 const members = { tool: 'tools', resource: 'resources', prompt: 'prompts' } as const;
 
 /** Undefined for a right without such rules. */
-export function compileMcpRights({ written }: Right): McpRights | undefined {
+function compileMcpRights({ written }: Right): McpRights | undefined {
   const methods = compileRules(written.json_rpc_methods_access_rights);
   const primitives = Object.fromEntries(
     primitiveTypes.map(type => [type, compileRules(written.mcp_access_rights?.[members[type]])]),

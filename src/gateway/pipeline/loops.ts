@@ -2,7 +2,7 @@ import type { Exchange } from './exchange.ts';
 import type { LoopControls } from './upstream-address.ts';
 
 /** Loops run on one call stack, so the limit of a URL is capped at the maximum of the gateway setting. */
-export const maxLoopLimit = 100;
+const maxLoopLimit = 100;
 
 const methodPattern = /^[A-Z]{1,20}$/;
 

@@ -135,7 +135,7 @@ async function discoverChecks(model: Model, serviceDiscovery: ServiceDiscovery):
 }
 
 /** Parses the first text as a list of checks in the classic format. */
-export function parseChecks([text = '']: readonly string[]): UptimeCheck[] {
+function parseChecks([text = '']: readonly string[]): UptimeCheck[] {
   const list = tryParseJson(text);
   if (list === undefined) throw new InvalidDiscoveryResponse('the list of tests is not JSON');
   if (!Array.isArray(list)) throw new InvalidDiscoveryResponse('the response has no list of tests');

@@ -40,7 +40,7 @@ export function indicesOf(value: readonly unknown[], part: readonly unknown[], b
 }
 
 /** Start and end of a slice, clamped to the length. */
-export function sliceBounds(range: JqObject, length: number): [from: number, to: number] {
+function sliceBounds(range: JqObject, length: number): [from: number, to: number] {
   const toBound = (given: unknown, otherwise: number, round: (value: number) => number): number => {
     if (given === null || given === undefined) return otherwise;
     if (!isJqNumber(given)) throw new JqRuntimeError('Start and end indices of an array slice must be numbers');

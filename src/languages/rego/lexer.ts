@@ -12,7 +12,7 @@ export interface RegoToken extends RegoPosition {
 }
 
 /** Bounds of a module. */
-export const maxRulesCharacters = 100_000;
+const maxRulesCharacters = 100_000;
 const maxTokens = 20_000;
 
 /** Space or comment, line end, name, number, quoted text, raw text, mark. */

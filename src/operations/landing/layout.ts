@@ -5,7 +5,7 @@ export const landingPath = '/pages/start';
 export const landingAssets = { style: '/pages/landing.css', script: '/pages/landing.js' } as const;
 
 /** Loads from this listener alone (Content Security Policy Level 3): no inline script, no inline style, no frame. */
-export const landingPolicy =
+const landingPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'none'; " +
   "frame-ancestors 'none'; base-uri 'none'";
 

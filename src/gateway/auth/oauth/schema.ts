@@ -1,6 +1,6 @@
 /** RPC messages between traffic threads and the provider in the main thread: structured-cloned plain data. */
 
-export const oauthRouteNames = ['authorize', 'authorize-client', 'token', 'revoke', 'revoke-all'] as const;
+const oauthRouteNames = ['authorize', 'authorize-client', 'token', 'revoke', 'revoke-all'] as const;
 export type OauthRoute = (typeof oauthRouteNames)[number];
 
 /** OAuth settings of an API. */

@@ -12,7 +12,7 @@ const values = z.union([value, z.array(value)], { error: 'must be one line of te
 /** CONNECT opens a tunnel, not an API request. */
 const methods = new Set(METHODS.filter(method => method !== 'CONNECT'));
 
-export const DebugRequest = z.object({
+const DebugRequest = z.object({
   method: z
     .string()
     .transform(method => method.toUpperCase() || 'GET')

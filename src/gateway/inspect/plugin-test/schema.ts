@@ -14,7 +14,7 @@ const headers = z
 const body = z.string().max(maxBodyCharacters).nullish();
 const target = z.string().regex(/^\/\S*$/, { error: 'must start with / and hold no space' });
 
-export const testedHookTypes = ['pre', 'post', 'post_key_auth', 'auth_check', 'response', 'virtual'] as const;
+const testedHookTypes = ['pre', 'post', 'post_key_auth', 'auth_check', 'response', 'virtual'] as const;
 export type HookType = (typeof testedHookTypes)[number];
 
 const TestedRequest = z.object({

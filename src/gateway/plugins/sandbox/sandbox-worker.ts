@@ -31,7 +31,7 @@ export interface PortableImage {
 }
 
 /** First message of a worker: it has loaded, and takes jobs. */
-export const workerReady = 'ready';
+const workerReady = 'ready';
 
 export interface WorkerReply {
   /** Undefined: the worker no longer holds the set, send it again. */

@@ -15,7 +15,7 @@ export interface MessageValues {
 }
 
 /** Values of a message by name; names of headers in any case. */
-export class TypedValues implements HookValues {
+class TypedValues implements HookValues {
   readonly source: MessageValues;
   readonly foldsCase: boolean;
   list: readonly string[] | undefined = undefined;
@@ -115,7 +115,7 @@ export class TypedValues implements HookValues {
 }
 
 /** Text of a message that a hook may replace. */
-export class TypedBody {
+class TypedBody {
   readonly read: () => string;
   text: string | undefined = undefined;
   isChanged = false;

@@ -48,7 +48,7 @@ function indexValue(value: unknown, key: unknown): unknown {
 }
 
 /** Length of text in bytes, of lists and maps in members. */
-export function lengthOf(value: unknown, budget: TemplateBudget): number {
+function lengthOf(value: unknown, budget: TemplateBudget): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (Array.isArray(value)) return value.length;
   if (!isMap(value)) throw new TemplateError(`len of type ${typeName(value)}`);

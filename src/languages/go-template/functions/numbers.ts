@@ -17,7 +17,7 @@ const infinite = /^([+-]?)inf(?:inity)?$/i;
 const wholeNumber = /^([+-]?)(0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]*|[1-9]\d*)$/;
 
 /** Converts to a float; anything that is no number is zero. */
-export function toFloat(value: unknown): number {
+function toFloat(value: unknown): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'boolean') return value ? 1 : 0;
