@@ -159,7 +159,7 @@ const ofPlain: Row[] = [
     { headers: { vary: ['Accept', 'X-B'] } },
   ],
   [
-    'Vary that grows: what was kept by less is asked for anew',
+    'Vary that grows: a response stored by fewer headers is fetched again',
     'MMMH',
     [
       withHeader('accept', 'a'),

@@ -1,7 +1,7 @@
 /**
  * Persistent map for snapshots: entries are in shards by a hash of their key, and copies share every shard that they do
  * not write to. One change among N entries copies the list of shards and one shard, which has a bounded size; only a
- * map that outgrows its shards is divided anew as a whole.
+ * map that outgrows its shards is resharded as a whole.
  */
 export class ShardedMap<V extends object> implements ReadonlyMap<string, V> {
   /** A power of two. */

@@ -90,9 +90,9 @@ describe('remote control plane', () => {
     policy.access_rights[apiId].allowed_urls = [{ url: '/only', methods: ['GET'] }];
     const { access_rights_array: _list, ...sent } = policy;
     await requestPortal(other, 'PUT', path, { ...sent, meta_data: { set: 'there' } });
-    await requestPortal(portal, 'PUT', `/portal-api/products/${product.ID}`, { Name: 'merged anew' });
+    await requestPortal(portal, 'PUT', `/portal-api/products/${product.ID}`, { Name: 'merged again' });
     const changed = await requestPortal(other, 'GET', path);
-    assert.equal(changed.name, 'merged anew');
+    assert.equal(changed.name, 'merged again');
     assert.deepEqual(changed.access_rights[apiId].allowed_urls, [{ url: '/only', methods: ['GET'] }]);
     assert.deepEqual(changed.meta_data, { set: 'there' });
     await requestPortal(portal, 'PUT', `/portal-api/plans/${plan.ID}`, { RateLimit: '9', MetaData: { a: 'b' } });

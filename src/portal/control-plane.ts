@@ -59,7 +59,7 @@ export interface ControlPlane {
   /** Lets a key expire at a Unix time, unless it does earlier; its counters go on. Absence is no error. */
   expireKey(keyId: string, unixSeconds: number): Promise<void>;
   /**
-   * Read-modify-write with the id of the key unchanged; undefined where it does not exist. Its quota begins anew, unless
+   * Read-modify-write with the id of the key unchanged; undefined where it does not exist. Its quota is reset, unless
    * it keeps its counters.
    */
   changeKey(

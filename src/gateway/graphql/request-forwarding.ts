@@ -14,8 +14,9 @@ const isGet = (call: Exchange): boolean => (call.upstreamMethod ?? call.method) 
 const maxQueryLength = 4096;
 
 /**
- * Forwarding of checked requests: as received, or anew where the upstream could read another request. Subscriptions by
- * server-sent events have the method of the definition; values of a body stay in a body, because logs have URLs.
+ * Forwarding of checked requests: as received, or serialized again where the upstream could read another request.
+ * Subscriptions by server-sent events have the method of the definition; values of a body stay in a body, because logs
+ * have URLs.
  */
 export function createForwarding({ subscriptionType, sseUsePost }: Model['graphql']): ForwardChecked {
   const forward: ForwardChecked = (call, read) => {

@@ -20,7 +20,7 @@ export interface GraphqlRequest {
 export interface ReadRequests {
   readonly requests: readonly GraphqlRequest[];
   readonly isBatch: boolean;
-  /** The body has to be written anew: the upstream could read another request from the received one. */
+  /** The body is serialized again: the upstream could read another request from the received one. */
   readonly isRewritten: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '#base/json-tree.ts';
 import { lists, requireKeyClassic, requireKeyOas } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
 
-/** Bodies that templates write anew, on both ways. */
+/** Bodies that templates replace, of requests and responses. */
 
 interface Way {
   readonly name: 'transformRequestBody' | 'transformResponseBody';

@@ -42,7 +42,7 @@ async function statusWith({ url }: Served, client?: MadeCertificate, headers: Re
 const uploadCertificate = async ({ app }: Ground, { certPem }: MadeCertificate): Promise<string> =>
   (await app.ask('POST', '/api/certs', { body: certPem })).body.id;
 
-/** Made anew for each API: a certificate stands for one key only. */
+/** One for each API: a certificate stands for one key only. */
 const clients = new Map<string, MadeCertificate>();
 function clientOf({ id }: Ground): MadeCertificate {
   const known = clients.get(id) ?? makeClientCertificate(authority, `client of ${id}`);

@@ -49,13 +49,13 @@ function findFormat({ body, headers, name }: DataSource): { escapeValue: EscapeV
   return { escapeValue: escapePlain, contentType: 'text/plain' };
 }
 
-function compileOperation({ operation, variables }: DataSource, services: VariableServices): SourceBody {
+function compileOperation({ operation, variables, name }: DataSource, services: VariableServices): SourceBody {
   const hasTemplates = operation.includes('$gw_') || listReferences(parseSourceTemplate(operation)).length > 0;
   if (hasTemplates && operation.includes('"""'))
-    throw new ApiCompileError('an operation with templates must not have block strings');
+    throw new ApiCompileError(`the operation of the data source ${name} has templates: it must not have block strings`);
   const text = hasTemplates ? removeComments(operation) : operation;
   const fillOperation = compileSourceText(text, services, escapeInOperation);
-  const fillVariables = compileVariableValues(variables, services);
+  const fillVariables = compileVariableValues(variables, name, services);
   return {
     fill: scope => Buffer.from(JSON.stringify({ query: fillOperation(scope), variables: fillVariables(scope) })),
     contentType: 'application/json',
@@ -69,13 +69,13 @@ const removeComments = (operation: string): string =>
 type FillValue = (scope: SourceScope) => unknown;
 
 /** Variables as text are JSON with templates; as an object, a text that is one template has its value. */
-function compileVariableValues(variables: unknown, services: VariableServices): FillValue {
+function compileVariableValues(variables: unknown, sourceName: string, services: VariableServices): FillValue {
   if (typeof variables !== 'string') return compileJsonValue(variables ?? {}, services);
   if (variables.trim() === '') return () => ({});
   const sample = parseSourceTemplate(variables);
   const quoted = findOpenStrings(sample);
   const text = sample.map((part, at) => (typeof part === 'string' ? part : quoted[at] ? '' : 'null')).join('');
-  if (!isJsonText(text)) throw new ApiCompileError('the variables of a data source are no JSON');
+  if (!isJsonText(text)) throw new ApiCompileError(`the variables of the data source ${sourceName} are not JSON`);
   const fill = compileSourceText(variables, services, escapeInJson);
   return scope => JSON.parse(fill(scope));
 }

@@ -15,7 +15,7 @@ export type RequestBodyLength = number | undefined;
 
 /**
  * Formats a request head up to its framing: `formatFraming` completes it. `Host` comes first; a Content-Length among the
- * headers is left out, because the number is written anew. Throws for what is not a header or target.
+ * headers is left out, because the framing has it. Throws for what is not a header or target.
  */
 export function formatRequestHead({ method, path, headers: flat, parsed }: UpstreamRequestOptions): string {
   checkTarget(method, path);
