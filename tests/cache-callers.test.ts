@@ -3,10 +3,10 @@ import { after, before, describe, test } from 'node:test';
 import { serializeClientHeaders } from '#gateway/cache/client-headers.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
 import { startApp, type TestApp } from './support/app.ts';
-import { agent, type Heard, type Origin, sendRequest, startOrigin } from './support/cache-fixtures.ts';
+import { agent, type Origin, type ReceivedResponse, sendRequest, startOrigin } from './support/cache-fixtures.ts';
 import { openApi, publish } from './support/traffic.ts';
 
-const isHit = ({ headers }: Heard) => headers['x-gw-cached-response'] === '1';
+const isHit = ({ headers }: ReceivedResponse) => headers['x-gw-cached-response'] === '1';
 
 describe('Response caching of keyless APIs', () => {
   let app: TestApp;
@@ -51,8 +51,8 @@ describe('Response caching of keyless APIs', () => {
 
   test('concurrent requests with different credentials are not coalesced', async () => {
     const names = ['', 'alice', 'bob', 'carol'];
-    const heard = await Promise.all(names.map(name => ask('together', name === '' ? {} : { 'X-Api-Key': name })));
-    assert.equal(new Set(heard.map(({ body }) => body.toString())).size, names.length);
+    const received = await Promise.all(names.map(name => ask('together', name === '' ? {} : { 'X-Api-Key': name })));
+    assert.equal(new Set(received.map(({ body }) => body.toString())).size, names.length);
   });
 
   test('an unsafe request invalidates all cached responses of its URL, for any headers', async () => {

@@ -8,9 +8,9 @@ import { type Published, publishBoth } from './support/both-formats.ts';
 import {
   type Ask,
   agent,
-  type Heard,
   type Options,
   type Origin,
+  type ReceivedResponse,
   sendRequest,
   startOrigin,
   toDefinitions,
@@ -27,7 +27,7 @@ import type { Upstream } from './support/upstream.ts';
 after(() => agent.destroy());
 
 const options: Options = { cache: { enabled: true, timeout: 60, cacheAllSafeRequests: true } };
-const isKept = ({ headers }: Heard) => headers['x-gw-cached-response'] === '1';
+const isCached = ({ headers }: ReceivedResponse) => headers['x-gw-cached-response'] === '1';
 const { classic: kept } = toDefinitions(options);
 
 interface Place {
@@ -101,9 +101,9 @@ inPlace('one thread', {}, place => {
     for (const key of [one, two, one, two]) bodies.push(String((await call('/a', key)).body));
     assert.deepEqual(bodies, [`${id} 1`, `${id} 2`, `${id} 1`, `${id} 2`]);
     assert.equal((await call('/a')).status, 401);
-    assert.equal(isKept(await call('/open')), false);
-    assert.ok(isKept(await call('/open')));
-    assert.equal(isKept(await call('/open', one)), false, 'on an open endpoint a credential is the upstream’s');
+    assert.equal(isCached(await call('/open')), false);
+    assert.ok(isCached(await call('/open')));
+    assert.equal(isCached(await call('/open', one)), false, 'on an open endpoint a credential is the upstream’s');
     assert.equal(origin.count(id), 4);
   });
 
@@ -114,7 +114,7 @@ inPlace('one thread', {}, place => {
     const key = await keyFor(app, [definition.api_id]);
     const call = () => sendRequest(`${url}/a`, { headers: { authorization: key } });
     await call();
-    assert.ok(isKept(await call()));
+    assert.ok(isCached(await call()));
     assert.equal((await app.ask('DELETE', `/api/keys/${encodeURIComponent(key)}`)).status, 200);
     await waitUntilApplied(app);
     assert.equal((await call()).status, 403);
@@ -126,9 +126,9 @@ inPlace('one thread', {}, place => {
     const url = await publish(app, definition);
     const key = await keyFor(app, [definition.api_id], { quota_max: 3, quota_renewal_rate: 3600 });
     const call = () => sendRequest(`${url}/a`, { headers: { authorization: key } });
-    const heard = [await call(), await call(), await call(), await call()];
+    const received = [await call(), await call(), await call(), await call()];
     assert.deepEqual(
-      heard.map(it => [it.status, isKept(it), it.headers['x-ratelimit-remaining']]),
+      received.map(it => [it.status, isCached(it), it.headers['x-ratelimit-remaining']]),
       [
         [200, false, '2'],
         [200, true, '1'],
@@ -147,10 +147,10 @@ inPlace('one thread', {}, place => {
       const calls = Array.from({ length: 50 }, () => sendRequest(`${url}/a?case=${id}`));
       await eventually(() => assert.equal(place().upstream.requests.length, before + 1));
       gate.open();
-      const heard = await Promise.all(calls);
-      assert.deepEqual(new Set(heard.map(it => String(it.body))), new Set([`${id} 1`]), format);
+      const received = await Promise.all(calls);
+      assert.deepEqual(new Set(received.map(it => String(it.body))), new Set([`${id} 1`]), format);
       assert.equal(origin.count(id), 1, format);
-      assert.equal(heard.filter(isKept).length, 49, format);
+      assert.equal(received.filter(isCached).length, 49, format);
     }
   });
 
@@ -159,9 +159,9 @@ inPlace('one thread', {}, place => {
     const url = await publishCached();
     const id = createPublicId();
     origin.says.set(id, { headers: { 'cache-control': 'no-store' } });
-    const heard = await Promise.all(Array.from({ length: 10 }, () => sendRequest(`${url}/a?case=${id}`)));
+    const received = await Promise.all(Array.from({ length: 10 }, () => sendRequest(`${url}/a?case=${id}`)));
     assert.equal(origin.count(id), 10);
-    assert.deepEqual([...new Set(heard.map(isKept))], [false]);
+    assert.deepEqual([...new Set(received.map(isCached))], [false]);
     const gate = holdUpstream(place());
     const before = place().upstream.requests.length;
     const calls = Array.from({ length: 5 }, () => sendRequest(`${url}/a?case=${id}`));
@@ -204,8 +204,8 @@ inPlace('one thread', {}, place => {
     const second = sendRequest(url + id);
     gate.resolve();
     assert.equal((await first).status, 502);
-    const heard = await second;
-    assert.deepEqual([heard.status, isKept(heard), String(heard.body)], [200, false, `${id} 1`]);
+    const received = await second;
+    assert.deepEqual([received.status, isCached(received), String(received.body)], [200, false, `${id} 1`]);
     upstream.answer = plain;
   });
 
@@ -221,9 +221,9 @@ inPlace('one thread', {}, place => {
       setImmediate(() => response.destroy());
     };
     await assert.rejects(sendRequest(base + id));
-    const heard = await sendRequest(base + id);
-    assert.equal(isKept(heard), false);
-    assert.equal(String(heard.body), `${id} 1`);
+    const received = await sendRequest(base + id);
+    assert.equal(isCached(received), false);
+    assert.equal(String(received.body), `${id} 1`);
   });
 
   test('an expired response is fetched again', async () => {
@@ -231,7 +231,7 @@ inPlace('one thread', {}, place => {
     const { id, url } = fresh(await publishCached());
     origin.says.set(id, { headers: { 'cache-control': 'max-age=1' } });
     await sendRequest(url + id);
-    await eventually(async () => assert.equal(isKept(await sendRequest(url + id)), false));
+    await eventually(async () => assert.equal(isCached(await sendRequest(url + id)), false));
     assert.equal(origin.count(id), 2);
   });
 
@@ -248,9 +248,9 @@ inPlace('one thread', {}, place => {
     await write({ name: 'Same' });
     await sendRequest(url + id);
     await write({ name: 'Same' });
-    assert.ok(isKept(await sendRequest(url + id)));
+    assert.ok(isCached(await sendRequest(url + id)));
     await write({ name: 'Other' });
-    assert.equal(isKept(await sendRequest(url + id)), false);
+    assert.equal(isCached(await sendRequest(url + id)), false);
     assert.equal(origin.count(id), 2);
   });
 
@@ -282,9 +282,9 @@ inPlace('one thread', {}, place => {
     const from = (name: string) => sendRequest(url + id, { headers: { origin: `https://${name}.example` } });
     const allowed = 'access-control-allow-origin';
     assert.equal((await from('a')).headers[allowed], 'https://a.example');
-    const heard = await from('b');
-    assert.ok(isKept(heard));
-    assert.equal(heard.headers[allowed], 'https://b.example');
+    const received = await from('b');
+    assert.ok(isCached(received));
+    assert.equal(received.headers[allowed], 'https://b.example');
     assert.equal((await from('c')).headers[allowed], undefined);
     assert.equal((await from('a')).headers[allowed], 'https://a.example');
     assert.equal(origin.count(id), 1);
@@ -297,7 +297,8 @@ inPlace('one thread', {}, place => {
     const outer = openApi(upstream, { ...kept, proxy: { target_url: `gw://${inner.name}` } });
     const url = await publish(app, outer);
     const id = createPublicId();
-    for (const expected of [false, true, true]) assert.equal(isKept(await sendRequest(`${url}/case=${id}`)), expected);
+    for (const expected of [false, true, true])
+      assert.equal(isCached(await sendRequest(`${url}/case=${id}`)), expected);
     assert.equal(origin.count(id), 1);
   });
 
@@ -310,8 +311,8 @@ inPlace('one thread', {}, place => {
     });
     const { id, url } = fresh(await publish(app, definition));
     const call = (version: string) => sendRequest(url + id, { headers: { 'x-version': version } });
-    const heard = [await call('v1'), await call('v2'), await call('v1'), await call('v2')];
-    assert.deepEqual(heard.map(isKept), [false, false, true, true]);
+    const received = [await call('v1'), await call('v2'), await call('v1'), await call('v2')];
+    assert.deepEqual(received.map(isCached), [false, false, true, true]);
     assert.equal(origin.count(id), 2);
   });
 
@@ -324,7 +325,7 @@ inPlace('one thread', {}, place => {
     const id = createPublicId();
     const twice = async (path: string, ask: Ask = {}) => {
       await sendRequest(`${url}${path}?case=${id}`, ask);
-      return isKept(await sendRequest(`${url}${path}?case=${id}`, ask));
+      return isCached(await sendRequest(`${url}${path}?case=${id}`, ask));
     };
     assert.ok(await twice('/listed'));
     assert.ok(await twice('/listed', { method: 'OPTIONS' }));
@@ -342,8 +343,8 @@ inPlace('one thread', {}, place => {
     const body = 'x'.repeat(11_000_000);
     for (const { url } of await publishBoth(app, upstream, toDefinitions(posted))) {
       for (const _time of [1, 2]) {
-        const heard = await sendRequest(`${url}/posted?case=${createPublicId()}`, { method: 'POST', body });
-        assert.deepEqual([heard.status, isKept(heard)], [200, false]);
+        const received = await sendRequest(`${url}/posted?case=${createPublicId()}`, { method: 'POST', body });
+        assert.deepEqual([received.status, isCached(received)], [200, false]);
       }
       const asked = request(`${url}/posted`, {
         method: 'POST',
@@ -367,7 +368,7 @@ inPlace('one thread', {}, place => {
       app.ask('POST', '/gw/debug', { body: { spec: definition, request: { method: 'GET', path, headers: {} } } });
     for (const _time of [1, 2]) assert.equal((await debug()).status, 200);
     assert.equal(origin.count(id), 2);
-    assert.equal(isKept(await sendRequest(url + id)), false);
+    assert.equal(isCached(await sendRequest(url + id)), false);
   });
 });
 
@@ -380,9 +381,9 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
     const everywhere = (url: string) =>
       Promise.all(
         Array.from({ length: 60 }, async () => {
-          const heard = request(`${url}/a?case=${id}`, { agent: false });
-          heard.end();
-          const [reply] = await once(heard, 'response');
+          const received = request(`${url}/a?case=${id}`, { agent: false });
+          received.end();
+          const [reply] = await once(received, 'response');
           reply.resume();
           await once(reply, 'end');
           return reply.headers['x-gw-cached-response'] === '1';
@@ -406,10 +407,10 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
     const id = createPublicId();
     const call = (ask: Ask = {}) => sendRequest(`${url}/a?case=${id}`, { ...ask, headers: { connection: 'close' } });
     const callAll = async () => {
-      const heard = await Promise.all(Array.from({ length: 60 }, () => call()));
-      return new Set(heard.map(it => `${isKept(it)} ${it.body}`));
+      const received = await Promise.all(Array.from({ length: 60 }, () => call()));
+      return new Set(received.map(it => `${isCached(it)} ${it.body}`));
     };
-    assert.equal(isKept(await call()), false);
+    assert.equal(isCached(await call()), false);
     assert.deepEqual(await callAll(), new Set([`true ${id} 1`]));
     assert.equal(origin.count(id), 1);
     await call({ method: 'PUT', body: 'x' });
@@ -431,14 +432,14 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
     const id = createPublicId();
     const call = (ask: Ask = {}) => sendRequest(`${url}/a?case=${id}`, { ...ask, headers: { connection: 'close' } });
     await eventually(async () => {
-      for (let n = 0; n < 20; n++) assert.ok(isKept(await call()));
+      for (let n = 0; n < 20; n++) assert.ok(isCached(await call()));
     });
     const readNumber = ({ body }: { body: Buffer }) => Number(String(body).split(' ')[1]);
     const invalidation = readNumber(await call({ method: 'PUT', body: 'x' }));
     // Threads notify each other; from then on no older response is served.
     await eventually(async () => {
-      const heard = await Promise.all(Array.from({ length: 20 }, () => call()));
-      const numbers = heard.map(readNumber);
+      const received = await Promise.all(Array.from({ length: 20 }, () => call()));
+      const numbers = received.map(readNumber);
       assert.ok(Math.min(...numbers) > invalidation, numbers.join());
     });
   });
@@ -452,12 +453,12 @@ inPlace('little room', { settings: { 'cache.max_memory_bytes': '20000', 'cache.m
     const call = (id: string) => sendRequest(`${url}/a?case=${id}`);
     for (const id of ids) origin.says.set(id, { body: Buffer.alloc(4000) });
     for (const id of ids) await call(id);
-    assert.deepEqual(await Promise.all(ids.slice(-3).map(async id => isKept(await call(id)))), [true, true, true]);
-    assert.equal(isKept(await call(ids[0]!)), false);
+    assert.deepEqual(await Promise.all(ids.slice(-3).map(async id => isCached(await call(id)))), [true, true, true]);
+    assert.equal(isCached(await call(ids[0]!)), false);
     const large = createPublicId();
     origin.says.set(large, { body: Buffer.alloc(5001) });
     await call(large);
-    assert.equal(isKept(await call(large)), false);
+    assert.equal(isCached(await call(large)), false);
   });
 });
 
@@ -485,10 +486,10 @@ inPlace('cached by the rules of HTTP', { settings: httpSettings }, place => {
     );
     const id = createPublicId();
     origin.says.set(id, { headers: { 'cache-control': 'max-age=60' } });
-    const heard = [await sendRequest(`${url}/a?case=${id}`), await sendRequest(`${url}/a?case=${id}`)];
-    assert.deepEqual(heard.map(isKept), [false, true]);
-    assert.equal(heard[0]!.headers['cache-status'], 'Gatewright; fwd=uri-miss; fwd-status=200; stored');
-    assert.match(String(heard[1]!.headers['cache-status']), /^Gatewright; hit; ttl=\d+$/);
+    const received = [await sendRequest(`${url}/a?case=${id}`), await sendRequest(`${url}/a?case=${id}`)];
+    assert.deepEqual(received.map(isCached), [false, true]);
+    assert.equal(received[0]!.headers['cache-status'], 'Gatewright; fwd=uri-miss; fwd-status=200; stored');
+    assert.match(String(received[1]!.headers['cache-status']), /^Gatewright; hit; ttl=\d+$/);
     const timed = await publish(
       app,
       openApi(upstream, {
@@ -497,7 +498,7 @@ inPlace('cached by the rules of HTTP', { settings: httpSettings }, place => {
     );
     await sendRequest(`${timed}/a`);
     const hit = await sendRequest(`${timed}/a`);
-    assert.deepEqual([isKept(hit), hit.headers['cache-status']], [true, undefined]);
+    assert.deepEqual([isCached(hit), hit.headers['cache-status']], [true, undefined]);
   });
 
   test('a stale response is sent at once and refreshed in the background', async () => {
@@ -579,9 +580,9 @@ inPlace('callers have a say', { settings: { 'cache.honour_request_cache_control'
     const { app, upstream, origin } = place();
     const url = await publish(app, openApi(upstream, kept));
     const id = createPublicId();
-    const heard = await sendRequest(`${url}/a?case=${id}`, { headers: { 'cache-control': 'only-if-cached' } });
-    assert.equal(heard.status, 504);
-    assert.equal(String(heard.body), '{\n    "error": "No cached response"\n}');
+    const received = await sendRequest(`${url}/a?case=${id}`, { headers: { 'cache-control': 'only-if-cached' } });
+    assert.equal(received.status, 504);
+    assert.equal(String(received.body), '{\n    "error": "No cached response"\n}');
     assert.equal(origin.count(id), 0);
   });
 });
@@ -601,7 +602,7 @@ test('gateways on one Redis share and invalidate cached responses, and serve req
     const call = ({ gateway }: TestProcess) =>
       sendRequest(`${gateway}${api.proxy.listen_path}/a?case=${id}`, { headers: { host: 'api.example' } });
     // What one finds again has been written: then the other finds it too.
-    const inTurn = async () => [isKept(await call(one)), isKept(await call(one)), isKept(await call(two))];
+    const inTurn = async () => [isCached(await call(one)), isCached(await call(one)), isCached(await call(two))];
     const secret = one.application.credentials!.gateway_secret;
     const forget = ({ application }: TestProcess) =>
       sendRequest(`${application.urls.dashboard}/gw/cache/${api.api_id}`, {
@@ -617,14 +618,14 @@ test('gateways on one Redis share and invalidate cached responses, and serve req
 
     await redis.kill();
     for (const it of [one, two, one]) {
-      const heard = await call(it);
-      assert.deepEqual([heard.status, isKept(heard)], [200, false]);
+      const received = await call(it);
+      assert.deepEqual([received.status, isCached(received)], [200, false]);
     }
     const unsure = await forget(one);
     assert.equal(unsure.status, 503, 'what cannot be forgotten everywhere is not said to be');
     assert.match(String(unsure.body), /Cache invalidation failed/);
     await redis.restartOnSamePort();
-    for (const it of gateways) await eventually(async () => assert.ok(isKept(await call(it))));
+    for (const it of gateways) await eventually(async () => assert.ok(isCached(await call(it))));
   } finally {
     await close();
     await origin.upstream.close();

@@ -26,7 +26,7 @@ interface Sent {
   body?: string | undefined;
   address?: string;
 }
-interface Heard {
+interface ReceivedResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -41,7 +41,7 @@ async function call(base: string, path: string, { method = 'GET', headers = {}, 
   const [response] = await once(sent, 'response');
   let text = '';
   for await (const chunk of response) text += chunk;
-  return { status: response.statusCode, headers: response.headers, text } as Heard;
+  return { status: response.statusCode, headers: response.headers, text } as ReceivedResponse;
 }
 
 /** The same over HTTP/2. */
@@ -53,7 +53,7 @@ async function call2(base: string, path: string, { method = 'GET', headers = {},
     const [given] = await once(stream, 'response');
     let text = '';
     for await (const chunk of stream) text += chunk;
-    return { status: given[':status'], headers: given, text } as Heard;
+    return { status: given[':status'], headers: given, text } as ReceivedResponse;
   } finally {
     session.close();
   }
@@ -160,7 +160,7 @@ withSettings('Control interface on both ports', { ...on, ...bounds }, (app, upst
     [413, 'too long a document', '/gw/apis', () => createPost(long(20_000))],
     [413, 'too long a document that does not say so', '/gw/apis', () => createPost(long(20_000), chunked)],
   ];
-  const particular = ({ headers }: Heard) =>
+  const particular = ({ headers }: ReceivedResponse) =>
     ['content-type', 'content-length', 'cache-control', 'pragma', 'x-content-type-options', 'allow'].map(name => [
       name,
       headers[name],
@@ -179,8 +179,8 @@ withSettings('Control interface on both ports', { ...on, ...bounds }, (app, upst
     const { hostname, port } = new URL(app().url.gateway);
     const socket = connect(Number(port), hostname);
     socket.write('POST /gw/apis HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{');
-    const [heard] = await once(socket, 'data');
-    assert.match(String(heard), /^HTTP\/1\.1 403 /);
+    const [received] = await once(socket, 'data');
+    assert.match(String(received), /^HTTP\/1\.1 403 /);
     socket.destroy();
   });
 
@@ -198,8 +198,8 @@ withSettings('Control interface on both ports', { ...on, ...bounds }, (app, upst
       Array.from({ length: 64 }, async () => {
         const socket = connect(Number(port), hostname);
         socket.write(`${head}\r\n\r\n`);
-        const [heard] = await once(socket, 'data');
-        assert.match(String(heard), /^HTTP\/1\.1 100 /);
+        const [received] = await once(socket, 'data');
+        assert.match(String(received), /^HTTP\/1\.1 100 /);
         return socket;
       }),
     );
@@ -271,7 +271,7 @@ const spellings: readonly [path: string, expected: 404 | 400 | 'control'][] = [
 
 for (const slashes of ['refuse', 'keep'] as const) {
   withSettings(`hostile spellings, escaped slashes: ${slashes}`, { ...on, 'gateway.encoded_slashes': slashes }, app => {
-    const checkOrigin = ({ status, text }: Heard, expected: 404 | 400 | 'control', path: string) => {
+    const checkOrigin = ({ status, text }: ReceivedResponse, expected: 404 | 400 | 'control', path: string) => {
       assert.equal(/^\{"status":"error",/.test(text), expected === 'control', `${path}: ${text}`);
       if (expected === 'control') assert.equal(status, 404, `${path}: ${text}`);
       else if (slashes === 'refuse' || !/%2f|%5c/i.test(path)) assert.equal(status, expected, `${path}: ${text}`);

@@ -236,10 +236,10 @@ async function runSmoothing(event: EventName, message: string): Promise<[EventBo
   const smoothing = { enabled: true, threshold: 2, trigger: 0, step: 1, delay: 1 };
   const { hash, headers } = await keyFor(api.api_id, { rate: 5, per: 1, smoothing });
   const received = first();
-  const heard = { so: false };
-  void received.then(() => (heard.so = true));
+  const state = { isReceived: false };
+  void received.then(() => (state.isReceived = true));
   // A burst raises the allowance, and what is left of it lowers it again once the window is over.
-  while (!heard.so) {
+  while (!state.isReceived) {
     for (let calls = 0; calls < 4; calls++) await call(headers);
     await new Promise(resolve => setTimeout(resolve, 400));
   }

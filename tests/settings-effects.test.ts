@@ -31,14 +31,14 @@ const createVersionedApi = (upstream: Upstream, fallback = false) =>
 async function exchangeText(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  let heard = '';
+  let received = '';
   socket.on('data', bytes => {
-    heard += bytes;
+    received += bytes;
   });
   socket.on('error', () => undefined);
   socket.write(text);
   await once(socket, 'close');
-  return heard;
+  return received;
 }
 
 withSettings('Default settings', {}, (app, upstream) => {
@@ -115,8 +115,8 @@ withSettings(
       const { listen_path: open } = await publishProxy(openApi(upstream()));
       const { listen_path: closed } = await publishProxy(createKeyApi(upstream()));
       for (const path of [open, closed, '/nowhere', '/live']) {
-        const heard = await exchangeText(app().url.gateway, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
-        assert.match(heard, /\r\nconnection: close\r\n/i, path);
+        const received = await exchangeText(app().url.gateway, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+        assert.match(received, /\r\nconnection: close\r\n/i, path);
       }
     });
 

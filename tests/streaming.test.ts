@@ -148,10 +148,10 @@ describe('Body streaming and backpressure', () => {
       const url = await target(scheme, asked => void reading.resolve(asked.on('error', () => undefined).resume()));
       const asked = request(url, { method: 'POST' }).on('error', () => undefined);
       asked.write(chunk);
-      const heard = await reading.promise;
+      const received = await reading.promise;
       asked.destroy();
-      await new Promise<void>(resolve => heard.once('close', () => resolve()));
-      assert.ok((heard as IncomingMessage).aborted, 'what is not whole does not pass for it');
+      await new Promise<void>(resolve => received.once('close', () => resolve()));
+      assert.ok((received as IncomingMessage).aborted, 'what is not whole does not pass for it');
     });
   }
 });

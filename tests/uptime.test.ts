@@ -186,13 +186,13 @@ describe('Uptime tests', () => {
     const authority = makeAuthority();
     const leaf = makeServerCertificate(authority);
     /** Replies to a command after an optional PROXY protocol header. */
-    async function talker(isSecure: boolean): Promise<{ port: number; heard: string[]; answer: string }> {
-      const talk = { port: 0, heard: [] as string[], answer: '+PONG' };
+    async function talker(isSecure: boolean): Promise<{ port: number; received: string[]; answer: string }> {
+      const talk = { port: 0, received: [] as string[], answer: '+PONG' };
       const sockets = new Set<Socket>();
       const begin = (socket: Socket) => {
         socket.on('error', () => undefined);
         socket.on('data', data => {
-          talk.heard.push(String(data));
+          talk.received.push(String(data));
           socket.write(talk.answer.slice(0, 2));
           socket.write(talk.answer.slice(2));
         });
@@ -231,8 +231,8 @@ describe('Uptime tests', () => {
         const classic = { ...said.classic, proxy: { ...(said.classic.proxy as object), ...lenient } };
         const oas = { ...said.oas, upstream: { ...said.oas.upstream, tlsTransport: { insecureSkipVerify: true } } };
         const apis = await publishBoth(app, good, { classic, oas });
-        await eventually(() => assert.ok(talk.heard.length > 4));
-        assert.ok(talk.heard.every(word => word === 'PING'));
+        await eventually(() => assert.ok(talk.received.length > 4));
+        assert.ok(talk.received.every(word => word === 'PING'));
         for (const { apiId } of apis) assert.deepEqual(events(apiId), []);
         talk.answer = '-NOPE';
         for (const { apiId } of apis)
@@ -246,7 +246,9 @@ describe('Uptime tests', () => {
       const talk = await talker(false);
       const check = { url: `tcp://127.0.0.1:${talk.port}`, enable_proxy_protocol: true, commands: [] };
       await publishBoth(app, good, createBalancedApi({ classic: [check], oas: [] }, [good.url]));
-      await eventually(() => assert.match(talk.heard[0] ?? '', /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 \d+ \d+\r\n$/));
+      await eventually(() =>
+        assert.match(talk.received[0] ?? '', /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 \d+ \d+\r\n$/),
+      );
     });
   });
 

@@ -107,12 +107,12 @@ describe('Expiry, ports and version errors', () => {
       [404, { error: 'This API version does not seem to exist' }],
     );
     // A later event arrives first, which proves that the earlier refusals emitted none.
-    const heard = openApi(upstream, {
+    const received = openApi(upstream, {
       definition: { location: 'header', key: 'x-v' },
       version_data: { not_versioned: false, versions: { v1: { name: 'v1' } } },
     });
-    await fetch(await publish(app, heard));
-    await eventually(() => assert.equal(listFailures(heard.api_id).length, 1));
+    await fetch(await publish(app, received));
+    await eventually(() => assert.equal(listFailures(received.api_id).length, 1));
     assert.deepEqual(listFailures(definition.api_id), []);
   });
 

@@ -11,13 +11,13 @@ import { openRecords } from './records.ts';
 test('a committed change notifies other processes, also after a reconnect', async () => {
   const { url, drop } = await testPostgres();
   const records = await openRecords({ url });
-  let heard = 0;
+  let received = 0;
   let lost = 0;
-  const notices = listenForChanges({ url, onChange: () => void heard++, onLost: () => void lost++ });
-  await eventually(() => assert.equal(heard, 1, 'once when it begins'));
+  const notices = listenForChanges({ url, onChange: () => void received++, onLost: () => void lost++ });
+  await eventually(() => assert.equal(received, 1, 'once when it begins'));
 
   await records.write(async () => records.markChanged('keys', 'a'));
-  await eventually(() => assert.equal(heard, 2));
+  await eventually(() => assert.equal(received, 2));
   await records.write(async () => {
     await records.db.insertInto('meta').values({ name: 'nothing of traffic', value: '' }).execute();
   });
@@ -29,9 +29,9 @@ test('a committed change notifies other processes, also after a reconnect', asyn
 
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'gatewright notices' and datname = current_database()`.execute(records.db);
-  await eventually(() => assert.ok(heard === 3 && lost > 0, 'nothing in between, and once when it is back'));
+  await eventually(() => assert.ok(received === 3 && lost > 0, 'nothing in between, and once when it is back'));
   await records.write(async () => records.markChanged('keys', 'c'));
-  await eventually(() => assert.equal(heard, 4));
+  await eventually(() => assert.equal(received, 4));
 
   await notices.close();
   await records.close();
@@ -47,7 +47,7 @@ test('a database that accepts connections and never answers times out and is tri
   let lost = 0;
   const notices = listenForChanges({
     url,
-    onChange: () => assert.fail('nothing was heard'),
+    onChange: () => assert.fail('a change was announced'),
     onLost: () => void lost++,
   });
   try {

@@ -127,15 +127,15 @@ withRecords('records', (given, engine) => {
 
   test('listeners receive all topics of a write once, after the commit, and none of a rollback', async () => {
     const records = given();
-    const heard: Topic[][] = [];
-    const stop = records.onChange(topics => heard.push([...topics]));
+    const received: Topic[][] = [];
+    const stop = records.onChange(topics => received.push([...topics]));
     await records.write(async () => {
       records.markChanged('apis');
       records.markChanged('certificates');
-      await insert(records, 'heard');
-      assert.deepEqual(heard, []);
+      await insert(records, 'received');
+      assert.deepEqual(received, []);
     });
-    assert.deepEqual(heard, [['apis', 'certificates']]);
+    assert.deepEqual(received, [['apis', 'certificates']]);
     const broken = records.write(async () => {
       records.markChanged('apis');
       throw failure;
@@ -143,24 +143,24 @@ withRecords('records', (given, engine) => {
     await assert.rejects(broken);
     stop();
     await records.write(async () => records.markChanged('keys'));
-    assert.equal(heard.length, 1);
+    assert.equal(received.length, 1);
   });
 
   test('a throwing listener neither fails the write nor stops other listeners', async () => {
     const records = given();
-    let heard = 0;
+    let received = 0;
     const stops = [
       records.onChange(() => {
         throw failure;
       }),
-      records.onChange(() => void heard++),
+      records.onChange(() => void received++),
     ];
     await records.write(async () => {
       records.markChanged('apis');
       await insert(records, 'deaf');
     });
     for (const stop of stops) stop();
-    assert.equal(heard, 1);
+    assert.equal(received, 1);
     assert.deepEqual(await names(records, 'deaf'), ['deaf']);
   });
 

@@ -25,7 +25,7 @@ export interface Ask {
   says?: Says;
 }
 
-export interface Heard {
+export interface ReceivedResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
@@ -55,7 +55,7 @@ export type Origin = Awaited<ReturnType<typeof startOrigin>>;
 export const agent = new Agent({ keepAlive: true });
 
 /** Sends exactly what it is given: `fetch` has opinions of its own about caching. */
-export const sendRequest = (url: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Heard> =>
+export const sendRequest = (url: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<ReceivedResponse> =>
   new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const asked = request(url, { method, headers: { ...length, ...headers }, agent }, reply => {
@@ -151,36 +151,36 @@ export interface Case {
 export async function outcomeOf(url: string, origin: Origin, { says, asks }: Case): Promise<string> {
   const id = createPublicId();
   if (says) origin.says.set(id, says);
-  const brought: Heard[] = [];
+  const fetched: ReceivedResponse[] = [];
   let outcome = '';
   for (const ask of asks) {
     if (ask.says) origin.says.set(id, ask.says);
     const before = origin.count(id);
-    const heard = await sendRequest(`${url}${ask.path ?? '/a'}?case=${id}${ask.query ?? ''}`, ask);
-    const isKept = heard.headers['x-gw-cached-response'] === '1';
-    assert.equal(origin.count(id) - before, isKept ? 0 : 1, 'an answer says where it came from');
-    outcome += isKept ? (heard.status === 304 ? '3' : 'H') : 'M';
-    if (isKept) checkKept(heard, brought, ask);
-    else brought.push(heard);
+    const received = await sendRequest(`${url}${ask.path ?? '/a'}?case=${id}${ask.query ?? ''}`, ask);
+    const isCached = received.headers['x-gw-cached-response'] === '1';
+    assert.equal(origin.count(id) - before, isCached ? 0 : 1, 'an answer says where it came from');
+    outcome += isCached ? (received.status === 304 ? '3' : 'H') : 'M';
+    if (isCached) checkCached(received, fetched, ask);
+    else fetched.push(received);
   }
   return outcome;
 }
 
 /** A kept answer is one that came, in all but what belongs to a call. */
-function checkKept(heard: Heard, brought: readonly Heard[], { method }: Ask): void {
-  assert.match(String(heard.headers.age), /^\d+$/);
-  assert.equal(heard.headers['set-cookie'], undefined);
-  if (heard.status === 304) {
-    assert.equal(heard.body.length, 0);
-    assert.equal(heard.headers['content-length'], undefined);
+function checkCached(received: ReceivedResponse, fetched: readonly ReceivedResponse[], { method }: Ask): void {
+  assert.match(String(received.headers.age), /^\d+$/);
+  assert.equal(received.headers['set-cookie'], undefined);
+  if (received.status === 304) {
+    assert.equal(received.body.length, 0);
+    assert.equal(received.headers['content-length'], undefined);
     return;
   }
-  const same = brought.find(
+  const same = fetched.find(
     it =>
-      it.status === heard.status &&
-      it.headers['content-type'] === heard.headers['content-type'] &&
-      (method === 'HEAD' || it.body.equals(heard.body)),
+      it.status === received.status &&
+      it.headers['content-type'] === received.headers['content-type'] &&
+      (method === 'HEAD' || it.body.equals(received.body)),
   );
   assert.ok(same, 'what is kept is what came');
-  if (same.headers['content-length']) assert.equal(heard.headers['content-length'], same.headers['content-length']);
+  if (same.headers['content-length']) assert.equal(received.headers['content-length'], same.headers['content-length']);
 }

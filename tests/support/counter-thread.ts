@@ -7,10 +7,10 @@ export type Order =
   | { do: 'take' | 'slide'; name: string; window: Window; nowMs: number; times: number }
   | { do: 'publish'; channel: string; messages: string[] }
   | { do: 'subscribe'; channel: string }
-  | { do: 'heard' };
+  | { do: 'received' };
 
 const shared = createThreadsShared({ buffer: workerData.buffer as SharedArrayBuffer });
-const heard: string[] = [];
+const received: string[] = [];
 
 parentPort?.on('message', async (order: Order) => parentPort?.postMessage(await obey(order)));
 
@@ -28,9 +28,9 @@ async function obey(order: Order): Promise<unknown> {
       for (const message of order.messages) await shared.publish(order.channel, message);
       return true;
     case 'subscribe':
-      await shared.subscribe(order.channel, message => heard.push(message));
+      await shared.subscribe(order.channel, message => received.push(message));
       return true;
-    case 'heard':
-      return heard;
+    case 'received':
+      return received;
   }
 }

@@ -27,7 +27,7 @@ import { createThreadsShared } from '#storage/shared/threads.ts';
 
 export const orgId = 'a'.repeat(24);
 
-export interface Heard {
+export interface EmittedEvent {
   readonly event: string;
   readonly message: string;
   readonly [detail: string]: unknown;
@@ -56,7 +56,7 @@ export async function closeBenches(): Promise<void> {
 
 export function limitsBench({ settings = {}, organisation, grants = {}, counters = it => it }: BenchOptions = {}) {
   const clock = { ms: 1_800_000_000_000, now: () => clock.ms };
-  const heard: Heard[] = [];
+  const emitted: EmittedEvent[] = [];
   const bench = `${++benches}`;
   const own = (name: string) => `${bench} ${name}`;
   const { take, peek, slide, reset } = settled.counters;
@@ -74,13 +74,13 @@ export function limitsBench({ settings = {}, organisation, grants = {}, counters
     organisationLimits: { find: () => organisation && compileKeySession(organisation), changed: () => undefined },
     grants: { of: () => ({ ...operatorGrants, ...grants }) },
     emitEvent: (event: string, _call: Exchange, message: string, more = {}) =>
-      void heard.push({ event, message, ...more }),
+      void emitted.push({ event, message, ...more }),
   } as unknown as StepServices;
   return {
     clock,
-    heard,
+    emitted,
     services,
-    events: () => heard.splice(0).map(it => it.event),
+    events: () => emitted.splice(0).map(it => it.event),
     /** An API with the limits of the definition, called with a session. */
     api: (definition: Record<string, unknown> = {}) =>
       apiOn(services, classicToModel({ api_id: 'api', org_id: orgId, ...definition } as ClassicDefinition)),

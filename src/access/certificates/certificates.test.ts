@@ -170,15 +170,15 @@ onEveryEngine('certificates', app => {
 
   test('a removed certificate is not found; adding and removing are in the change log', async () => {
     const { records } = app().application.installation;
-    const heard: string[] = [];
-    const stop = records.onChange(topics => heard.push(...topics));
+    const received: string[] = [];
+    const stop = records.onChange(topics => received.push(...topics));
     const { id } = (await upload(app(), makeCertificate({ cn: 'short' }).certPem)).body;
     const { status, body } = await app().ask('DELETE', `/api/certs/${id}`);
     assert.equal(status, 200);
     assert.deepEqual(body, { status: 'OK', message: 'success' });
     assert.equal((await app().ask('DELETE', `/api/certs/${id}`)).status, 404);
     stop();
-    assert.deepEqual(heard, ['certificates', 'certificates']);
+    assert.deepEqual(received, ['certificates', 'certificates']);
     const { status: gone, body: answer } = await app().ask('GET', `/api/certs/${id}`);
     assert.equal(gone, 404);
     assert.equal(answer.Message, 'Certificate with given SHA256 fingerprint not found');

@@ -209,15 +209,15 @@ onEveryEngine('classic APIs', app => {
 
   test('every change is published to the gateways, a rejected one is not', async () => {
     const { records } = app().application.installation;
-    const heard: string[] = [];
-    const stop = records.onChange(topics => heard.push(...topics));
+    const received: string[] = [];
+    const stop = records.onChange(topics => received.push(...topics));
     const { id } = await create('recorded');
     await ask('PUT', `/api/apis/${id}`, api('recorded'));
     await ask('PUT', `/api/apis/${id}`, { api_definition: { name: 7 } });
     await ask('PUT', `/api/apis/${id}/access`, { userIds: ['u'] });
     await ask('DELETE', `/api/apis/${id}`);
     stop();
-    assert.deepEqual(heard, ['apis', 'apis', 'apis', 'apis']);
+    assert.deepEqual(received, ['apis', 'apis', 'apis', 'apis']);
   });
 
   test('a new API becomes a version of another, and is removed from it when deleted', async () => {

@@ -169,13 +169,13 @@ onEveryEngine('webhooks', app => {
   });
 
   test('every write marks the APIs as changed, a rejected one does not', async () => {
-    const heard: string[] = [];
-    const stop = app().application.installation.records.onChange(topics => heard.push(...topics));
+    const received: string[] = [];
+    const stop = app().application.installation.records.onChange(topics => received.push(...topics));
     const id = await make();
     await app().ask('PUT', `/api/hooks/${id}`, { body: least });
     await app().ask('DELETE', `/api/hooks/${id}`);
     await app().ask('DELETE', `/api/hooks/${id}`);
     stop();
-    assert.deepEqual(heard, ['apis', 'apis', 'apis']);
+    assert.deepEqual(received, ['apis', 'apis', 'apis']);
   });
 });

@@ -14,12 +14,12 @@ const withEndpointLists = (extended_paths: object) => ({
 });
 
 test('API rate limit: all clients share it, with or without keys', async () => {
-  const { api, heard, clock } = limitsBench();
+  const { api, emitted, clock } = limitsBench();
   const { statuses, call } = api({ global_rate_limit: { rate: 3, per: 10 } });
   const session = keySession({});
   assert.deepEqual(await statuses(session, 2, { keyId: 'one' }), [200, 200]);
   assert.deepEqual(await statuses(session, 2, { keyId: 'two' }), [200, 429]);
-  assert.deepEqual(heard, [event]);
+  assert.deepEqual(emitted, [event]);
   const response = await call(session, { keyId: 'two' });
   assert.equal(response.body.bytes?.toString(), '{\n    "error": "API Rate Limit Exceeded"\n}');
   assert.equal(response.headers.get('retry-after'), '10');
@@ -43,7 +43,7 @@ test('API rate limit: none applies where it is disabled or has no rate or period
 });
 
 test('endpoint rate limit: replaces that of the API', async () => {
-  const { api, heard } = limitsBench();
+  const { api, emitted } = limitsBench();
   const { statuses } = api({
     use_keyless: true,
     global_rate_limit: { rate: 2, per: 10 },
@@ -56,7 +56,7 @@ test('endpoint rate limit: replaces that of the API', async () => {
     }),
   });
   assert.deepEqual(await statuses(undefined, 2, { path: '/slow/1' }), [200, 429]);
-  assert.deepEqual(heard, [event]);
+  assert.deepEqual(emitted, [event]);
   assert.deepEqual(await statuses(undefined, 1, { path: '/slow/2' }), [429], 'one counter for the endpoint');
   assert.deepEqual(await statuses(undefined, 1, { path: '/slow/1', method: 'POST' }), [200]);
   assert.deepEqual(await statuses(undefined, 1, { path: '/none' }), [200]);

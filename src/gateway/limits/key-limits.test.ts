@@ -58,10 +58,10 @@ test('rate below one: one request in a longer period; no limit without rate or p
 });
 
 test('rate limit exceeded: 429 with its message, Retry-After and an event', async () => {
-  const { api, clock, heard } = limitsBench();
+  const { api, clock, emitted } = limitsBench();
   const session = keySession({ rate: 1, per: 10 });
   await api().call(session);
-  assert.deepEqual(heard, [], 'a request below the rate emits none');
+  assert.deepEqual(emitted, [], 'a request below the rate emits none');
   clock.ms += 2500;
   const response = await api().call(session);
   assert.equal(response.status, 429);
@@ -71,11 +71,11 @@ test('rate limit exceeded: 429 with its message, Retry-After and an event', asyn
     ['limit', 'remaining', 'reset'].map(name => response.headers.get(`x-ratelimit-${name}`)),
     ['1', '0', String(Math.ceil((clock.ms - 2500) / 1000) + 10)],
   );
-  assert.deepEqual(heard, [{ event: 'RatelimitExceeded', message: 'Rate Limit Exceeded', key: 'hash of key' }]);
+  assert.deepEqual(emitted, [{ event: 'RatelimitExceeded', message: 'Rate Limit Exceeded', key: 'hash of key' }]);
 });
 
 test('quota exceeded: 403 until the period, which started with the first request, ends', async () => {
-  const { api, clock, heard } = limitsBench();
+  const { api, clock, emitted } = limitsBench();
   const session = keySession({ quota_max: 3, quota_renewal_rate: 3600 });
   const { statuses, call } = api();
   clock.ms += 1_234_567;
@@ -84,7 +84,7 @@ test('quota exceeded: 403 until the period, which started with the first request
   assert.equal(response.status, 403);
   assert.equal(text(response), '{\n    "error": "Quota exceeded"\n}');
   assert.equal(response.headers.get('x-ratelimit-limit'), undefined);
-  assert.deepEqual(heard, [{ event: 'QuotaExceeded', message: 'Key Quota Limit Exceeded', key: 'hash of key' }]);
+  assert.deepEqual(emitted, [{ event: 'QuotaExceeded', message: 'Key Quota Limit Exceeded', key: 'hash of key' }]);
   clock.ms += 3_599_999;
   assert.deepEqual(await statuses(session, 1), repeatRefusal(1, 403));
   clock.ms += 1;
@@ -172,10 +172,10 @@ test('endpoint limit of a key: replaces the rate of the key, with its own counte
     { path: '/broken/[', methods: [{ name: 'GET', limit: { rate: 1, per: 60 } }] },
   ];
   const session = keySession({ rate: 3, per: 60, access_rights: { api: { endpoints } } });
-  const { api, heard } = limitsBench();
+  const { api, emitted } = limitsBench();
   const { statuses } = api();
   assert.deepEqual(await statuses(session, 2, { path: '/reports/1' }), [200, 429]);
-  assert.deepEqual(heard.splice(0), [
+  assert.deepEqual(emitted.splice(0), [
     { event: 'RatelimitExceeded', message: 'Rate Limit Exceeded', key: 'hash of key' },
   ]);
   assert.deepEqual(await statuses(session, 1, { path: '/reports/2' }), [429]);
@@ -299,7 +299,7 @@ test('context variables: those of rate and quota are set independently', async (
 });
 
 test('quota monitor: a threshold emits one event, from the request that reaches it', async () => {
-  const { api, heard, clock } = limitsBench({
+  const { api, emitted, clock } = limitsBench({
     settings: { 'limits.monitor_keys': 'true', 'limits.monitor_percent': '50' },
   });
   const session = keySession({
@@ -308,7 +308,7 @@ test('quota monitor: a threshold emits one event, from the request that reaches 
     monitor: { trigger_limits: [90, 80, 50, 12.5] },
   });
   await api().statuses(session, 12);
-  const exceeded = heard.splice(0).filter(it => it.event === 'TriggerExceeded');
+  const exceeded = emitted.splice(0).filter(it => it.event === 'TriggerExceeded');
   assert.deepEqual(
     exceeded.map(it => [it.trigger_limit, it.usage_percentage]),
     [
@@ -326,7 +326,7 @@ test('quota monitor: a threshold emits one event, from the request that reaches 
   clock.ms += 3_600_000;
   await api().statuses(session, 2);
   assert.deepEqual(
-    heard.map(it => it.trigger_limit),
+    emitted.map(it => it.trigger_limit),
     [12.5],
   );
   const quiet = limitsBench();

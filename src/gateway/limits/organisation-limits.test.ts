@@ -10,14 +10,14 @@ const open = (api_id: string) => ({ api_id, use_keyless: true });
 const bench = (organisation: Key, settings = {}) => limitsBench({ settings: { ...on, ...settings }, organisation });
 
 test('organisation rate limit: all its APIs share it', async () => {
-  const { api, heard, clock } = bench({ rate: 3, per: 10 });
+  const { api, emitted, clock } = bench({ rate: 3, per: 10 });
   assert.deepEqual(await api(open('one')).statuses(undefined, 2), [200, 200]);
   assert.deepEqual(await api(open('two')).statuses(undefined, 1), [200]);
   const response = await api(open('two')).call(undefined);
   assert.equal(response.status, 403);
   const message = 'This organisation rate limit has been exceeded, please contact your API administrator';
   assert.deepEqual(JSON.parse(String(response.body.bytes)), { error: message });
-  assert.deepEqual(heard, [
+  assert.deepEqual(emitted, [
     { event: 'OrgRateLimitExceeded', message: 'Organisation rate limit has been exceeded', key: orgId },
   ]);
   clock.ms += 10_000;
@@ -37,10 +37,10 @@ test('organisation rate limit: the tighter one of key and grants applies', async
 });
 
 test('granted rate: all APIs share it, it emits an event and resets after its period', async () => {
-  const { api, heard, clock } = limitsBench({ grants: { rate: 2, per: 10 } });
+  const { api, emitted, clock } = limitsBench({ grants: { rate: 2, per: 10 } });
   assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);
   assert.deepEqual(await api(open('two')).statuses(undefined, 2), [200, 403]);
-  assert.deepEqual(heard, [
+  assert.deepEqual(emitted, [
     { event: 'OrgRateLimitExceeded', message: 'Organisation rate limit has been exceeded', key: orgId },
   ]);
   clock.ms += 10_000;
@@ -48,12 +48,12 @@ test('granted rate: all APIs share it, it emits an event and resets after its pe
 });
 
 test('organisation quota: all its APIs share it', async () => {
-  const { api, heard } = bench({ quota_max: 2, quota_renewal_rate: 60 });
+  const { api, emitted } = bench({ quota_max: 2, quota_renewal_rate: 60 });
   assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);
   assert.deepEqual(await api(open('two')).statuses(undefined, 2), [200, 403]);
   const message = 'This organisation quota has been exceeded, please contact your API administrator';
   assert.deepEqual(JSON.parse(String((await api(open('one')).call(undefined)).body.bytes)), { error: message });
-  assert.deepEqual(heard[0], {
+  assert.deepEqual(emitted[0], {
     event: 'OrgQuotaExceeded',
     message: 'Organisation quota has been exceeded',
     key: orgId,
@@ -61,12 +61,12 @@ test('organisation quota: all its APIs share it', async () => {
 });
 
 test('inactive organisation: its requests are refused', async () => {
-  const { api, heard } = bench({ is_inactive: true });
+  const { api, emitted } = bench({ is_inactive: true });
   const response = await api(open('one')).call(undefined);
   assert.equal(response.status, 403);
   const message = 'this organisation access has been disabled, please contact your API administrator';
   assert.deepEqual(JSON.parse(String(response.body.bytes)), { error: message });
-  assert.deepEqual(heard, []);
+  assert.deepEqual(emitted, []);
 });
 
 test('organisation limits: not counted for loops, without limits, or with the setting off', async () => {
@@ -82,12 +82,12 @@ test('organisation limits: not counted for loops, without limits, or with the se
 });
 
 test('quota monitor: emits events for organisations too', async () => {
-  const { api, heard } = bench(
+  const { api, emitted } = bench(
     { quota_max: 4, quota_renewal_rate: 60, monitor: { trigger_limits: [75] } },
     { 'limits.monitor_organisations': 'true' },
   );
   await api(open('one')).statuses(undefined, 4);
-  assert.deepEqual(heard, [
+  assert.deepEqual(emitted, [
     {
       event: 'TriggerExceeded',
       message: 'Quota trigger reached',

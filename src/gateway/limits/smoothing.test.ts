@@ -46,10 +46,10 @@ const isSmoothing = (it: { event: string }) => it.event.startsWith('RateLimitSmo
 
 for (const algorithm of ['window', 'sliding', 'fixed']) {
   test(`smoothing: the allowance starts at the threshold and rises one step per hold-off (${algorithm})`, async () => {
-    const { api, clock, heard } = limitsBench({ settings: { 'limits.rate_algorithm': algorithm } });
+    const { api, clock, emitted } = limitsBench({ settings: { 'limits.rate_algorithm': algorithm } });
     const session = keySession(key);
     const { statuses } = api();
-    const takeEvents = () => heard.splice(0).filter(isSmoothing);
+    const takeEvents = () => emitted.splice(0).filter(isSmoothing);
     assert.deepEqual(await statuses(session, 2), [200, 200]);
     assert.deepEqual(takeEvents(), []);
     clock.ms += 10_000;
@@ -64,10 +64,10 @@ for (const algorithm of ['window', 'sliding', 'fixed']) {
 }
 
 test('smoothing: the allowance falls while usage is low and restarts after inactivity', async () => {
-  const { api, clock, heard } = limitsBench();
+  const { api, clock, emitted } = limitsBench();
   const session = keySession({ ...key, per: 15 });
   const { statuses } = api();
-  const takeEvents = () => heard.splice(0).filter(isSmoothing);
+  const takeEvents = () => emitted.splice(0).filter(isSmoothing);
   await statuses(session, 2);
   clock.ms += 10_000;
   assert.deepEqual(await statuses(session, 2), [200, 200]);
@@ -87,18 +87,18 @@ for (const [calls, pauseMs] of [
   ['rare', 19_000],
 ] as const) {
   test(`smoothing: an allowance in use does not expire between ${calls} requests`, async () => {
-    const { api, clock, heard } = limitsBench();
+    const { api, clock, emitted } = limitsBench();
     const session = keySession({ rate: 4, per: 1, smoothing: { ...key.smoothing, trigger: 1.5 } });
     const { statuses } = api();
     await statuses(session, 2);
     clock.ms += 10_000;
     await statuses(session, 1);
-    assert.deepEqual(heard.splice(0).filter(isSmoothing), [up]);
+    assert.deepEqual(emitted.splice(0).filter(isSmoothing), [up]);
     for (let n = 0; n < 20; n++) {
       clock.ms += pauseMs;
       assert.deepEqual(await statuses(session, 5), [200, 200, 200, 200, 429], `round ${n}`);
     }
-    assert.deepEqual(heard.filter(isSmoothing), []);
+    assert.deepEqual(emitted.filter(isSmoothing), []);
   });
 }
 
@@ -115,7 +115,7 @@ test('smoothing: a request in the middle of the hold-off window extends the allo
 });
 
 test('smoothing: concurrent requests move the allowance by one step', async () => {
-  const { api, clock, heard } = limitsBench({
+  const { api, clock, emitted } = limitsBench({
     counters: local => ({
       take: async (...asked) => local.take(...asked),
       peek: async (...asked) => local.peek(...asked),
@@ -130,5 +130,5 @@ test('smoothing: concurrent requests move the allowance by one step', async () =
   assert.equal(await countPassed(20), 2);
   clock.ms += 10_000;
   assert.equal((await countPassed(20)) + (await countPassed(20)), 2);
-  assert.deepEqual(heard.filter(isSmoothing), [up]);
+  assert.deepEqual(emitted.filter(isSmoothing), [up]);
 });

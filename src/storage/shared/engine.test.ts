@@ -98,17 +98,17 @@ describe('shared counter engine', () => {
     for (const url of ['', redis.url]) {
       const first = await openEngine({ url });
       const second = await openEngine({ url, buffer: first.threads.buffer });
-      const heard: string[] = [];
-      await second.threads.subscribe('news', message => heard.push(message));
+      const received: string[] = [];
+      await second.threads.subscribe('news', message => received.push(message));
       await first.threads.publish('news', 'before');
-      await eventually(() => assert.deepEqual(heard, ['before']));
+      await eventually(() => assert.deepEqual(received, ['before']));
       await second.close();
       const third = await openEngine({ url, buffer: first.threads.buffer });
       const last = Promise.withResolvers<void>();
       await third.threads.subscribe('news', () => last.resolve());
       await first.threads.publish('news', 'after');
       await last.promise;
-      assert.deepEqual(heard, ['before']);
+      assert.deepEqual(received, ['before']);
     }
   });
 

@@ -132,13 +132,13 @@ test('a machine that starts without Redis counts locally, and shares counts once
   const one = await machine(server.url);
   assert.equal(one.state(), 'degraded');
   assert.equal(await take(one, 'a', 12), 10);
-  const heard: string[] = [];
-  await one.subscribe('news', message => heard.push(message));
+  const received: string[] = [];
+  await one.subscribe('news', message => received.push(message));
   await server.restartOnSamePort();
   await reaches(one, 'ok');
   const other = await machine(server.url);
   assert.equal(await take(other, 'a', 1), 0);
-  while (!heard.includes('joined')) {
+  while (!received.includes('joined')) {
     await other.publish('news', 'joined');
     await new Promise(resolve => setImmediate(resolve));
   }
@@ -147,24 +147,24 @@ test('a machine that starts without Redis counts locally, and shares counts once
 test('during a Redis outage messages reach the own process, and other machines afterwards', async () => {
   const server = await ownRedis();
   const [one, other] = [await machine(server.url), await machine(server.url)];
-  const heard: Record<string, string[]> = { one: [], other: [] };
-  await one.subscribe('news', message => heard.one!.push(message));
-  await other.subscribe('news', message => heard.other!.push(message));
+  const received: Record<string, string[]> = { one: [], other: [] };
+  await one.subscribe('news', message => received.one!.push(message));
+  await other.subscribe('news', message => received.other!.push(message));
   server.pause();
   await one.publish('news', 'first');
   await one.publish('news', 'second');
-  while (heard.one!.length < 2) await new Promise(resolve => setImmediate(resolve));
-  assert.deepEqual(heard.one, ['first', 'second']);
+  while (received.one!.length < 2) await new Promise(resolve => setImmediate(resolve));
+  assert.deepEqual(received.one, ['first', 'second']);
   server.resume();
-  while (!heard.other!.includes('second')) await new Promise(resolve => setImmediate(resolve));
-  assert.equal(heard.other![0], 'first');
+  while (!received.other!.includes('second')) await new Promise(resolve => setImmediate(resolve));
+  assert.equal(received.other![0], 'first');
 });
 
 test('while only the subscribing connection is down a process receives its own messages, each once', async () => {
   const server = await ownRedis();
   const one = await machine(server.url);
-  const heard: string[] = [];
-  await one.subscribe('news', message => heard.push(message));
+  const received: string[] = [];
+  await one.subscribe('news', message => received.push(message));
   const admin = await createClient({ url: server.url }).connect();
   closing.push(async () => admin.destroy());
   // New connections are refused, so that the closed one is not replaced.
@@ -173,22 +173,22 @@ test('while only the subscribing connection is down a process receives its own m
   let published = 0;
   await eventually(async () => {
     await one.publish('news', `alone ${++published}`);
-    assert.ok(heard.length > 0);
+    assert.ok(received.length > 0);
   });
   assert.equal(one.state(), 'ok', 'commands still go to Redis');
-  heard.length = 0;
+  received.length = 0;
   for (const message of ['a', 'b']) await one.publish('news', message);
-  await eventually(() => assert.deepEqual(heard, ['a', 'b']));
+  await eventually(() => assert.deepEqual(received, ['a', 'b']));
   await admin.configSet('maxclients', '1000');
   const other = await machine(server.url);
   await eventually(async () => {
     await other.publish('news', 'back');
-    assert.ok(heard.includes('back'));
+    assert.ok(received.includes('back'));
   });
-  heard.length = 0;
+  received.length = 0;
   await one.publish('news', 'last');
-  await eventually(() => assert.ok(heard.includes('last')));
-  assert.equal(heard.filter(message => message === 'last').length, 1);
+  await eventually(() => assert.ok(received.includes('last')));
+  assert.equal(received.filter(message => message === 'last').length, 1);
 });
 
 test('scripts are resent after a script flush, and every key has the prefix and an expiry', async () => {
@@ -268,18 +268,18 @@ test('the mirror of a sliding window has refused hits only where the window coun
 test('messages beyond the bound drop the oldest during a Redis outage', async () => {
   const server = await ownRedis();
   const [one, other] = [await machine(server.url), await machine(server.url)];
-  const heard: string[] = [];
-  await other.subscribe('news', message => heard.push(message));
+  const received: string[] = [];
+  await other.subscribe('news', message => received.push(message));
   server.pause();
   for (let n = 0; n <= 1000; n++) await one.publish('news', String(n));
   server.resume();
-  await eventually(() => assert.equal(heard.at(-1), '1000'));
+  await eventually(() => assert.equal(received.at(-1), '1000'));
   // The message that was on its way when Redis paused arrives too.
   assert.deepEqual(
-    heard.slice(-1000),
+    received.slice(-1000),
     Array.from({ length: 1000 }, (_, n) => String(n + 1)),
   );
-  assert.ok(heard.length <= 1001);
+  assert.ok(received.length <= 1001);
 });
 
 test('a channel is subscribed in Redis until its last listener has left, and can be subscribed again', async () => {
@@ -288,22 +288,22 @@ test('a channel is subscribed in Redis until its last listener has left, and can
   const admin = await createClient({ url: server.url }).connect();
   closing.push(async () => admin.destroy());
   const countSubscriptions = async () => (await admin.pubSubNumSub('test:news'))['test:news'];
-  const heard: string[] = [];
-  const leaveFirst = await one.subscribe('news', message => heard.push(`first ${message}`));
-  const leaveSecond = await one.subscribe('news', message => heard.push(`second ${message}`));
+  const received: string[] = [];
+  const leaveFirst = await one.subscribe('news', message => received.push(`first ${message}`));
+  const leaveSecond = await one.subscribe('news', message => received.push(`second ${message}`));
   assert.equal(await countSubscriptions(), 1);
   await leaveFirst();
   assert.equal(await countSubscriptions(), 1);
   await one.publish('news', 'a');
-  await eventually(() => assert.deepEqual(heard, ['second a']));
+  await eventually(() => assert.deepEqual(received, ['second a']));
   await leaveSecond();
   assert.equal(await countSubscriptions(), 0);
   await leaveSecond();
-  await one.subscribe('news', message => heard.push(`third ${message}`));
+  await one.subscribe('news', message => received.push(`third ${message}`));
   await leaveSecond();
   assert.equal(await countSubscriptions(), 1, 'leaving again changes nothing');
   await one.publish('news', 'b');
-  await eventually(() => assert.deepEqual(heard, ['second a', 'third b']));
+  await eventually(() => assert.deepEqual(received, ['second a', 'third b']));
 });
 
 test('a change of state is reported once, with its cause', async () => {

@@ -249,27 +249,27 @@ for (const [name, open] of Object.entries(engines)) {
     });
 
     test('every subscriber receives a publisher’s messages once and in order, until it unsubscribes', async () => {
-      const heard: Record<string, string[]> = { one: [], other: [] };
+      const received: Record<string, string[]> = { one: [], other: [] };
       const all = Promise.withResolvers<void>();
       const hear = (who: string) => (message: string) => {
-        heard[who]!.push(message);
-        if (heard.one!.length === 50 && heard.other!.length === 50) all.resolve();
+        received[who]!.push(message);
+        if (received.one!.length === 50 && received.other!.length === 50) all.resolve();
       };
       const stopOne = await engine.one.subscribe('news', hear('one'));
       await engine.other.subscribe('news', hear('other'));
-      await engine.other.subscribe('elsewhere', () => assert.fail('a message of another channel was heard'));
+      await engine.other.subscribe('elsewhere', () => assert.fail('a message of another channel was received'));
       const messages = Array.from({ length: 50 }, (_, index) => String(index));
       await Promise.all(messages.map(message => engine.one.publish('news', message)));
       await all.promise;
-      assert.deepEqual(heard, { one: messages, other: messages });
+      assert.deepEqual(received, { one: messages, other: messages });
 
       await stopOne();
       const last = Promise.withResolvers<void>();
       await engine.other.subscribe('news', () => last.resolve());
       await engine.one.publish('news', 'last');
       await last.promise;
-      assert.equal(heard.one!.length, 50);
-      assert.equal(heard.other!.length, 51);
+      assert.equal(received.one!.length, 50);
+      assert.equal(received.other!.length, 51);
     });
 
     test('the state is ok', () => {

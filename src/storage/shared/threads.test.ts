@@ -24,7 +24,7 @@ async function threadsOf(shared: ThreadsShared, count: number) {
     };
   });
   // A first answer shows that the thread listens.
-  for (const thread of made) await thread.tell({ do: 'heard' });
+  for (const thread of made) await thread.tell({ do: 'received' });
   return made;
 }
 
@@ -52,17 +52,17 @@ for (const kind of ['take', 'slide'] as const) {
 test('every thread receives what one thread publishes, in order', async () => {
   const shared = createThreadsShared({ fixedWindows: 64, slidingWindows: 16 });
   const threads = await threadsOf(shared, 2);
-  const heard: string[] = [];
-  await shared.subscribe('news', message => heard.push(message));
+  const received: string[] = [];
+  await shared.subscribe('news', message => received.push(message));
   for (const thread of threads) await thread.tell({ do: 'subscribe', channel: 'news' });
   const messages = Array.from({ length: 100 }, (_, index) => String(index));
   await threads[0]!.tell({ do: 'publish', channel: 'news', messages });
   await until(async () => {
-    const all = [heard, ...(await Promise.all(threads.map(thread => thread.tell<string[]>({ do: 'heard' }))))];
+    const all = [received, ...(await Promise.all(threads.map(thread => thread.tell<string[]>({ do: 'received' }))))];
     return all.every(some => some.length === messages.length);
   });
-  assert.deepEqual(heard, messages);
-  for (const thread of threads) assert.deepEqual(await thread.tell({ do: 'heard' }), messages);
+  assert.deepEqual(received, messages);
+  for (const thread of threads) assert.deepEqual(await thread.tell({ do: 'received' }), messages);
   await shared.close();
 });
 
@@ -189,17 +189,17 @@ test('hits counted in memory alone are not pending for a shared engine', async (
 
 test('a listener that unsubscribes leaves the others of its channel subscribed', async () => {
   const shared = createThreadsShared({ fixedWindows: 64, slidingWindows: 16 });
-  const heard: string[] = [];
-  const unsubscribe = await shared.subscribe('news', () => heard.push('first'));
-  await shared.subscribe('news', () => heard.push('second'));
+  const received: string[] = [];
+  const unsubscribe = await shared.subscribe('news', () => received.push('first'));
+  await shared.subscribe('news', () => received.push('second'));
   await unsubscribe();
   await shared.publish('news', 'x');
-  await until(() => heard.length > 0);
-  assert.deepEqual(heard, ['second']);
+  await until(() => received.length > 0);
+  assert.deepEqual(received, ['second']);
   await shared.close();
   await shared.publish('news', 'after close').catch(() => undefined);
   await new Promise(resolve => setImmediate(resolve));
-  assert.deepEqual(heard, ['second'], 'none after close');
+  assert.deepEqual(received, ['second'], 'none after close');
 });
 
 test('a thread terminated while holding a bucket lock does not block it for ever', () => {

@@ -260,7 +260,7 @@ export const resilience: readonly Effect[] = [
       return createUptimeTests([at.upstream.url], {}, { url, enableProxyProtocol: true }).oas;
     },
     observe: ({ id }) =>
-      eventually(() => assert.match(heard.get(id) ?? '', /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 \d+ \d+\r\n/)),
+      eventually(() => assert.match(received.get(id) ?? '', /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 \d+ \d+\r\n/)),
   },
   {
     rows: 'timeout.enabled,ms',
@@ -366,11 +366,11 @@ export const resilience: readonly Effect[] = [
 ];
 
 /** What arrived at a listener, by the id of the API. */
-const heard = new Map<string, string>();
+const received = new Map<string, string>();
 async function listener({ id, open }: Ground): Promise<number> {
   const listening = createServer(socket => {
     socket.on('error', () => undefined);
-    socket.on('data', data => heard.set(id, String(data)));
+    socket.on('data', data => received.set(id, String(data)));
   });
   await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve));
   open.push({ close: async () => listening.close() });

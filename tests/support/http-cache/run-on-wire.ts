@@ -40,10 +40,15 @@ export async function runOnWire(
     if (more.reply) state.reply = more.reply;
     const before = state.requests;
     const { method = 'GET', headers = {}, path = '/a' } = more;
-    const heard = await sendRequest(`${url}/${id}${path}`, { method, headers: { connection: 'close', ...headers } });
+    const received = await sendRequest(`${url}/${id}${path}`, { method, headers: { connection: 'close', ...headers } });
     // A connection that fails is tried once more.
     const requests = Math.min(1, state.requests - before);
-    const observed = { status: heard.status, headers: flatten(heard.headers), body: String(heard.body), requests };
+    const observed = {
+      status: received.status,
+      headers: flatten(received.headers),
+      body: String(received.body),
+      requests,
+    };
     checkStep(given.title, step, { ...observed, sent: state.sent });
     await settle();
   }
