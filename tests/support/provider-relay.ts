@@ -17,9 +17,14 @@ export async function startProviderRelay(provider: TestApp): Promise<ProviderRel
     if (relay.intercept?.('before', request, response)) return;
     const { authorization = '', 'content-type': type = 'application/json' } = request.headers;
     const init = { method: request.method!, headers: { authorization, 'content-type': type } };
-    const answer = await fetch(provider.url.dashboard + request.url, body.length > 0 ? { ...init, body } : init);
-    const text = await answer.text();
-    if (!relay.intercept?.('after', request, response)) response.writeHead(answer.status).end(text);
+    try {
+      const answer = await fetch(provider.url.dashboard + request.url, body.length > 0 ? { ...init, body } : init);
+      const text = await answer.text();
+      if (!relay.intercept?.('after', request, response)) response.writeHead(answer.status).end(text);
+    } catch {
+      // The dashboard stops at the end of a test: a repeated call of the portal finds it unavailable.
+      request.socket.destroy();
+    }
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
