@@ -60,6 +60,23 @@ export function addTokenIssuer<T>(format: DefinitionFormat, definition: T, issue
   return { ok: true, definition: next as T, isChanged: changes.length > 0 };
 }
 
+/** Removes the scopes that select one of these policies from a definition; undefined where it has none. */
+export function removePolicyScopes<T>(
+  format: DefinitionFormat,
+  definition: T,
+  policyIds: readonly string[],
+): T | undefined {
+  const { jwt } =
+    format === 'classic' ? classicToModel(definition as ClassicDefinition) : oasToModel(definition as OasDefinition);
+  const all = Object.entries(jwt.scopeToPolicy);
+  const kept = all.filter(([, policyId]) => !policyIds.includes(policyId));
+  if (kept.length === all.length) return undefined;
+  const next = structuredClone(definition) as JsonObject;
+  const pairs = kept.map(([scope, policyId]) => ({ scope, policyId }));
+  setAt(next, toPaths(format, definition).scopes, format === 'classic' ? Object.fromEntries(kept) : pairs);
+  return next as T;
+}
+
 function findObstacle({ source, signingMethod, scopeToPolicy }: Jwt, { jwksUri, scopes }: TokenIssuer) {
   const isOtherSource = source.trim() !== '' && ![jwksUri, Buffer.from(jwksUri).toString('base64')].includes(source);
   if (isOtherSource) return 'has a JWT key source, which must be empty for key sets of identity providers';

@@ -4,13 +4,14 @@ import { changeKey, issueKey, type KeyServices, revokeKey } from '#access/keys/i
 import { withLiveQuota } from '#access/keys/live-quota.ts';
 import { checkPolicy, newPolicy } from '#access/policies/new-policy.ts';
 import { type ApiServices, changeApi, checkDefinition } from '#apis/api/changes.ts';
-import { toModel } from '#apis/api/rules.ts';
+import { listAuthTypes, toModel } from '#apis/api/rules.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import { toUnixSeconds } from '#base/clock.ts';
 import { Problem } from '#base/problems.ts';
 import { setClientCertificate } from '#definition/certificate-uses.ts';
 import { findCredentialHeader } from '#definition/credential-header.ts';
-import { addTokenIssuer, type TokenIssuer } from '#definition/token-issuer.ts';
+import type { DefinitionFormat } from '#definition/facet.ts';
+import { addTokenIssuer, removePolicyScopes, type TokenIssuer } from '#definition/token-issuer.ts';
 import type { Actor } from '#operations/actor.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
@@ -24,6 +25,9 @@ import {
 } from './control-plane.ts';
 import { problem } from './problems.ts';
 
+/** APIs of one search. */
+const maxFoundApis = 50;
+
 export interface LocalPlaneServices extends KeyServices, ApiServices {
   certificates: CertificateStore;
   organisations: OrganisationStore;
@@ -32,7 +36,7 @@ export interface LocalPlaneServices extends KeyServices, ApiServices {
 
 /** Control plane of this installation, in the organisation of the provider or the default one. */
 export function createLocalControlPlane(services: LocalPlaneServices): ControlPlaneOf {
-  const { apis, policies, organisations, defaultOrgId, clock, settings } = services;
+  const { policies, organisations, defaultOrgId, clock, settings } = services;
   return ({ Name: name, MetaData }) => {
     const refuse = (reason: string, cause?: unknown) => problem.provider_refused({ detail: { name, reason }, cause });
 
@@ -74,15 +78,7 @@ export function createLocalControlPlane(services: LocalPlaneServices): ControlPl
         asProvider(async org => {
           await policies.remove(org, id);
         }),
-      apis: ids =>
-        asProvider(
-          async org => new Map((await apis.findByIds(org, ids)).map(api => [api.api_id, toApiFacts(api)] as const)),
-        ),
-      addTokenIssuer: (apiId, issuer) =>
-        asProvider(async org => {
-          const reason = await addIssuerToApi(services, org, apiId, issuer);
-          if (reason !== undefined) throw refuse(`API ${apiId} ${reason}`);
-        }),
+      ...createApiCalls(services, asProvider, refuse),
       ...createKeyCalls(services, asProvider),
       ...createCertificateCalls(services, asProvider),
     };
@@ -90,6 +86,35 @@ export function createLocalControlPlane(services: LocalPlaneServices): ControlPl
 }
 
 type CallAsProvider = <T>(work: (orgId: string) => Promise<T>) => Promise<T>;
+
+function createApiCalls(
+  services: LocalPlaneServices,
+  asProvider: CallAsProvider,
+  refuse: (reason: string) => Error,
+): Pick<ControlPlane, 'apis' | 'searchApis' | 'addTokenIssuer' | 'removePolicyScopes'> {
+  const { apis } = services;
+  return {
+    apis: ids =>
+      asProvider(
+        async org => new Map((await apis.findByIds(org, ids)).map(api => [api.api_id, toApiFacts(api)] as const)),
+      ),
+    searchApis: text =>
+      asProvider(async org => {
+        const filter = { exceptKind: 'mcp', name: text } as const;
+        const { items } = await apis.page(org, filter, 'name', { page: 1, size: maxFoundApis });
+        return items.map(toApiFacts);
+      }),
+    addTokenIssuer: (apiId, issuer) =>
+      asProvider(async org => {
+        const reason = await addIssuerToApi(services, org, apiId, issuer);
+        if (reason !== undefined) throw refuse(`API ${apiId} ${reason}`);
+      }),
+    removePolicyScopes: (apiId, policyIds) =>
+      asProvider(org =>
+        editApi(services, org, apiId, (format, definition) => removePolicyScopes(format, definition, policyIds)),
+      ),
+  };
+}
 
 function createKeyCalls(
   services: LocalPlaneServices,
@@ -146,17 +171,28 @@ function createCertificateCalls(
         await certificates.remove(org, id);
       }),
     setClientCertificate: (apiId, certificateId, isAllowed) =>
-      asProvider(async org => {
-        const setOn = ({ kind, definition }: StoredApi) =>
-          setClientCertificate<unknown>(kind === 'classic' ? 'classic' : 'oas', definition, certificateId, isAllowed);
-        const api = await services.apis.get(org, apiId);
-        if (!api || setOn(api) === undefined) return;
-        await changeApi(services, { actor: toPortalActor(org), orgId: org, ref: apiId }, before => ({
-          ...checkDefinition(before.kind, setOn(before) ?? before.definition, services),
-          wrapper: before.wrapper,
-        }));
-      }),
+      asProvider(org =>
+        editApi(services, org, apiId, (format, definition) =>
+          setClientCertificate(format, definition, certificateId, isAllowed),
+        ),
+      ),
   };
+}
+
+/** Changes the definition of an API that exists; `edit` returns undefined where nothing changes. */
+async function editApi(
+  services: ApiServices,
+  orgId: string,
+  apiId: string,
+  edit: (format: DefinitionFormat, definition: unknown) => unknown,
+): Promise<void> {
+  const editOf = ({ kind, definition }: StoredApi) => edit(kind === 'classic' ? 'classic' : 'oas', definition);
+  const api = await services.apis.get(orgId, apiId);
+  if (!api || editOf(api) === undefined) return;
+  await changeApi(services, { actor: toPortalActor(orgId), orgId, ref: apiId }, before => ({
+    ...checkDefinition(before.kind, editOf(before) ?? before.definition, services),
+    wrapper: before.wrapper,
+  }));
 }
 
 const toPortalActor = (orgId: string): Actor => ({
@@ -193,6 +229,7 @@ function toApiFacts(api: StoredApi): ApiFacts {
     listenPath: listen.path,
     targetUrl: upstream.url,
     active: identity.active,
+    authTypes: listAuthTypes(model),
     authHeader: findCredentialHeader(model),
     certificateUse: findCertificateUse(model),
   };

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { Key } from '#access/keys/schema.ts';
 import { Policy } from '#access/policies/schema.ts';
+import { listAuthTypes } from '#apis/api/rules.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import { setClientCertificate } from '#definition/certificate-uses.ts';
 import { findCredentialHeader } from '#definition/credential-header.ts';
+import type { DefinitionFormat } from '#definition/facet.ts';
 import { classicToModel } from '#definition/model.ts';
-import { addTokenIssuer, type TokenIssuer } from '#definition/token-issuer.ts';
+import { addTokenIssuer, removePolicyScopes, type TokenIssuer } from '#definition/token-issuer.ts';
 import type { ClassicDefinition } from '#definition/wire-types.ts';
 import {
   type ApiFacts,
@@ -29,6 +31,7 @@ const KeyEnvelope = z.object({
   key_hash: z.string(),
   data: Key,
 });
+const ApiPage = z.object({ apis: z.array(z.unknown()).nullish() });
 const CertificatePage = z.object({ certs: z.array(z.string()).nullish() });
 const CertificateAdded = z.object({ id: z.string().min(1) });
 const ApiWrapper = z.looseObject({
@@ -80,7 +83,16 @@ export function createRemoteControlPlane(outbound: OutboundClient, caFile: strin
         }
         return facts;
       },
+      async searchApis(text) {
+        const { apis } = await call(ApiPage, 'GET', `/api/apis?p=1&sort=name&q=${encodeURIComponent(text)}`);
+        const found = (apis ?? []).flatMap(it => ApiWrapper.safeParse(it).data ?? []);
+        return found.map(toApiFacts);
+      },
       addTokenIssuer: (id, issuer) => addIssuerRemotely(id, toSegment(id), issuer),
+      removePolicyScopes: (id, policyIds) =>
+        editRemotely({ call, callMaybe }, toSegment(id), (format, definition) =>
+          removePolicyScopes(format, definition, policyIds),
+        ),
       ...createKeyCalls({ call, callMaybe }, toSegment),
       ...createCertificateCalls({ call, callMaybe }, toSegment),
     };
@@ -146,16 +158,23 @@ function createCertificateCalls(
     async deleteCertificate(id) {
       await callMaybe(anything, 'DELETE', `/api/certs/${toSegment(id)}`);
     },
-    async setClientCertificate(apiId, certificateId, isAllowed) {
-      const segment = toSegment(apiId);
-      const wrapper = await callMaybe(ApiWrapper, 'GET', `/api/apis/${segment}`);
-      if (!wrapper) return;
-      const { oas, api_definition } = wrapper;
-      const [format, definition] = oas ? (['oas', oas] as const) : (['classic', api_definition] as const);
-      const next = setClientCertificate<unknown>(format, definition, certificateId, isAllowed);
-      if (next !== undefined) await writeDefinition({ call }, segment, wrapper, next);
-    },
+    setClientCertificate: (apiId, certificateId, isAllowed) =>
+      editRemotely({ call, callMaybe }, toSegment(apiId), (format, definition) =>
+        setClientCertificate(format, definition, certificateId, isAllowed),
+      ),
   };
+}
+
+/** Changes the definition of an API that exists; `edit` returns undefined where nothing changes. */
+async function editRemotely(
+  { call, callMaybe }: DashboardCalls,
+  segment: string,
+  edit: (format: DefinitionFormat, definition: unknown) => unknown,
+): Promise<void> {
+  const wrapper = await callMaybe(ApiWrapper, 'GET', `/api/apis/${segment}`);
+  if (!wrapper) return;
+  const next = wrapper.oas ? edit('oas', wrapper.oas) : edit('classic', wrapper.api_definition);
+  if (next !== undefined) await writeDefinition({ call }, segment, wrapper, next);
 }
 
 /** Read-modify-write of the definition of an API, in the format that it has. */
@@ -180,6 +199,7 @@ function toApiFacts({ is_streams, api_definition: definition }: z.output<typeof 
     listenPath: definition.proxy?.listen_path ?? '',
     targetUrl: definition.proxy?.target_url ?? '',
     active: definition.active !== false,
+    authTypes: listAuthTypes(model),
     authHeader: findCredentialHeader(model),
     certificateUse: findCertificateUse(model),
   };

@@ -83,6 +83,16 @@ describe('remote control plane', () => {
       assert.equal((await other.ask('GET', `/api/portal/policies/${ReferenceID}`)).status, 404);
   });
 
+  test('APIs of the remote installation are found by a part of their name', async () => {
+    const { body } = await ask('GET', `/providers/${providerId}/apis?q=TE-ORD`);
+    const { APIID, Name, APIType, ListenPath, Status, AuthTypes } = body[0];
+    assert.deepEqual(
+      [body.length, APIID, Name, APIType, ListenPath, Status, AuthTypes],
+      [1, apiId, 'remote-orders', 'REST', '/remote-orders/', true, ['authToken']],
+    );
+    assert.deepEqual((await ask('GET', `/providers/${providerId}/apis?q=${encodeURIComponent('a&p=2')}`)).body, []);
+  });
+
   test('a change updates the remote policy and keeps its other members', async () => {
     const { product, plan } = await offer('merged');
     const path = `/api/portal/policies/${product.ReferenceID}`;
@@ -242,6 +252,7 @@ describe('remote control plane', () => {
     const rotate = `${request}/credentials/${credential.ID}/rotate?overlap_seconds=60`;
     await requestPortal(portal, 'PUT', rotate);
     const requests: readonly (readonly [name: string, path: string, body?: unknown])[] = [
+      ['listProviderApis', `/portal-api/providers/${ProviderID}/apis`],
       ['createProduct', '/portal-api/products', newProduct('another')],
       ['updateProduct', `/portal-api/products/${product.ID}`, { Name: 'renamed' }],
       ['deleteProduct', `/portal-api/products/${product.ID}`],

@@ -13,6 +13,8 @@ export interface ApiFacts {
   readonly listenPath: string;
   readonly targetUrl: string;
   readonly active: boolean;
+  /** How callers are known: `authToken`, `jwt`, `keyless`… */
+  readonly authTypes: readonly string[];
   /** Header of its credential. */
   readonly authHeader: string;
   /** Requirement of a client certificate: beside another credential, or alone. */
@@ -50,8 +52,12 @@ export interface ControlPlane {
   deletePolicy(id: string): Promise<void>;
   /** The existing ones of these. */
   apis(ids: readonly string[]): Promise<ReadonlyMap<string, ApiFacts>>;
+  /** Some of those whose name contains a text, by name, without MCP proxies. */
+  searchApis(text: string): Promise<readonly ApiFacts[]>;
   /** Lets an API accept the tokens of an issuer, with the policies of their scopes. Idempotent: others are kept. */
   addTokenIssuer(apiId: string, issuer: TokenIssuer): Promise<void>;
+  /** Removes the scopes of an API that select one of these policies. Idempotent; others are kept. */
+  removePolicyScopes(apiId: string, policyIds: readonly string[]): Promise<void>;
   /** The key with its current `quota_remaining` and `quota_renews`; undefined where it does not exist. */
   readKey(keyId: string): Promise<Key | undefined>;
   /** With `name`, the key of this name; refused where it exists. */

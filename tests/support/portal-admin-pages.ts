@@ -22,6 +22,7 @@ export const adminPages = {
     '/admin/apps/new': /^New app$/,
     '/admin/apps/:app': /^app-/,
     '/admin/credentials': /^Credentials$/,
+    '/admin/certificates': /^Certificates$/,
     '/admin/users': /^Users$/,
     '/admin/users/new': /^New user$/,
     '/admin/users/:user': /@example\.org$/,

@@ -5,6 +5,7 @@ import type { MailName } from '#portal/mails/mail-table.ts';
 import { sendQuotaNotices } from '#portal/quota-notices/quota-notices.ts';
 import type { PortalEvent } from '#portal/webhooks/schema.ts';
 import type { TestApp } from './app.ts';
+import { makeAuthority, makeClientCertificate } from './certificates.ts';
 import { aDeveloper, anApi, anApp, aPlan, aProduct, aRequest, requestPortal } from './portal.ts';
 import { sitePassword } from './portal-site.ts';
 import { createSiteClient, signedInClient } from './site-client.ts';
@@ -54,6 +55,23 @@ async function runExpiry(days: number, { app, begin }: NoticeParts): Promise<voi
   const { services } = app.application.installation;
   const Expires = services.clock.now() + days * dayMs;
   await services.portal.credentials.change(id, it => ({ ...it, Expires }));
+  await begin();
+  await sendExpiryNotices(services);
+  await sendExpiryNotices(services);
+}
+
+/** A client certificate of a credential that ends in some days. */
+async function runCertificateExpiry(days: number, { app, begin }: NoticeParts): Promise<void> {
+  const APIID = await anApi(app, `mtls-${createPublicId()}`, { use_mutual_tls_auth: true });
+  const product = await aProduct(app, { APIDetails: [{ APIID }] });
+  const [plan, owned] = [await aPlan(app), await anApp(app)];
+  const Certificate = makeClientCertificate(makeAuthority(), 'shop').certPem;
+  const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true, Certificate };
+  await send(app, 'PUT', `/apps/${owned.ID}/provision`, body);
+  const [{ ID }] = await send(app, 'GET', `/apps/${owned.ID}/certificates`);
+  const { services } = app.application.installation;
+  const NotAfter = services.clock.now() + days * dayMs;
+  await services.portal.certificates.change(ID, it => ({ ...it, NotAfter }));
   await begin();
   await sendExpiryNotices(services);
   await sendExpiryNotices(services);
@@ -240,6 +258,18 @@ const accessFlows: readonly NoticeFlow[] = [
     events: ['CredentialExpired'],
     mails: { keyexpired: /Subject: Credential of \S+ has expired/ },
     run: parts => runExpiry(-1, parts),
+  },
+  {
+    name: 'a client certificate that expires soon',
+    events: [],
+    mails: { certtoexpire: /Subject: Client certificate of \S+ expires on \d{4}-/ },
+    run: parts => runCertificateExpiry(13, parts),
+  },
+  {
+    name: 'a client certificate that has expired',
+    events: [],
+    mails: { certexpired: /Subject: Client certificate of \S+ has expired/ },
+    run: parts => runCertificateExpiry(-1, parts),
   },
   {
     name: 'a credential that used three quarters of its quota',

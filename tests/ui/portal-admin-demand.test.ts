@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { anApi, anApp, aPlan, aProduct, aRequest, requestPortal } from '../support/portal.ts';
+import { makeAuthority, makeClientCertificate } from '../support/certificates.ts';
+import { aDeveloper, anApi, anApp, aPlan, aProduct, aRequest, requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
-import type { Developer } from '../support/portal-site.ts';
+import { aSiteDeveloper, type Developer } from '../support/portal-site.ts';
 
 describe('Portal admin: access requests, apps and people', () => {
   const portal = testPortalAdmin();
@@ -79,6 +80,91 @@ describe('Portal admin: access requests, apps and people', () => {
     await page.getByRole('button', { name: 'Revoke credential' }).click();
     await page.getByText('The credential was revoked').waitFor();
     assert.equal(await credentialOf(), undefined);
+    await page.getByText('Approved, then revoked').waitFor();
+    await page.getByRole('link', { name: `${product.Name} with plan ${plan.Name}` }).click();
+    await page.getByText('its credentials were revoked since').waitFor();
+    await page.getByRole('link', { name: plan.Name, exact: true }).waitFor();
+  });
+
+  test('the owner of a new app is found by address, and the list of apps names the owner', async () => {
+    const [owner, other] = [await aDeveloper(portal.app()), await aDeveloper(portal.app())];
+    const page = await portal.openAs(admin, '/admin/apps/new');
+    await page.getByLabel('Name (required)').fill('Owned app');
+    await page.getByLabel('Search users by name or address').fill(owner.Email);
+    await page.getByRole('checkbox', { name: new RegExp(other.Email) }).waitFor({ state: 'detached' });
+    await page.getByRole('checkbox', { name: new RegExp(owner.Email) }).check();
+    await page.getByRole('button', { name: 'Create app' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Owned app' }).waitFor();
+    await page.getByRole('checkbox', { name: new RegExp(owner.Email), checked: true }).waitFor();
+    assert.equal((await read('/apps?q=Owned%20app'))[0].UserID, owner.ID);
+    await page.goto(`${portal.app().url.portal}/admin/apps?q=Owned`);
+    await page.getByRole('link', { name: owner.Email }).waitFor();
+    await page.goto(`${portal.app().url.portal}/admin/users`);
+    await page.getByRole('searchbox', { name: 'Search by name or address' }).fill(owner.Email);
+    await page.getByRole('link', { name: other.Email }).waitFor({ state: 'detached' });
+    await page
+      .getByRole('row', { name: new RegExp(owner.Email) })
+      .getByText('Default Organisation')
+      .waitFor();
+  });
+
+  test('client certificates of apps are listed with app and owner, and searched', async () => {
+    const APIID = await anApi(portal.app(), 'with-certificate', { use_mutual_tls_auth: true });
+    const product = await aProduct(portal.app(), { APIDetails: [{ APIID }] });
+    const [plan, app] = [await aPlan(portal.app()), await anApp(portal.app())];
+    const { certPem, fingerprint } = makeClientCertificate(makeAuthority(), 'shop');
+    const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true, Certificate: certPem };
+    await requestPortal(portal.app(), 'PUT', `/portal-api/apps/${app.ID}/provision`, body);
+    const page = await portal.openAs(admin, '/admin/certificates');
+    const row = page.getByRole('row', { name: new RegExp(app.Name) });
+    await row.getByText('shop', { exact: true }).waitFor();
+    await row.getByRole('link', { name: (await read(`/users/${app.UserID}`)).Email }).waitFor();
+    await page.getByRole('searchbox', { name: /Search by app/ }).fill('nothing like this');
+    await row.waitFor({ state: 'detached' });
+    await page.getByRole('searchbox', { name: /Search by app/ }).fill(fingerprint.slice(0, 16));
+    await row.waitFor();
+  });
+
+  test('the overview and the configuration say that sign-up and mails are off, and what follows', async () => {
+    const page = await portal.openAs(admin, '/admin');
+    await page.getByText('Visitors cannot sign up: you create or invite users').waitFor();
+    await page.getByText('There is no mail server').waitFor();
+    await page.goto(`${portal.app().url.portal}/admin/configuration`);
+    await page.getByText('There is no mail server').waitFor();
+  });
+
+  test('a developer who opens the admin app stays signed in on a page that says why', async () => {
+    const developer = await aSiteDeveloper(portal.app());
+    const page = await portal.openAs(developer, '/');
+    const reply = await page.goto(`${portal.app().url.portal}/admin`);
+    assert.equal(reply?.status(), 403);
+    await page.getByRole('heading', { level: 1, name: 'For administrators' }).waitFor();
+    await page.getByText(developer.Email).first().waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Sign in' }).count(), 0);
+  });
+
+  test('a state without requests says so, and offers the other states', async () => {
+    const page = await portal.openAs(admin, '/admin/access_requests?state=pending&p=1');
+    for (const { ID } of await read('/access_requests?status=pending&per_page=1000'))
+      await requestPortal(portal.app(), 'DELETE', `/portal-api/access_requests/${ID}`);
+    await page.reload();
+    await page.getByRole('heading', { name: 'No request waits for a decision' }).waitFor();
+    await page.getByLabel('State').selectOption('All states');
+    await page.waitForURL(/state=all/);
+  });
+
+  test('a synchronisation says what it added, and that nothing changed afterwards', async () => {
+    const policy = { name: 'plan of the dashboard', partitions: { quota: true }, quota_max: 3, quota_renewal_rate: 60 };
+    await requestPortal(portal.app(), 'POST', '/api/portal/policies', policy);
+    const page = await portal.openAs(admin, '/admin/providers/1');
+    await page.getByRole('button', { name: 'Synchronise', exact: true }).click();
+    await page.getByText(/^Synchronised: .*1 plan added/).waitFor();
+    await page.getByRole('button', { name: 'Synchronise', exact: true }).click();
+    await page.getByText('Synchronised: nothing has changed').waitFor();
+    await page.goto(`${portal.app().url.portal}/admin/plans`);
+    const row = page.getByRole('row', { name: /plan of the dashboard/ });
+    await row.getByText('no rate limit, quota of 3 a minute').waitFor();
+    await row.getByText('In no catalogue').waitFor();
   });
 
   test('a user is created with a fault at its field first, changed, and deleted by its address', async () => {
@@ -124,15 +210,21 @@ describe('Portal admin: access requests, apps and people', () => {
   });
 
   test('a product is created from an API, named, and put into a catalogue', async () => {
+    await anApi(portal.app(), 'pay');
+    await anApi(portal.app(), 'pay-open', { use_standard_auth: false, use_keyless: true });
     const page = await portal.openAs(admin, '/admin/api_products/new');
     await page.getByLabel('Name (required)').fill('payments');
-    await page.getByLabel('Provider').selectOption('Gatewright');
-    await page.getByLabel('Ids of APIs').fill(await anApi(portal.app(), 'pay'));
+    await page.getByText('The product is in no catalogue: visitors').waitFor();
+    await page.getByLabel('Search APIs by name').fill('PAY');
+    const item = page.getByRole('checkbox', { name: 'pay (/pay/)' });
+    await item.check();
+    await page.getByText('It uses No credential, and the chosen APIs API key').waitFor();
+    assert.ok(await page.getByRole('checkbox', { name: 'pay-open (/pay-open/)' }).isDisabled());
     await page.getByRole('button', { name: 'Create product' }).click();
     await page.getByRole('heading', { level: 1, name: 'payments' }).waitFor();
     await page.getByLabel('Display name').fill('Payments');
     await page.getByRole('link', { name: 'APIs', exact: true }).click();
-    await page.getByText('/pay/').waitFor();
+    await page.getByText('/pay/', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Details' }).click();
     await page.getByRole('button', { name: 'Add Public Catalogue' }).click();
     await page.getByRole('button', { name: 'Save product' }).click();

@@ -46,6 +46,51 @@ describe('Portal admin: changelog and client types of a product, settings, profi
     assert.doesNotMatch(await readSite(), /Orders are sorted/);
   });
 
+  test('guides and references of a product are added, ordered and uploaded, and the site has them', async () => {
+    const product = await aProduct(portal.app(), { DisplayName: 'Reading', Catalogues: [1] });
+    const page = await portal.openAs(admin, `/admin/api_products/${product.ID}?tab=documentation`);
+    for (const [title, path] of [
+      ['First call', 'first-call'],
+      ['Errors', 'errors'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Add guide' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Add guide' });
+      await dialog.getByLabel('Title').fill(title);
+      await dialog.getByLabel('Path').fill(path);
+      await dialog.getByLabel('Text (Markdown)').fill(`# ${title}`);
+      await dialog.getByRole('button', { name: 'Add guide' }).click();
+      await page.getByRole('button', { name: `Change ${title}` }).waitFor();
+    }
+    const order = async () =>
+      (await ask('GET', `/products/${product.ID}/docs`)).map(({ Title }: { Title: string }) => Title);
+    await page.getByRole('button', { name: 'Move Errors up' }).click();
+    await eventually(async () => assert.deepEqual(await order(), ['Errors', 'First call']));
+    await page.getByRole('button', { name: 'Delete guide Errors' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete guide Errors' }).click();
+    await page.getByText('Errors', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Add specification' }).click();
+    const added = page.getByRole('dialog', { name: 'Add specification' });
+    await added.getByLabel('Name').fill('Version 2');
+    await added.getByLabel('Alias').fill('v2');
+    await added.getByRole('button', { name: 'Add specification' }).click();
+    await page.getByRole('button', { name: 'Upload document of Version 2' }).click();
+    const upload = page.getByRole('dialog', { name: 'Upload document of Version 2' });
+    const choose = (text: string) =>
+      upload
+        .getByLabel('File')
+        .setInputFiles({ name: 'v2.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+    await choose('{');
+    await upload.getByRole('button', { name: 'Upload document' }).click();
+    await upload.getByRole('alert').waitFor();
+    await choose(JSON.stringify({ openapi: '3.0.3', info: { title: 'Orders', version: '2' }, paths: {} }));
+    await upload.getByRole('button', { name: 'Upload document' }).click();
+    await page.getByText('The document of Version 2 was uploaded').waitFor();
+    await assertAccessible(page, 'documentation of a product');
+    const [spec] = (await ask('GET', `/products/${product.ID}`)).SpecDetails;
+    const { text } = await portal.app().ask('GET', `/portal-api/products/${product.ID}/spec-details/${spec.ID}/oas`);
+    assert.match(text, /"version":"2"/);
+  });
+
   test('general settings are listed with their source; the profile of the administrator changes the name', async () => {
     const page = await portal.openAs(admin, '/admin/general');
     const setting = page.locator('dl > div').filter({ hasText: 'portal.registration' });

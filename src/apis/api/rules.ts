@@ -108,7 +108,7 @@ export function findReferences(written: DefinitionOfKind, { versioning }: Pick<M
 const authNames: Partial<Record<AuthMethod, string>> = { token: 'authToken', jwt: 'jwt', oauth: 'oauth', basic: 'ba' };
 
 /** Auth types as list filters name them: common ones by name, others by name and as `other`. */
-function listAuthTypes({ authMethods, clientCertificates }: Model): string[] {
+export function listAuthTypes({ authMethods, clientCertificates }: Model): string[] {
   if (authMethods.length === 0 && !clientCertificates.enabled) return ['keyless'];
   const named = authMethods.flatMap(mode => authNames[mode] ?? [mode, 'other']);
   return [...new Set(clientCertificates.enabled ? [...named, 'mutualTLS', 'other'] : named)];

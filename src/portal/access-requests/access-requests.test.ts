@@ -22,8 +22,14 @@ onEveryEngine('access requests', app => {
     assert.equal(rows[0].Products, `${product.Name},${more.Name}`);
     const { CreatedAt, UpdatedAt, ...row } = rows[1];
     for (const time of [CreatedAt, UpdatedAt]) assert.match(time, portalTimePattern);
+    const { Email } = (await ask('GET', `/users/${owned.UserID}`)).body;
     assert.deepEqual(row, {
       ID: requestId,
+      AppID: owned.ID,
+      UserID: owned.UserID,
+      UserEmail: Email,
+      PlanID: plan.ID,
+      ProductIDs: [product.ID],
       Catalogue: '',
       Client: owned.Name,
       Plan: plan.Name,
@@ -37,6 +43,7 @@ onEveryEngine('access requests', app => {
       ProviderID: 1,
       ProvisionImmediately: false,
       Changes: 0,
+      Revoked: false,
       Reason: '',
       Failure: '',
       Status: 'pending',
@@ -50,6 +57,17 @@ onEveryEngine('access requests', app => {
     const whole = (await ask('GET', `/access_requests/${requestId}`)).body;
     assert.deepEqual(whole, { ...rows[1], Credentials: [] });
     assert.deepEqual((await ask('GET', '/access_requests?per_page=1&page=2')).body, [rows[1]]);
+  });
+
+  test('an approved request whose credential was revoked says so', async () => {
+    const { requestId, app: owned } = await aRequest(app());
+    const path = `/apps/${owned.ID}/access-requests/${requestId}/credentials`;
+    const [credential] = (await ask('GET', path)).body;
+    const read = async () => (await ask('GET', `/access_requests/${requestId}`)).body;
+    assert.equal((await read()).Revoked, false);
+    assert.equal((await ask('DELETE', `${path}/${credential.ID}`)).status, 200);
+    const { Status, Revoked } = await read();
+    assert.deepEqual([Status, Revoked], ['approved', true]);
   });
 
   test('concurrent approvals of a request issue exactly one key', async () => {

@@ -55,6 +55,11 @@ const brief = {
 };
 const more = {
   ID: z.int(),
+  AppID: z.int(),
+  UserID: z.int(),
+  UserEmail: z.string().describe('Address of the developer; empty where the user was deleted'),
+  PlanID: z.int(),
+  ProductIDs: z.array(z.int()),
   Status: requestStatus,
   AuthType: z.string(),
   AuthTypes: z.array(z.string()),
@@ -64,6 +69,7 @@ const more = {
   ProviderID: z.int(),
   ProvisionImmediately: z.boolean(),
   Changes: z.int().describe('Approved request whose plan or products it changes; 0 for none'),
+  Revoked: z.boolean().describe('It was approved, and its credentials were revoked since'),
   Reason: z.string().describe('Why it was rejected'),
   Failure: z.string().describe('Why the last approval failed'),
 };
@@ -78,6 +84,7 @@ export const AccessRequestOfApp = AccessRequest.extend({ Products: z.array(z.str
 /** Names and credentials a view needs. */
 export interface RequestContext {
   readonly app: string;
+  readonly email: string;
   readonly plan: string;
   readonly catalogue: string;
   readonly products: readonly string[];
@@ -102,6 +109,11 @@ export const toRequestBrief = (
 export const toRequestView = (it: StoredAccessRequest, context: RequestContext): z.output<typeof AccessRequest> => ({
   ...toRequestBrief(it, context),
   ID: it.ID,
+  AppID: it.AppID,
+  UserID: it.UserID,
+  UserEmail: context.email,
+  PlanID: it.PlanID,
+  ProductIDs: it.ProductIDs,
   Status: it.Status,
   AuthType: it.AuthType,
   AuthTypes: it.AuthTypes,
@@ -111,6 +123,7 @@ export const toRequestView = (it: StoredAccessRequest, context: RequestContext):
   ProviderID: it.ProviderID,
   ProvisionImmediately: it.ProvisionImmediately,
   Changes: it.Changes ?? 0,
+  Revoked: it.Status === 'approved' && !it.Changes && context.credentials.length === 0,
   Reason: it.Reason ?? '',
   Failure: it.Status === 'pending' ? (it.Failure ?? '') : '',
 });

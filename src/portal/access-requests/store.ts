@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Columns, Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { toBatches } from '../batch-store.ts';
+import { readDocuments, toBatches } from '../batch-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import type { PortalPageQuery } from '../shapes.ts';
 import type { StoredAccessRequest } from './schema.ts';
@@ -69,3 +69,14 @@ export function createAccessRequestStore(records: Records) {
       ),
   };
 }
+
+/** Newest access requests whose revoked keys the usage of all apps has. */
+const maxRevokedRequests = 50_000;
+
+/** Access requests with revoked keys, deleted ones included, newest first, in batches. */
+export const readRevokedRequests = (records: Records): AsyncGenerator<StoredAccessRequest[]> =>
+  readDocuments<StoredAccessRequest>(
+    records,
+    'portal_access_requests',
+    sql`from portal_access_requests where body like '%"RevokedHashes":%' order by id desc limit ${maxRevokedRequests}`,
+  );

@@ -119,6 +119,11 @@ onEveryEngine('portal apps', app => {
     assert.match(UpdatedAt, portalTimePattern);
     assert.deepEqual(request, {
       ID: requestId,
+      AppID: owned.ID,
+      UserID: owned.UserID,
+      UserEmail: (await ask('GET', `/users/${owned.UserID}`)).body.Email,
+      PlanID: plan.ID,
+      ProductIDs: [product.ID],
       Catalogue: '',
       Client: 'Whole',
       Plan: plan.Name,
@@ -132,6 +137,7 @@ onEveryEngine('portal apps', app => {
       ProviderID: 1,
       ProvisionImmediately: true,
       Changes: 0,
+      Revoked: false,
       Reason: '',
       Failure: '',
       Status: 'approved',
@@ -210,6 +216,7 @@ onEveryEngine('portal apps', app => {
       'ID',
       'Name',
       'RedirectURLs',
+      'UserEmail',
       'UserID',
       'Visibility',
     ]);

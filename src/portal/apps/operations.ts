@@ -17,7 +17,7 @@ import {
 import { changeApp, insertApp } from './changes.ts';
 import { provision } from './provision.ts';
 import { removeApp } from './removal.ts';
-import { AppChange, AppRow, AppWrite, Provision, type StoredApp, toAppRow } from './schema.ts';
+import { AppChange, AppListRow, AppRow, AppWrite, Provision, type StoredApp, toAppRow } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'apps', permission: 'secret' } as const;
 const params = z.object({ app_id: numberedId });
@@ -46,9 +46,11 @@ export const listApps = operation({
   path: '/portal-api/apps',
   about: 'Lists the apps of all developers, newest first.',
   query: portalSearchQuery,
-  returns: z.array(AppRow),
+  returns: z.array(AppListRow),
   async handle({ query }, { portal }: Services) {
-    return (await portal.apps.searchPage(query)).map(toAppRow);
+    const found = await portal.apps.searchPage(query);
+    const users = await portal.users.byIds(found.map(({ UserID }) => UserID));
+    return found.map(it => ({ ...toAppRow(it), UserEmail: users.get(it.UserID)?.Email ?? '' }));
   },
 });
 

@@ -19,7 +19,7 @@ const writable = {
   RedirectURLs: optionalMember(textUpTo(10_000)),
   Visibility: optionalMember(visibility),
 };
-const readOnly = ['ID', 'CreatedAt', 'UpdatedAt', 'AccessRequests'];
+const readOnly = ['ID', 'UserEmail', 'CreatedAt', 'UpdatedAt', 'AccessRequests'];
 export const AppWrite = readOnlyMembers(z.object({ ...writable, Name: nonEmptyText(), UserID: lenientInt }), readOnly);
 export const AppChange = readOnlyMembers(
   z.object({ ...writable, Name: optionalMember(nonEmptyText()), UserID: optionalMember(lenientInt) }),
@@ -66,6 +66,9 @@ export const AppRow = z.object({
   Visibility: visibility,
   CreatedAt: z.string(),
 });
+
+/** Row of a list of apps, with the address of the owner. */
+export const AppListRow = AppRow.extend({ UserEmail: z.string().describe('Address of the owner') });
 
 export const toAppRow = ({ ID, Name, Description, RedirectURLs, UserID, Visibility, CreatedAt }: StoredApp) => ({
   ID,

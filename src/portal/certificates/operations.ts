@@ -8,6 +8,7 @@ import { present, problem } from '../problems.ts';
 import type { TaskServices } from '../provider-tasks/perform.ts';
 import { numberedId, okMessage, okMessageResponse, okResponse, okStatus } from '../shapes.ts';
 import { attachCertificate, detachCertificate } from './attachment.ts';
+import { listCertificatesOfApps } from './list-operation.ts';
 import { listUses, removeUnused } from './removal.ts';
 import { PortalCertificate, toCertificateView } from './schema.ts';
 
@@ -97,6 +98,7 @@ export const detachCredentialCertificate = operation({
 });
 
 export const portalCertificateOperations = [
+  listCertificatesOfApps,
   listAppCertificates,
   deleteAppCertificate,
   attachCredentialCertificate,

@@ -14,6 +14,8 @@ export interface StoredPortalCertificate {
   NotAfter: number;
   PEM: string;
   CreatedAt: number;
+  /** Last notice about its expiry that the owner of the app got; absent before the first one. */
+  Noticed?: 'expiring' | 'expired';
 }
 
 export type NewCertificate = Pick<
@@ -46,10 +48,13 @@ export interface BoundCertificate {
 const noticeDays = 30;
 const dayMs = 86_400_000;
 
+export const certificateStates = ['valid', 'expiring', 'expired', 'not valid yet'] as const;
+export type PortalCertificateState = (typeof certificateStates)[number];
+
 export const findValidity = (
   { NotBefore, NotAfter }: Pick<StoredPortalCertificate, 'NotBefore' | 'NotAfter'>,
   nowMs: number,
-): 'valid' | 'expiring' | 'expired' | 'not valid yet' => {
+): PortalCertificateState => {
   if (NotAfter <= nowMs) return 'expired';
   if (NotBefore > nowMs) return 'not valid yet';
   return NotAfter <= nowMs + noticeDays * dayMs ? 'expiring' : 'valid';
@@ -64,9 +69,16 @@ export const PortalCertificate = z.object({
   Issuer: z.string(),
   NotBefore: z.string(),
   NotAfter: z.string(),
-  State: z.enum(['valid', 'expiring', 'expired', 'not valid yet']),
+  State: z.enum(certificateStates),
   CreatedAt: z.string(),
   Credentials: z.array(z.int()).describe('Ids of the credentials that it is attached to'),
+});
+
+/** Certificate in the list of all apps. */
+export const PortalCertificateRow = PortalCertificate.extend({
+  App: z.string(),
+  UserID: z.int().describe('Owner of the app'),
+  UserEmail: z.string(),
 });
 
 export const toCertificateView = (

@@ -1,9 +1,12 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { toBatches } from '../batch-store.ts';
+import { readDocuments, toBatches } from '../batch-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import type { StoredPortalCertificate, StoredProviderCertificate } from './schema.ts';
+
+/** Newest certificates that the list of all and the notices have. */
+const maxListed = 50_000;
 
 /** Client certificates of apps. */
 export function createPortalCertificateStore(records: Records) {
@@ -28,7 +31,15 @@ export function createPortalCertificateStore(records: Records) {
     },
     withFingerprint: (fingerprint: string) => certificates.all({ fingerprint }),
     insert: certificates.insert,
+    change: certificates.change,
     remove: certificates.remove,
+    /** All in batches, newest first. */
+    readAll: () =>
+      readDocuments<StoredPortalCertificate>(
+        records,
+        'portal_certificates',
+        sql`from portal_certificates order by id desc limit ${maxListed}`,
+      ),
   };
 }
 

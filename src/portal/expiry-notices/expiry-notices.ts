@@ -5,31 +5,22 @@ import { createLease } from '#storage/lease.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { readPortalUrl } from '../portal-url.ts';
 import { portalMessages } from '../webhooks/notify.ts';
+import { sendCertificateNotices } from './certificate-notices.ts';
+import { findExpiryStage } from './expiry-stage.ts';
 import type { ExpiringCredential, ExpiryStage } from './store.ts';
 
 export type ExpiryServices = Pick<PortalServices, 'portal' | 'records' | 'clock' | 'settings'>;
 
 const intervalMs = 1_800_000;
-const dayMs = 86_400_000;
-/** Older ones are not reported: the first run after an update would mail about every credential that ever expired. */
-const maxExpiredMs = 7 * dayMs;
 
-/** Stage of a credential that is worth a notice. */
-function findStage({ Expires }: ExpiringCredential, nowMs: number, noticeMs: number): ExpiryStage | undefined {
-  if (Expires === 0) return undefined;
-  const leftMs = Expires - nowMs;
-  if (leftMs <= 0) return leftMs > -maxExpiredMs ? 'expired' : undefined;
-  return leftMs <= noticeMs ? 'expiring' : undefined;
-}
-
-/** Reports credentials that expire soon or have expired, each once, to the owners of their apps and to webhooks. */
+/** Reports credentials and client certificates that expire soon or have expired, each once, to the owners of apps. */
 export async function sendExpiryNotices(services: ExpiryServices): Promise<void> {
   const { portal, records, clock, settings } = services;
-  const noticeMs = settings['portal.expiry_notice_days'] * dayMs;
-  if (noticeMs === 0) return;
+  const noticeDays = settings['portal.expiry_notice_days'];
+  if (noticeDays === 0) return;
   for await (const batch of portal.expiryNotices.readCredentials())
     for (const credential of batch) {
-      const stage = findStage(credential, clock.now(), noticeMs);
+      const stage = findExpiryStage(credential.Expires, clock.now(), noticeDays);
       if (stage)
         await records.write(async () => {
           if (await portal.expiryNotices.mark(credential.ID, stage, credential.Expires))
@@ -37,6 +28,7 @@ export async function sendExpiryNotices(services: ExpiryServices): Promise<void>
         });
     }
   await portal.expiryNotices.prune();
+  await sendCertificateNotices(services);
 }
 
 /** Inside a transaction. */

@@ -63,7 +63,7 @@ for (const engine of engines)
     const findUser = async (email: string) =>
       (await ok('GET', '/users?per_page=1000')).find((it: { Email: string }) => it.Email === email);
 
-    test('a team has a bounded number of codes', async () => {
+    test('a team has a bounded number of codes, also when a code gets another team', async () => {
       const { ID, TeamID } = await aCode();
       const { services, records } = app.application.installation;
       const { inviteCodes } = services.portal;
@@ -73,6 +73,11 @@ for (const engine of engines)
       });
       const body = { TeamID };
       await expectProblem(app, 'createInviteCode', problem.too_many_codes, '/portal-api/invite-codes', { body });
+      const other = await aCode();
+      const otherPath = `/portal-api/invite-codes/${other.ID}`;
+      await expectProblem(app, 'updateInviteCode', problem.too_many_codes, otherPath, { body });
+      assert.equal((await ok('GET', `/invite-codes/${other.ID}`)).TeamID, other.TeamID);
+      await ok('PUT', `/invite-codes/${ID}`, { TeamID, Quota: 2 });
       await ok('DELETE', `/invite-codes/${ID}`);
       await ok('POST', '/invite-codes', body, 201);
     });

@@ -25,10 +25,12 @@ async function loadCodeView(code: StoredInviteCode, { portal, settings }: Servic
   return toInviteCodeView(code, await portal.teams.get(code.TeamID), readPortalUrl(settings));
 }
 
-/** Inside a transaction: locks the team, so that one deleted meanwhile gets no code. */
+/** Inside a transaction: locks the team of another code, so that one deleted meanwhile gets none, nor one too many. */
 async function lockTeam(id: number, { portal }: Services): Promise<void> {
   if (!(await portal.teams.lock(id)))
     throw createInvalidProblem([{ path: 'TeamID', message: `there is no team ${id}` }]);
+  if ((await portal.inviteCodes.countOfTeam(id)) >= maxCodesOfTeam)
+    throw problem.too_many_codes({ detail: { max: maxCodesOfTeam } });
 }
 
 export const listInviteCodes = operation({
@@ -62,8 +64,6 @@ export const createInviteCode = operation({
     const now = clock.now();
     const created = await records.write(async () => {
       await lockTeam(body.TeamID, services);
-      if ((await portal.inviteCodes.countOfTeam(body.TeamID)) >= maxCodesOfTeam)
-        throw problem.too_many_codes({ detail: { max: maxCodesOfTeam } });
       return portal.inviteCodes.insert({
         TeamID: body.TeamID,
         Quota: body.Quota ?? defaultQuota,
@@ -103,12 +103,13 @@ export const updateInviteCode = operation({
   body: InviteCodeChange,
   example: { Quota: 20, Expires: '2030-01-31 12:00' },
   returns: InviteCode,
-  problems: [problem.unknown],
+  problems: [problem.unknown, problem.too_many_codes],
   async handle({ params: { invite_code_id: id }, body, audit }, services: Services) {
     const { portal, records, clock } = services;
     audit(String(id));
     const changed = await records.write(async () => {
-      if (body.TeamID !== undefined) await lockTeam(body.TeamID, services);
+      const before = present(await portal.inviteCodes.get(id), 'Invite code', 'unknown');
+      if (body.TeamID !== undefined && body.TeamID !== before.TeamID) await lockTeam(body.TeamID, services);
       return portal.inviteCodes.change(id, it => ({
         ...it,
         TeamID: body.TeamID ?? it.TeamID,

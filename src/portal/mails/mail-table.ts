@@ -32,6 +32,13 @@ const expirySample = {
   renew_url: link('/portal/private/apps/5'),
 };
 
+const certificateSample = {
+  app,
+  certificate: { name: 'weather.example.org', subject: 'weather.example.org', fingerprint: '5d41402abc4b2a76' },
+  date: '2030-01-31 12:00',
+  app_url: link('/portal/private/apps/5'),
+};
+
 const accountMails = {
   verify: {
     trigger: 'Sign-up, or change of the address of an account',
@@ -288,6 +295,30 @@ const accessMails = {
       '{{.renew_url}}',
     ),
     sample: expirySample,
+  },
+  certtoexpire: {
+    trigger: 'Client certificate in use expires soon',
+    recipient: 'user',
+    theme: 'mailers/certtoexpire',
+    subject: 'Client certificate of {{.app}} expires on {{.date}}',
+    text: joinParagraphs(
+      'The client certificate {{.certificate.name}} of {{.app}} expires on {{.date}} (SHA-256 ' +
+        '{{.certificate.fingerprint}}). Calls with it are refused from then on: attach the next certificate before.',
+      '{{.app_url}}',
+    ),
+    sample: certificateSample,
+  },
+  certexpired: {
+    trigger: 'Client certificate in use expired',
+    recipient: 'user',
+    theme: 'mailers/certexpired',
+    subject: 'Client certificate of {{.app}} has expired',
+    text: joinParagraphs(
+      'The client certificate {{.certificate.name}} of {{.app}} expired on {{.date}} (SHA-256 ' +
+        '{{.certificate.fingerprint}}), and calls with it are refused. Attach another one:',
+      '{{.app_url}}',
+    ),
+    sample: certificateSample,
   },
   quota: {
     trigger: 'Quota of a credential used to 75, 90 or 100 %',

@@ -35,6 +35,8 @@ const notifiedMails: Partial<Record<MailName, NotifiedMail>> = {
   revoked: { kind: 'credentials', url: 'app_url' },
   keytoexpire: { kind: 'credentials', url: 'renew_url' },
   keyexpired: { kind: 'credentials', url: 'renew_url' },
+  certtoexpire: { kind: 'credentials', url: 'app_url' },
+  certexpired: { kind: 'credentials', url: 'app_url' },
   quota: { kind: 'credentials', url: 'app_url' },
   announce: { kind: 'products', url: 'url' },
   organisation_approve: { kind: 'team', url: 'url' },

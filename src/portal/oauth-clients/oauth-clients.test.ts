@@ -109,6 +109,26 @@ onEveryEngine('OAuth clients of portal apps', app => {
     assert.equal(await credentialOf(id), undefined);
   });
 
+  test('a deleted product leaves no scopes in its APIs, and its clients can be revoked; scopes of plans stay with another product', async () => {
+    const first = await aDcrProduct('orders', {}, { scopes: { jwt: { scope_to_policy: { own: 'of-the-operator' } } } });
+    const shared = { APIDetails: [{ APIID: first.APIID }], DCREnabled: true, Scopes: 'invoices' };
+    const second = await aProduct(app(), { ...shared, Templates: [clientType.ID] });
+    const owner = await anApp(app());
+    const requests = [];
+    for (const { ID } of [first, second]) requests.push(await request(owner.ID, [ID], { ProvisionImmediately: true }));
+    const all = { own: 'of-the-operator', gold: gold.ReferenceID, invoices: second.ReferenceID };
+    assert.deepEqual((await readJwt(first.APIID)).scopes, { ...all, orders: first.ReferenceID });
+    await ask('DELETE', `/products/${first.ID}`);
+    assert.deepEqual((await readJwt(first.APIID)).scopes, all);
+    await ask('DELETE', `/products/${second.ID}`);
+    assert.deepEqual((await readJwt(first.APIID)).scopes, { own: 'of-the-operator' });
+    const { OAuthClientID } = await credentialOf(requests[0]!);
+    await ask('DELETE', `/access_requests/${requests[0]}`);
+    assert.equal((await idp.findClient(OAuthClientID))!.scope, 'gold', 'a scope of a deleted product is gone');
+    await ask('DELETE', `/access_requests/${requests[1]}`);
+    assert.equal(await idp.findClient(OAuthClientID), undefined);
+  });
+
   test('later approvals of an app change its one client to the larger scopes, revocations to the smaller', async () => {
     const [orders, invoices] = [await aDcrProduct('orders'), await aDcrProduct('invoices')];
     const owner = await anApp(app());

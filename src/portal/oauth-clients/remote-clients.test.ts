@@ -64,5 +64,8 @@ describe('OAuth clients of a remote provider', () => {
     await send('DELETE', `/apps/${owner.ID}/access-requests/${id}/credentials/${credential.ID}`);
     assert.equal(await idp.findClient(OAuthClientID), undefined);
     assert.ok((await idp.fetchToken(OAuthClientID, OAuthClientSecret, 'orders')).error);
+    await send('DELETE', `/products/${product.ID}`);
+    const { api_definition: after } = (await other.ask('GET', `/api/apis/${APIID}`)).body;
+    assert.deepEqual(after.scopes?.jwt?.scope_to_policy ?? {}, {});
   });
 });

@@ -1,6 +1,7 @@
 import type { KeyRequest } from '../credentials/issue.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
+import type { StoredProduct } from '../products/schema.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import type { DiscoveredProvider } from './identity-provider.ts';
 import { splitScopes } from './metadata.ts';
@@ -33,6 +34,13 @@ async function loadRightScopes({ PlanID, ProductIDs }: ClientRights, { portal }:
 
 const toNames = (rights: Awaited<ReturnType<typeof loadRightScopes>>) =>
   rights.flatMap(({ scopes }) => Object.keys(scopes));
+
+/** Scopes of stored rights: those of a deleted product or plan are gone, and the client can be changed all the same. */
+async function listLeftScopes({ PlanID, ProductIDs }: ClientRights, { portal }: Services): Promise<string[]> {
+  const plan = await portal.plans.get(PlanID);
+  const products = await portal.products.byIds(ProductIDs);
+  return [plan?.JWTScope ?? '', ...[...products.values()].map(({ Scopes }) => Scopes)].flatMap(splitScopes);
+}
 
 /** Access request or custom credential whose rights are not those stored: it is approved now, changes or ends. */
 export interface ChangedRights {
@@ -71,14 +79,14 @@ export async function loadClientNeeds(
 ): Promise<ClientNeeds | undefined> {
   const users = await listUsers(client, services);
   if (changed) users.delete(changed.user);
-  if (changed?.rights) users.set(changed.user, changed.rights);
-  if (users.size === 0) return undefined;
   const scopes = new Set<string>();
-  const redirectUris = new Set<string>();
-  for (const rights of users.values()) {
-    for (const name of toNames(await loadRightScopes(rights, services))) scopes.add(name);
-    for (const uri of rights.RedirectURIs ?? []) redirectUris.add(uri);
+  for (const rights of users.values()) for (const name of await listLeftScopes(rights, services)) scopes.add(name);
+  if (changed?.rights) {
+    users.set(changed.user, changed.rights);
+    for (const name of toNames(await loadRightScopes(changed.rights, services))) scopes.add(name);
   }
+  if (users.size === 0) return undefined;
+  const redirectUris = new Set([...users.values()].flatMap(({ RedirectURIs = [] }) => RedirectURIs));
   return { scopes: [...scopes].sort(), redirectUris: [...redirectUris] };
 }
 
@@ -92,4 +100,21 @@ export async function linkApis(
   for (const { product, scopes } of await loadRightScopes(rights, services))
     for (const { APIID } of product.APIDetails)
       await callProvider(provider, services, plane => plane.addTokenIssuer(APIID, { issuer, jwksUri, scopes }));
+}
+
+/**
+ * Removes the scopes of a product that is deleted from its APIs, while its policy exists. Scopes of plans go with the last
+ * product of an API: while another one has it, a token without the scope of its plan would have access without limits.
+ */
+export async function unlinkApis(product: StoredProduct, services: Pick<PortalServices, 'portal' | 'controlPlane'>) {
+  const { portal } = services;
+  const provider = product.Scopes === '' ? undefined : await portal.providers.get(product.ProviderID);
+  if (!provider) return;
+  const others = (await portal.products.ofProvider(provider.ID)).filter(it => it.ID !== product.ID && it.Scopes !== '');
+  const plans = (await portal.plans.ofProvider(provider.ID)).filter(({ JWTScope }) => JWTScope !== '');
+  for (const { APIID } of product.APIDetails) {
+    const isShared = others.some(({ APIDetails }) => APIDetails.some(it => it.APIID === APIID));
+    const unused = [product.ReferenceID, ...(isShared ? [] : plans.map(({ ReferenceID }) => ReferenceID))];
+    await callProvider(provider, services, plane => plane.removePolicyScopes(APIID, unused));
+  }
 }

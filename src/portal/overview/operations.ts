@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
+import { type AccountServices, canSignUp } from '../accounts/account-services.ts';
 import { type AllUsageServices, readDailyUsage } from '../site/usage/daily-usage.ts';
+
+type OverviewServices = AllUsageServices & Pick<AccountServices, 'settings' | 'mailer'>;
 
 const dayMs = 86_400_000;
 
@@ -33,8 +36,13 @@ export const getPortalOverview = operation({
       FailedMails: z.int(),
     }),
     Totals: z.object({ Products: z.int(), Plans: z.int(), Apps: z.int(), Users: z.int() }),
+    Site: z.object({
+      Registration: z.enum(['off', 'approval', 'open']).describe('Setting `portal.registration`'),
+      SignUp: z.boolean().describe('Developers can sign up: registration is on, and there is a mail server'),
+      Mail: z.boolean().describe('There is a mail server; without one no mail is sent'),
+    }),
   }),
-  async handle({ query: { days } }, services: AllUsageServices) {
+  async handle({ query: { days } }, services: OverviewServices) {
     const { portal, clock } = services;
     const today = Math.floor(clock.now() / dayMs);
     const since = (today - days + 1) * dayMs;
@@ -51,7 +59,13 @@ export const getPortalOverview = operation({
         Errors: calls.get(day)?.errors ?? 0,
       };
     });
-    return { Days, Waiting: await countWaiting(services), Totals: await countAll(services) };
+    const { settings, mailer } = services;
+    const Site = {
+      Registration: settings['portal.registration'],
+      SignUp: canSignUp(services),
+      Mail: mailer.isConfigured,
+    };
+    return { Days, Waiting: await countWaiting(services), Totals: await countAll(services), Site };
   },
 });
 

@@ -28,19 +28,18 @@ onEveryEngine('overview and search of the portal', app => {
       'ProvidersDown',
       'FailedMails',
     ]);
+    assert.deepEqual(after.Site, { Registration: 'off', SignUp: false, Mail: false });
     for (const days of ['0', '91', 'x'])
       assert.equal((await app().ask('GET', `/portal-api/overview?days=${days}`)).status, 422);
   });
 
-  test('products, plans, catalogues and apps are found by a part of a name among all pages, in any case', async () => {
+  test('products, plans, catalogues, apps and users are found by a part of a name among all pages, in any case', async () => {
     const name = `Über-${createPublicId()}`;
     const product = await aProduct(app(), { DisplayName: `${name} product` });
     const plan = await aPlan(app(), { DisplayName: `${name} 100%` });
     const { ID: catalogue } = await requestPortal(app(), 'POST', '/portal-api/catalogues', { Name: name });
-    const owner = await requestPortal(app(), 'POST', '/portal-api/apps', {
-      Name: name,
-      UserID: (await aDeveloper(app())).ID,
-    });
+    const user = await aDeveloper(app(), { First: 'Zoë', Last: name });
+    const owner = await requestPortal(app(), 'POST', '/portal-api/apps', { Name: name, UserID: user.ID });
     const find = async (kind: string, text: string) =>
       (await read(`/${kind}?q=${encodeURIComponent(text)}`)).map(({ ID }: { ID: number }) => ID);
     for (const [kind, id] of [
@@ -48,12 +47,14 @@ onEveryEngine('overview and search of the portal', app => {
       ['plans', plan.ID],
       ['catalogues', catalogue],
       ['apps', owner.ID],
+      ['users', user.ID],
     ] as const) {
       assert.deepEqual(await find(kind, name.toUpperCase()), [id], kind);
       assert.deepEqual(await find(kind, `${name}_`), [], kind);
       assert.deepEqual(await read(`/${kind}?q=${encodeURIComponent(name)}&page=2`), [], kind);
     }
     assert.deepEqual(await find('plans', `${name} 100%`), [plan.ID]);
+    assert.deepEqual(await find('users', user.Email.toUpperCase()), [user.ID]);
     // Members of the document are no names.
     assert.deepEqual(await find('products', 'IsDocumentationOnly'), []);
   });

@@ -14,7 +14,7 @@ import {
   applyPlanChange,
   defaultPlan,
   PlanChange,
-  PlanRow,
+  PlanListRow,
   PlanWrite,
   PortalPlan,
   type StoredPlan,
@@ -44,9 +44,11 @@ export const listPlans = operation({
   path: '/portal-api/plans',
   about: 'Lists the plans, newest first.',
   query: portalSearchQuery,
-  returns: z.array(PlanRow),
+  returns: z.array(PlanListRow),
   async handle({ query }, { portal }: Pick<PortalServices, 'portal'>) {
-    return (await portal.plans.searchPage(query)).map(toPlanRow);
+    const found = await portal.plans.searchPage(query);
+    const catalogues = await portal.catalogues.plans.leftOf(found.map(({ ID }) => ID));
+    return found.map(it => ({ ...toPlanRow(it), Catalogues: partnersOf(catalogues, it.ID) }));
   },
 });
 

@@ -70,7 +70,12 @@ onEveryEngine('portal plans', app => {
       DisplayName: 'Free',
       AutoApproveAccessRequests: true,
       RateLimit: 3,
+      Per: 10,
       Quota: 25,
+      QuotaRenewalRate: 3600,
+      UnlimitedRateLimit: false,
+      UnlimitedQuota: false,
+      Catalogues: [1],
     });
   });
 

@@ -124,20 +124,21 @@ export const PlanRow = z.object({
   DisplayName: z.string(),
   AutoApproveAccessRequests: z.boolean(),
   RateLimit: z.int(),
-  Quota: z.int(),
-});
-export const PortalPlan = PlanRow.extend({
-  ProviderID: z.int(),
-  ReferenceID: z.string(),
-  Description: z.string(),
-  Catalogues: z.array(z.int()),
-  JWTScope: z.string(),
-  KeyExpiresIn: z.int(),
-  MetaData: z.record(z.string(), z.string()),
   Per: z.int(),
+  Quota: z.int(),
   QuotaRenewalRate: z.int(),
   UnlimitedRateLimit: z.boolean(),
   UnlimitedQuota: z.boolean(),
+});
+/** Row of a list of plans, with the ids of their catalogues. */
+export const PlanListRow = PlanRow.extend({ Catalogues: z.array(z.int()) });
+export const PortalPlan = PlanListRow.extend({
+  ProviderID: z.int(),
+  ReferenceID: z.string(),
+  Description: z.string(),
+  JWTScope: z.string(),
+  KeyExpiresIn: z.int(),
+  MetaData: z.record(z.string(), z.string()),
   PlanQuota: z.int(),
   PlanQuotaRenewalRate: z.int(),
   Hidden: z.boolean(),
@@ -145,14 +146,18 @@ export const PortalPlan = PlanRow.extend({
   UpdatedAt: z.string(),
 });
 
-export const toPlanRow = (plan: StoredPlan) => ({
+export const toPlanRow = (plan: StoredPlan): z.output<typeof PlanRow> => ({
   ID: plan.ID,
   CID: plan.CID,
   Name: plan.Name,
   DisplayName: plan.DisplayName,
   AutoApproveAccessRequests: plan.AutoApproveAccessRequests,
   RateLimit: plan.RateLimit,
+  Per: plan.Per,
   Quota: plan.Quota,
+  QuotaRenewalRate: plan.QuotaRenewalRate,
+  UnlimitedRateLimit: plan.UnlimitedRateLimit,
+  UnlimitedQuota: plan.UnlimitedQuota,
 });
 
 export const toPlanView = (plan: StoredPlan, catalogues: readonly number[]): z.output<typeof PortalPlan> => ({

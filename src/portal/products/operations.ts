@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { followApiChange } from '../certificates/settle.ts';
+import { partnersOf } from '../join-table-store.ts';
+import { unlinkApis } from '../oauth-clients/scopes.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { callProvider } from '../providers/provider-client.ts';
@@ -13,7 +15,7 @@ import {
   defaultProduct,
   Product,
   ProductChange,
-  ProductRow,
+  ProductListRow,
   ProductWrite,
   type StoredProduct,
   toProductRow,
@@ -31,9 +33,16 @@ export const listProducts = operation({
   path: '/portal-api/products',
   about: 'Lists the products, newest first.',
   query: portalSearchQuery,
-  returns: z.array(ProductRow),
+  returns: z.array(ProductListRow),
   async handle({ query }, { portal }: Pick<PortalServices, 'portal'>) {
-    return (await portal.products.searchPage(query)).map(toProductRow);
+    const found = await portal.products.searchPage(query);
+    const partners = await portal.catalogues.products.leftOf(found.map(({ ID }) => ID));
+    const catalogues = await portal.catalogues.byIds([...partners.values()].flat());
+    return found.map(it => ({
+      ...toProductRow(it),
+      Catalogues: partnersOf(partners, it.ID).flatMap(id => catalogues.get(id)?.Name ?? []),
+      Hidden: it.Hidden,
+    }));
   },
 });
 
@@ -136,14 +145,17 @@ export const deleteProduct = operation({
   method: 'DELETE',
   changesTraffic: true,
   path: '/portal-api/products/{product_id}',
-  about: 'Deletes a product and its access policy: credentials lose access to its APIs at once.',
+  about:
+    'Deletes a product, its access policy and the scopes of its APIs that select it: credentials lose access at once.',
   params,
   returns: okResponse,
   problems: [problem.not_found, problem.provider_refused, problem.provider_unavailable],
   async handle({ params: { product_id }, audit }, services: Services) {
     const { portal, records } = services;
-    const { ID, ReferenceID, ProviderID } = present(await portal.products.get(product_id), 'Product');
+    const product = present(await portal.products.get(product_id), 'Product');
+    const { ID, ReferenceID, ProviderID } = product;
     audit(String(ID));
+    await unlinkApis(product, services);
     const provider = ReferenceID === '' ? undefined : await portal.providers.get(ProviderID);
     if (provider) await callProvider(provider, services, plane => plane.deletePolicy(ReferenceID));
     await records.write(async () => {

@@ -82,7 +82,8 @@ onEveryEngine('portal products', app => {
     for (const id of [ID, CID]) assert.deepEqual((await ask('GET', `/${id}`)).body, body);
     const [row] = (await ask('GET', '?limit=1')).body;
     assert.deepEqual(row.APIDetails, [{ APIID: apiId, Name: 'whole-api', Status: true }]);
-    assert.ok(!('Content' in row) && !('Catalogues' in row));
+    assert.deepEqual(row.Catalogues, ['Public Catalogue', 'Private Catalogue']);
+    assert.ok(!('Content' in row) && !('Templates' in row));
   });
 
   test('a documentation-only product has no policy until an API is added; without APIs the policy is a draft', async () => {

@@ -199,6 +199,8 @@ export const ProductRow = z.object({
   APIDetails: z.array(ApiDetailRow),
   SpecDetails: z.array(SpecDetail),
 });
+/** Row of a list of products, with the names of their catalogues. */
+export const ProductListRow = ProductRow.extend({ Catalogues: z.array(z.string()), Hidden: z.boolean() });
 export const Product = ProductRow.extend({
   ProviderID: z.int(),
   Catalogues: z.array(z.string()),

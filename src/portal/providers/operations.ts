@@ -16,6 +16,7 @@ import {
   parsePortalRef,
   portalId,
   portalPageQuery,
+  portalSearchQuery,
 } from '../shapes.ts';
 import {
   isLocal,
@@ -24,7 +25,8 @@ import {
   resolveOrganisation,
   withOrganisation,
 } from './organisation.ts';
-import { isProviderFailure } from './provider-client.ts';
+import { ProviderApi, toProviderApi } from './provider-api.ts';
+import { callProvider, isProviderFailure, type ProviderClientServices } from './provider-client.ts';
 import {
   maskedSecret,
   PortalProvider,
@@ -36,7 +38,7 @@ import {
   toProviderRow,
   toProviderView,
 } from './schema.ts';
-import { type SyncServices, synchronize } from './synchronize.ts';
+import { type SyncCounts, type SyncOutcome, type SyncServices, synchronize } from './synchronize.ts';
 
 const declared = { surface: 'portal', noun: 'providers', permission: 'secret' } as const;
 const params = z.object({ provider_id: portalId });
@@ -190,40 +192,67 @@ const tryRemove = (id: number, { portal, records }: SyncServices): Promise<boole
     return true;
   });
 
+const Counts = z.object({ Added: z.int(), Changed: z.int(), Hidden: z.int() });
+const noChanges: SyncCounts = { Added: 0, Changed: 0, Hidden: 0 };
+
 export const synchronizeProvider = operation({
   ...declared,
   name: 'synchronizeProvider',
   method: 'PUT',
   path: '/portal-api/providers/{provider_id}/synchronize',
-  about: 'Synchronizes the APIs and policies of a provider; `all` for every provider.',
+  about: 'Synchronizes the APIs and policies of a provider, and counts what changed; `all` for every provider.',
   params: z.object({ provider_id: z.string().describe('Number, persistent id, or `all`') }),
-  returns: okMessageResponse,
+  returns: okMessageResponse.extend({ Products: Counts, Plans: Counts }),
   problems: [problem.unknown, problem.sync_failed],
   async handle({ params: { provider_id }, audit }, services: SyncServices & ProviderOrganisationServices) {
     audit(provider_id);
     const { providers } = services.portal;
-    if (provider_id === 'all') await synchronizeAll(await providers.all(), services);
-    else {
-      const provider = present(await providers.get(parsePortalRef(provider_id)), 'Provider', 'unknown');
-      audit(provider_id, organisationOf(await withOrganisation(provider, services)));
-      await synchronize(provider, services);
-    }
-    return okMessage('Synchronize');
+    const done = okMessage('Synchronize');
+    if (provider_id === 'all') return { ...done, ...(await synchronizeAll(await providers.all(), services)) };
+    const provider = present(await providers.get(parsePortalRef(provider_id)), 'Provider', 'unknown');
+    audit(provider_id, organisationOf(await withOrganisation(provider, services)));
+    return { ...done, ...(await synchronize(provider, services)) };
   },
 });
 
+export const listProviderApis = operation({
+  ...declared,
+  name: 'listProviderApis',
+  method: 'GET',
+  path: '/portal-api/providers/{provider_id}/apis',
+  about: 'Finds APIs of a provider by a part of their name, for products; at most a page of the provider.',
+  params,
+  query: portalSearchQuery.pick({ q: true }),
+  returns: z.array(ProviderApi),
+  problems: [problem.not_found, problem.provider_unavailable, problem.provider_refused],
+  async handle({ params: { provider_id }, query: { q } }, services: ProviderClientServices) {
+    const provider = present(await services.portal.providers.get(provider_id), 'Provider');
+    return (await callProvider(provider, services, plane => plane.searchApis(q))).map(toProviderApi);
+  },
+});
+
+const addCounts = (one: SyncCounts, other: SyncCounts): SyncCounts => ({
+  Added: one.Added + other.Added,
+  Changed: one.Changed + other.Changed,
+  Hidden: one.Hidden + other.Hidden,
+});
+
 /** Synchronises all providers; failures are collected. */
-async function synchronizeAll(providers: readonly StoredProvider[], services: SyncServices): Promise<void> {
+async function synchronizeAll(providers: readonly StoredProvider[], services: SyncServices): Promise<SyncOutcome> {
   const lines: string[] = [];
+  let { Products, Plans }: SyncOutcome = { Products: noChanges, Plans: noChanges };
   for (const provider of providers) {
     try {
-      await synchronize(provider, services);
+      const outcome = await synchronize(provider, services);
+      Products = addCounts(Products, outcome.Products);
+      Plans = addCounts(Plans, outcome.Plans);
     } catch (error) {
       if (!isProviderFailure(error)) throw error;
       lines.push(error.message);
     }
   }
   if (lines.length > 0) throw problem.sync_failed({ detail: { lines }, message: lines.join('; ') });
+  return { Products, Plans };
 }
 
 export const providerOperations = [
@@ -233,4 +262,5 @@ export const providerOperations = [
   updateProvider,
   deleteProvider,
   synchronizeProvider,
+  listProviderApis,
 ];

@@ -94,10 +94,25 @@ onEveryEngine('portal providers', app => {
   test('unknown providers are 404 on read and delete, 422 on update and synchronise', async () => {
     for (const id of ['99999', '2xQ9bR7mKf3TzL0aYw5HcV8nPdE']) {
       assert.equal((await ask('GET', `/${id}`)).status, 404);
+      assert.equal((await ask('GET', `/${id}/apis`)).status, 404);
       assert.equal((await ask('DELETE', `/${id}`)).status, 404);
       assert.equal((await ask('PUT', `/${id}`, { Name: 'x' })).status, 422);
       assert.equal((await ask('PUT', `/${id}/synchronize`)).status, 422);
     }
+  });
+
+  test('APIs of a provider are found by a part of their name, in any case, also inactive ones', async () => {
+    const open = await anApi(app(), 'Finder-open', { use_standard_auth: false, use_keyless: true, active: false });
+    const closed = await anApi(app(), 'finder-closed');
+    const found = (await ask('GET', `/${localProvider}/apis?q=fINDER-`)).body;
+    assert.deepEqual(
+      found.map(({ APIID, Name, Status, AuthTypes }: Record<string, unknown>) => [APIID, Name, Status, AuthTypes]),
+      [
+        [closed, 'finder-closed', true, ['authToken']],
+        [open, 'Finder-open', false, ['keyless']],
+      ],
+    );
+    assert.equal((await ask('GET', `/${localProvider}/apis?q=%25`)).body.length, 0);
   });
 
   test('synchronising creates products and plans from policies, hides those of deleted ones and shows them again', async () => {
@@ -139,7 +154,11 @@ onEveryEngine('portal providers', app => {
     };
     const sync = () => ask('PUT', `/${ID}/synchronize`);
     const first = await sync();
-    assert.deepEqual(first.body, { status: 'ok', message: 'Action Synchronize: Executed successfully' });
+    const none = { Added: 0, Changed: 0, Hidden: 0 };
+    const one = { ...none, Added: 1 };
+    const done = { status: 'ok', message: 'Action Synchronize: Executed successfully' };
+    assert.deepEqual(first.body, { ...done, Products: one, Plans: one });
+    assert.deepEqual((await sync()).body, { ...done, Products: none, Plans: none });
     const shown = (await ask('GET', `/${ID}`)).body;
     assert.equal(shown.Status, 'Up');
     assert.match(shown.LastSyncedAt, /^\d+ seconds? ago$/);
@@ -170,12 +189,12 @@ onEveryEngine('portal providers', app => {
       DisplayName: 'Nice',
     });
     await requestPortal(app(), 'PUT', `${policies}/${accessId}`, { ...access, name: 'sync-renamed' });
-    await sync();
+    assert.deepEqual((await sync()).body.Products, { ...none, Changed: 1 });
     const [renamed] = await own('products');
     assert.deepEqual([renamed.ID, renamed.Name, renamed.Description], [product.ID, 'sync-renamed', 'Ours']);
 
     await requestPortal(app(), 'PUT', `${policies}/${accessId}`, { ...access, tags: [] });
-    await sync();
+    assert.deepEqual((await sync()).body.Products, { ...none, Hidden: 1 });
     const [hidden] = await own('products');
     assert.deepEqual([hidden.ID, hidden.Hidden, hidden.DisplayName], [product.ID, true, 'Nice']);
     await requestPortal(app(), 'PUT', `${policies}/${accessId}`, access);

@@ -25,11 +25,23 @@ interface Fetched {
   readonly apis: ReadonlyMap<string, ApiFacts>;
 }
 
+/** Numbers of products or plans that a synchronisation added, changed and hid. */
+export interface SyncCounts {
+  Added: number;
+  Changed: number;
+  Hidden: number;
+}
+
+export interface SyncOutcome {
+  readonly Products: SyncCounts;
+  readonly Plans: SyncCounts;
+}
+
 /**
  * Synchronises with a provider: access policies become products, limits policies plans. Products and plans whose
  * policy no longer exists are hidden, not removed, and shown again when it returns.
  */
-export async function synchronize(provider: StoredProvider, services: SyncServices): Promise<void> {
+export async function synchronize(provider: StoredProvider, services: SyncServices): Promise<SyncOutcome> {
   const { portal, records, clock } = services;
   let fetched: Fetched;
   try {
@@ -39,17 +51,18 @@ export async function synchronize(provider: StoredProvider, services: SyncServic
     await reportProviderDown(provider, String(cause.detail.reason), services);
     throw problem.sync_failed({ detail: { name: provider.Name, reason: cause.detail.reason }, cause });
   }
-  await records.write(async () => {
+  return records.write(async () => {
     let before = provider;
     const updated = await portal.providers.change(provider.ID, it => {
       before = it;
       return { ...it, Status: 'Up', LastSyncedAt: clock.now() };
     });
     present(updated, 'Provider', 'unknown');
-    await importProducts(provider.ID, fetched, services);
-    await importPlans(provider.ID, fetched, services);
+    const Products = await importProducts(provider.ID, fetched, services);
+    const Plans = await importPlans(provider.ID, fetched, services);
     const counts = { Products: fetched.products.length, Plans: fetched.plans.length };
     await reportSynchronized(before, counts, services);
+    return { Products, Plans };
   });
 }
 
@@ -77,9 +90,14 @@ function matchByPolicy<Doc extends { ReferenceID: string }>(docs: readonly Doc[]
   };
 }
 
-async function importProducts(ProviderID: number, { products: policies, apis }: Fetched, services: SyncServices) {
+async function importProducts(
+  ProviderID: number,
+  { products: policies, apis }: Fetched,
+  services: SyncServices,
+): Promise<SyncCounts> {
   const { portal, clock } = services;
   const { existing, fresh } = matchByPolicy(await portal.products.ofProvider(ProviderID), policies);
+  const counts: SyncCounts = { Added: fresh.length, Changed: 0, Hidden: 0 };
   const readProduct = (policy: Policy, before: StoredProduct | undefined) => ({
     ...fromProductPolicy(policy),
     APIDetails: buildApiDetails(Object.keys(rightsOf(policy)), apis, before?.APIDetails),
@@ -93,6 +111,7 @@ async function importProducts(ProviderID: number, { products: policies, apis }: 
       return updateIfChanged(it, next, clock.now());
     });
     if (!changed) continue;
+    countChange(counts, locked, changed);
     await removeDroppedFiles(locked, changed, portal);
     await followApiChange(locked, changed, services);
   }
@@ -109,18 +128,25 @@ async function importProducts(ProviderID: number, { products: policies, apis }: 
       UpdatedAt: now,
     });
   }
+  return counts;
 }
 
-async function importPlans(ProviderID: number, { plans: policies }: Fetched, services: SyncServices) {
+async function importPlans(
+  ProviderID: number,
+  { plans: policies }: Fetched,
+  services: SyncServices,
+): Promise<SyncCounts> {
   const { portal, clock } = services;
   const { existing, fresh } = matchByPolicy(await portal.plans.ofProvider(ProviderID), policies);
+  const counts: SyncCounts = { Added: fresh.length, Changed: 0, Hidden: 0 };
   const readPlan = (policy: Policy) => ({ ...fromPlanPolicy(policy), Hidden: !isOffered(policy) });
   for (const { doc, policy } of existing)
-    await portal.plans.change(
-      doc.ID,
-      (it): StoredPlan =>
-        updateIfChanged(it, policy ? { ...it, ...readPlan(policy) } : { ...it, Hidden: true }, clock.now()),
-    );
+    await portal.plans.change(doc.ID, (it): StoredPlan => {
+      const next = policy ? { ...it, ...readPlan(policy) } : { ...it, Hidden: true };
+      const changed = updateIfChanged(it, next, clock.now());
+      countChange(counts, it, changed);
+      return changed;
+    });
   for (const policy of fresh) {
     const now = clock.now();
     const dates = { CreatedAt: now, UpdatedAt: now };
@@ -132,6 +158,13 @@ async function importPlans(ProviderID: number, { plans: policies }: Fetched, ser
       ...dates,
     });
   }
+  return counts;
+}
+
+function countChange<Doc extends { readonly Hidden: boolean }>(counts: SyncCounts, before: Doc, after: Doc): void {
+  if (before === after) return;
+  if (after.Hidden && !before.Hidden) counts.Hidden++;
+  else counts.Changed++;
 }
 
 /** Sets UpdatedAt only where something changed. */

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { problem } from '#operations/problems.ts';
 import { addWebAppRoutes, sendWebApp } from '#operations/web-app/routes.ts';
 import type { WebApp } from '#operations/web-app/web-app.ts';
 import { isPortalAdmin } from '../users/schema.ts';
 import { type SiteBaseServices, toSignInUrl } from './page.ts';
+import { renderAdminOnly } from './pages/failure.ts';
+import type { Site } from './site.ts';
 import { readVisitor, usesSecureCookies } from './visitor.ts';
 
 /** Paths of the admin app; `/portal-api` decides what it may do. */
@@ -13,20 +14,21 @@ export interface AdminAppOptions {
   readonly webApp: WebApp;
   readonly services: SiteBaseServices;
   errorHandler(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+  respondDocument: Site['respondDocument'];
   /** Where there is no build of the app. */
   respondUnknown(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
 /** Serves the admin app to administrators; signed-out visitors are sent to the sign-in page and come back. */
 export function addAdminAppRoutes(app: FastifyInstance, options: AdminAppOptions): void {
-  const { webApp, services, errorHandler, respondUnknown } = options;
+  const { webApp, services, errorHandler, respondUnknown, respondDocument } = options;
   addWebAppRoutes(app, webApp);
   async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const isSecure = usesSecureCookies(services.settings, request.protocol === 'https');
     const { visitor } = await readVisitor(request.headers.cookie, isSecure, services);
     if (!visitor.user) return reply.redirect(toSignInUrl(request.url), 303);
     if (!isPortalAdmin(visitor.user.Role))
-      throw problem.not_permitted({ detail: { permission: 'the role of an administrator of the portal' } });
+      return respondDocument(renderAdminOnly(visitor.user.Email), visitor, request, reply);
     // The preview of a mail is a frame.
     const sent = await sendWebApp(webApp, 'portal-admin', request, reply, { hasFrames: true });
     return sent ?? respondUnknown(request, reply);

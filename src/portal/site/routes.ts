@@ -33,7 +33,8 @@ export function createPortalSite(services: SiteBaseServices) {
       const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
         site().respondError(error, request, reply);
       for (const url of [...pagePaths, ...filePaths]) app.get(url, { errorHandler }, respond);
-      if (webApp) addAdminAppRoutes(app, { webApp, services, errorHandler, respondUnknown: respond });
+      const respondDocument: Site['respondDocument'] = (...given) => site().respondDocument(...given);
+      if (webApp) addAdminAppRoutes(app, { webApp, services, errorHandler, respondDocument, respondUnknown: respond });
       // HEAD is not answered: a link preview must not use a nonce up.
       for (const url of signOnPaths) app.get(url, { errorHandler, exposeHeadRoute: false }, respond);
       app.post('/tib/*', { errorHandler, bodyLimit: maxSamlFormBytes }, respond);

@@ -102,6 +102,7 @@ export function createSite(given: SiteBaseServices) {
   }
 
   return {
+    respondDocument: createDocumentSender(sendDocument, readFrame),
     respond: (request: FastifyRequest, reply: FastifyReply) =>
       respond(request, reply).catch((error: unknown) => respondError(error, request, reply)),
     respondError,
@@ -178,6 +179,15 @@ function createSender(services: SiteServices, assets: SiteAssets) {
   }
   return { send, sendDocument };
 }
+
+/** Sends a document to a visitor whom another part of the listener has read. */
+const createDocumentSender =
+  (
+    sendDocument: ReturnType<typeof createSender>['sendDocument'],
+    readFrame: ReturnType<typeof createFrameReader>['readFrame'],
+  ) =>
+  async (document: SiteDocument, visitor: SiteVisitor, request: FastifyRequest, reply: FastifyReply) =>
+    sendDocument(reply, document, { visitor, path: pathOfUrl(request.url), ...(await readFrame(visitor)) });
 
 const visitors = new WeakMap<FastifyRequest, SiteVisitor>();
 const signedOut: SiteVisitor = {

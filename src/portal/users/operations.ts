@@ -8,7 +8,7 @@ import { mailActivation, mailSecurityChange, mailWelcome } from '../mails/accoun
 import { Team, toTeamView } from '../organisations/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { formatOptionalTime, lenientBool, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
+import { formatOptionalTime, lenientBool, okResponse, okStatus, portalId, portalSearchQuery } from '../shapes.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import { hashCheckedPassword, insertUser } from './creation.ts';
 import { refuseLastAdministrator, resolveTeams, resolveUserOrganisation, restrictApps } from './membership.ts';
@@ -66,11 +66,11 @@ export const listPortalUsers = operation({
   name: 'listPortalUsers',
   method: 'GET',
   path: '/portal-api/users',
-  about: 'Lists the users of the portal, newest first.',
-  query: portalPageQuery,
+  about: 'Lists the users of the portal, newest first; `q` is a part of name or address.',
+  query: portalSearchQuery,
   returns: z.array(UserRow),
   async handle({ query }, { portal }: Services) {
-    return (await portal.users.page(query)).map(toUserRow);
+    return (await portal.users.searchPage(query)).map(toUserRow);
   },
 });
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
+import { createPageSearch } from '../search-store.ts';
 import { isPortalAdmin, type StoredPortalUser } from './schema.ts';
 
 const dayMs = 86_400_000;
@@ -22,6 +23,10 @@ export function createPortalUserStore(records: Records) {
   );
   return {
     ...users,
+    searchPage: createPageSearch(records, 'portal_users', users, ({ Email, First, Last }) => [
+      Email,
+      `${First} ${Last}`,
+    ]),
     findByEmail: (email: string) => users.rows.find({ email: email.toLowerCase() }),
     /** Inside a transaction: reads a user under a row lock. */
     lock: (id: number) => users.rows.lock({ id }),

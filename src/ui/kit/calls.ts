@@ -88,8 +88,12 @@ export async function callServer<R extends Route>(
 }
 
 /** Sends a file as the body of a route that takes uploads. */
-export const uploadFile = async <R extends Route>(route: R, file: Blob): Promise<CallResponse<ResultOf<R>>> =>
-  readResponse(await sendRequest(route, { body: file, contentType: 'application/octet-stream' }, {}));
+export const uploadFile = async <R extends Route>(
+  route: R,
+  file: Blob,
+  params: Readonly<Record<string, string>> = {},
+): Promise<CallResponse<ResultOf<R>>> =>
+  readResponse(await sendRequest(route, { params, body: file, contentType: 'application/octet-stream' }, {}));
 
 interface RawArguments {
   readonly params?: Readonly<Record<string, unknown>>;

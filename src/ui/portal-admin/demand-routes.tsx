@@ -75,6 +75,13 @@ const credentials = createRoute({
   component: lazyRouteComponent(() => import('./credentials/credential-list-page.tsx'), 'CredentialListPage'),
 });
 
+const certificates = createRoute({
+  getParentRoute: () => adminShellRoute,
+  path: '/admin/certificates',
+  validateSearch: readListSearch('state'),
+  component: lazyRouteComponent(() => import('./certificates/certificate-list-page.tsx'), 'AppCertificateListPage'),
+});
+
 export const demandRoutes = [
   requests,
   request,
@@ -82,6 +89,7 @@ export const demandRoutes = [
   newApp,
   app,
   credentials,
+  certificates,
   users,
   newUser,
   user,

@@ -1,9 +1,11 @@
 import { appTexts } from './en/admin/apps.ts';
 import { catalogueTexts } from './en/admin/catalogues.ts';
+import { portalCertificateTexts } from './en/admin/certificates.ts';
 import { changelogTexts, productClientTypeTexts } from './en/admin/changelog.ts';
 import { oauthProviderTexts, portalWebhookTexts, providerTexts } from './en/admin/connections.ts';
 import { mailTexts, pageTexts, postTexts, themeTexts } from './en/admin/content.ts';
 import { portalCredentialTexts } from './en/admin/credentials.ts';
+import { productGuideTexts, referenceTexts } from './en/admin/documents.ts';
 import { adminFormTexts } from './en/admin/forms.ts';
 import { invitationTexts, inviteCodeTexts, organisationRequestTexts } from './en/admin/invitations.ts';
 import { labelTexts, menuTexts } from './en/admin/menus.ts';
@@ -28,6 +30,8 @@ export const adminTexts = {
   shell: adminShellTexts,
   forms: adminFormTexts,
   products: productTexts,
+  guides: productGuideTexts,
+  references: referenceTexts,
   changelog: changelogTexts,
   productClientTypes: productClientTypeTexts,
   plans: planTexts,
@@ -35,6 +39,7 @@ export const adminTexts = {
   requests: requestTexts,
   apps: appTexts,
   credentials: portalCredentialTexts,
+  certificates: portalCertificateTexts,
   users: portalUserTexts,
   organisations: organisationTexts,
   organisationRequests: organisationRequestTexts,

@@ -325,8 +325,14 @@ onEveryEngine('apps on the portal site', app => {
     });
     assert.match(text, /aria-label="2 calls in 30 days, at most 2 a day"/);
     assert.match(text, /<th scope="row">api-/);
+    const countAll = async () => {
+      const { Days } = await requestPortal(app(), 'GET', '/portal-api/overview?days=2');
+      return Days.reduce((sum: number, { Calls }: { Calls: number }) => sum + Calls, 0);
+    };
+    const counted = await countAll();
     await client.post('/portal/private/credentials', { mode: 'delete', client_id, cred_id });
     assert.match((await client.get('/portal/private/analytics')).text, /<li>2 calls<\/li>/);
+    assert.ok((await countAll()) >= counted, 'the overview of administrators has the calls of a revoked key');
     const other = await signedInClient(app(), await aUser());
     assert.match((await other.get('/portal/private/analytics')).text, /No calls in this time/);
     assert.equal((await other.get(`/portal/private/analytics?app=${client_id}`)).status, 404);

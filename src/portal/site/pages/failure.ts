@@ -17,6 +17,16 @@ visible to you.</p><form class="inline" role="search" action="/search" method="g
   };
 }
 
+/** 403 page of the admin app for a signed-in developer. */
+export const renderAdminOnly = (email: string): SiteDocument => ({
+  status: 403,
+  title: 'For administrators',
+  main: html`<div class="notice"><h1>For administrators</h1><p>Only an administrator of the portal can open this
+page, and you are signed in as <strong>${email}</strong>, which is none. Ask an administrator for the role, or sign out
+and sign in with another account.</p><p><a href="/portal/private/apps">My apps</a> · <a href="${cataloguePath}">All products</a> ·
+<a href="/">Home</a></p></div>`,
+});
+
 export const renderFailure = (status: number, errors: readonly string[]): SiteDocument => ({
   status,
   title: 'Request failed',

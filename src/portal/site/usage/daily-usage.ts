@@ -1,7 +1,8 @@
 import { createTimeBuckets, dayMs } from '#analytics/time-buckets.ts';
 import { utcZone } from '#base/time-zone.ts';
+import { readRevokedRequests } from '../../access-requests/store.ts';
 import { listKeyHashes } from '../../credentials/schema.ts';
-import { type CredentialOutline, readCredentialOutlines } from '../../credentials/store.ts';
+import { readCredentialOutlines } from '../../credentials/store.ts';
 import type { SiteServices } from '../page.ts';
 import type { AppUsageServices } from './app-usage.ts';
 
@@ -15,9 +16,9 @@ export interface DailyCount {
   readonly errors: number;
 }
 
-/** Calls with the credentials of all apps in the last days, today included, by day in UTC. */
+/** Calls with the keys of all apps, revoked ones included, in the last days, today included, by day in UTC. */
 export async function readDailyUsage(days: number, services: AllUsageServices): Promise<Map<number, DailyCount>> {
-  const { records, clock, usage } = services;
+  const { clock, usage } = services;
   const today = Math.floor(clock.now() / dayMs);
   const span = { from: (today - days + 1) * dayMs, to: (today + 1) * dayMs };
   const counts = new Map<number, DailyCount>();
@@ -33,30 +34,35 @@ export async function readDailyUsage(days: number, services: AllUsageServices): 
   }
 
   const waiting = new Map<string, string[]>();
-  for await (const batch of readCredentialOutlines(records)) {
-    for (const [orgId, hashes] of await groupHashes(batch, findOrganisation, services)) {
-      const all = [...(waiting.get(orgId) ?? []), ...hashes];
-      while (all.length >= maxQueryKeys) await addUsage(orgId, all.splice(0, maxQueryKeys));
+  for await (const batch of readAppKeys(services))
+    for (const { ProviderID, hashes } of batch) {
+      const orgId = await findOrganisation(ProviderID);
+      if (orgId === undefined) continue;
+      const all = waiting.get(orgId) ?? [];
+      all.push(...hashes);
       waiting.set(orgId, all);
+      while (all.length >= maxQueryKeys) await addUsage(orgId, all.splice(0, maxQueryKeys));
     }
-  }
   for (const [orgId, hashes] of waiting) if (hashes.length > 0) await addUsage(orgId, hashes);
   return counts;
 }
 
-/** Hashes of keys by the organisation whose gateway counts them. */
-async function groupHashes(
-  credentials: readonly CredentialOutline[],
-  findOrganisation: (providerId: number) => Promise<string | undefined>,
-  { portal }: AllUsageServices,
-): Promise<Map<string, string[]>> {
-  const requests = await portal.accessRequests.byIds(credentials.map(it => it.AccessRequestID));
-  const grouped = new Map<string, string[]>();
-  for (const credential of credentials) {
-    const orgId = await findOrganisation(requests.get(credential.AccessRequestID)?.ProviderID ?? 0);
-    if (orgId !== undefined) grouped.set(orgId, [...(grouped.get(orgId) ?? []), ...listKeyHashes(credential)]);
+interface AppKeys {
+  readonly ProviderID: number;
+  readonly hashes: readonly string[];
+}
+
+/** Hashes of the keys of all apps in batches: those of credentials, then revoked ones, whose calls were of apps too. */
+async function* readAppKeys({ portal, records }: AllUsageServices): AsyncGenerator<AppKeys[]> {
+  for await (const credentials of readCredentialOutlines(records)) {
+    const requests = await portal.accessRequests.byIds(credentials.map(it => it.AccessRequestID));
+    yield credentials.map(it => ({
+      ProviderID: requests.get(it.AccessRequestID)?.ProviderID ?? 0,
+      hashes: listKeyHashes(it),
+    }));
   }
-  return grouped;
+  for await (const requests of readRevokedRequests(records))
+    yield requests.map(({ ProviderID, RevokedHashes = [] }) => ({ ProviderID, hashes: RevokedHashes }));
 }
 
 /** Organisation of a provider, each read once; undefined for a remote one, whose calls are counted elsewhere. */

@@ -45,7 +45,7 @@ export function AppAccess({ app }: { app: PortalApp }) {
               >
                 {own.accessOf(request.Products.join(', '), request.Plan)}
               </Link>
-              <RequestStatePill state={request.Status} />
+              <RequestStatePill request={request} />
             </div>
             <CredentialList
               credentials={request.Credentials}

@@ -24,9 +24,9 @@ const columns: readonly Column<AppItem>[] = [
   {
     id: 'owner',
     title: own.columns.owner,
-    cell: ({ UserID }) => (
+    cell: ({ UserID, UserEmail }) => (
       <Link to="/admin/users/$userId" params={{ userId: String(UserID) }} className="row-link">
-        {own.userOf(UserID)}
+        {UserEmail || own.userOf(UserID)}
       </Link>
     ),
   },

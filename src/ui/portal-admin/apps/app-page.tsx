@@ -8,6 +8,7 @@ import { adminTexts } from '../../texts/admin-texts.ts';
 import { type FormSection, RecordForm } from '../forms/record-form.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
 import { AppAccess } from './app-access.tsx';
+import { OwnerCard } from './owner-card.tsx';
 
 const own = adminTexts.apps;
 type AppWrite = ArgumentsOf<'POST /portal-api/apps'>['body'];
@@ -19,7 +20,6 @@ const sections: readonly FormSection[] = [
     fields: [
       { name: 'Name', label: own.columns.name, isRequired: true },
       { name: 'Description', label: own.description, kind: 'area' },
-      { name: 'UserID', label: own.ownerId, help: own.ownerHelp, kind: 'number', isRequired: true },
       {
         name: 'Visibility',
         label: own.columns.visibility,
@@ -44,6 +44,7 @@ export function NewAppPage() {
         action={own.create}
         isBusy={create.isPending}
         error={create.error}
+        renderMore={draft => <OwnerCard draft={draft} />}
         onSave={async (draft, _changes, accept) => {
           const { value } = await create.mutateAsync({ given: { body: draft as AppWrite } });
           accept();
@@ -93,6 +94,7 @@ export function AppPage() {
           action={own.save}
           isBusy={save.isPending}
           error={save.error}
+          renderMore={draft => <OwnerCard draft={draft} />}
           onSave={async (_draft, changes, accept) => {
             await save.mutateAsync({ given: { params, body: changes as AppChange } });
             accept();

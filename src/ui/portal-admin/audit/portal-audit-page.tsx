@@ -90,6 +90,7 @@ export function PortalAuditPage() {
         idOf={({ _id }) => _id}
         nameOf={({ action }) => action}
         toolbar={<AuditToolbar search={search} />}
+        isFiltered={Object.keys(toQuery(search)).length > 0}
         onClearFilters={clear}
         empty={{ icon: ScrollText, title: own.emptyTitle, about: own.emptyAbout }}
       />

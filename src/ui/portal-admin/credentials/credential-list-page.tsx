@@ -80,6 +80,7 @@ export function CredentialListPage() {
             />
           </ListToolbar>
         }
+        isFiltered={q !== '' || chosen !== ''}
         onClearFilters={clear}
         empty={{ icon: KeyRound, title: own.emptyTitle, about: own.emptyAbout }}
       />

@@ -26,6 +26,8 @@ export interface AdminListProps<Row>
   readonly query: ListQuery<Row>;
   readonly page: number;
   readonly empty: EmptyList;
+  /** Filters of the toolbar exclude rows: an empty list says so. */
+  readonly isFiltered?: boolean;
   /** Search on the server by a part of a name. */
   readonly search?: { readonly label: string; readonly value: string };
 }
@@ -39,15 +41,20 @@ export interface EmptyList {
 }
 
 /** A page of a list of the portal. Its operations return no total: there is a next page after a full one. */
-export function AdminList<Row>({ query, page, empty, search, ...table }: AdminListProps<Row>) {
+export function AdminList<Row>({ query, page, empty, search, isFiltered, ...table }: AdminListProps<Row>) {
   const { change, onSearch, clear } = useListChange();
   if (!query.data) return <QueryState query={query} />;
   const rows = query.data.value;
-  if (rows.length === 0 && page === 1 && !table.toolbar && !search?.value)
+  // Selected rows that have gone stay selected, with their actions.
+  const hasSelection = (table.selection?.ids.size ?? 0) > 0;
+  if (rows.length === 0 && page === 1 && !isFiltered && !search?.value && !hasSelection)
     return (
-      <Notice icon={empty.icon} title={empty.title} action={empty.action}>
-        {empty.about}
-      </Notice>
+      <>
+        {table.toolbar}
+        <Notice icon={empty.icon} title={empty.title} action={empty.action}>
+          {empty.about}
+        </Notice>
+      </>
     );
   return (
     <DataTable

@@ -40,6 +40,15 @@ export function usePlanItems(text: string): FoundItems {
   return { items: data?.value.map(toItem), error };
 }
 
+/** Users by a part of name or address. */
+export function useUserItems(text: string): FoundItems {
+  const { data, error } = useOperation('GET /portal-api/users', search(text), { keepPrevious: true });
+  return { items: data?.value.map(it => ({ id: String(it.ID), name: describeUser(it) })), error };
+}
+
+export const describeUser = ({ First, Last, Email }: Readonly<Record<'First' | 'Last' | 'Email', string>>): string =>
+  [`${First} ${Last}`.trim(), Email].filter(Boolean).join(', ');
+
 export function useCatalogueItems(text: string): FoundItems {
   const { data, error } = useOperation('GET /portal-api/catalogues', given);
   const items = data?.value.map(it => ({ id: String(it.ID), name: it.Name, kind: it.Name }));

@@ -70,6 +70,7 @@ export function OutboxPage() {
             />
           </search>
         }
+        isFiltered={state !== undefined}
         empty={{ icon: Inbox, title: own.emptyOutbox, about: own.emptyOutboxAbout }}
       />
     </PageFrame>

@@ -28,7 +28,7 @@ const columns: readonly Column<RequestItem>[] = [
     title: own.columns.developer,
     cell: ({ AdminEmail }) => <span className="break-all">{AdminEmail}</span>,
   },
-  { id: 'state', title: own.columns.state, cell: ({ Status }) => <RequestStatePill state={Status} /> },
+  { id: 'state', title: own.columns.state, cell: request => <RequestStatePill request={request} /> },
   { id: 'created', title: own.columns.created, cell: ({ CreatedAt }) => CreatedAt },
 ];
 
@@ -60,7 +60,7 @@ export function OrganisationRequestListPage() {
             />
           </search>
         }
-        empty={{ icon: Building, title: own.emptyTitle, about: own.emptyAbout }}
+        empty={{ icon: Building, title: adminTexts.requests.emptyOf[state ?? 'all'], about: own.emptyAbout }}
       />
     </PageFrame>
   );

@@ -28,7 +28,7 @@ export function OrganisationRequestPage() {
       </PageFrame>
     );
   return (
-    <PageFrame title={request.Name} width="form" status={<RequestStatePill state={request.Status} />}>
+    <PageFrame title={request.Name} width="form" status={<RequestStatePill request={request} />}>
       <div className="flex flex-col gap-4">
         {request.Status === 'pending' && <OrganisationDecision key={request.ID} request={request} />}
         <RequestFacts request={request} />

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
+import { StatusPill } from '../../kit/badge.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
-import { Card } from '../../kit/card.tsx';
+import { Card, FactList } from '../../kit/card.tsx';
 import { Chart } from '../../kit/chart.tsx';
 import { formatNumber } from '../../kit/format.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
@@ -61,6 +62,7 @@ export function OverviewPage() {
             ]}
           />
         </section>
+        {overview && <SiteState site={overview.Site} />}
         {overview && <OverviewCharts days={overview.Days} />}
         <section className="flex flex-col gap-3">
           <h2>{own.offer}</h2>
@@ -78,6 +80,28 @@ export function OverviewPage() {
     </PageFrame>
   );
 }
+
+/** Sign-up and mails of the site, and what follows from them. */
+export const SiteState = ({ site }: { site: ResultOf<'GET /portal-api/overview'>['Site'] }) => (
+  <Card title={own.site}>
+    <FactList
+      rows={[
+        [own.signUp, <SiteFact key="sign-up" isWell={site.SignUp} text={describeSignUp(site)} />],
+        [own.mail, <SiteFact key="mail" isWell={site.Mail} text={site.Mail ? own.mailOn : own.mailOff} />],
+      ]}
+    />
+  </Card>
+);
+
+const describeSignUp = ({ Registration, SignUp }: ResultOf<'GET /portal-api/overview'>['Site']): string =>
+  Registration === 'off' ? own.signUpOff : SignUp ? own.signUpOn[Registration] : own.signUpWithoutMail;
+
+const SiteFact = ({ isWell, text }: { isWell: boolean; text: string }) => (
+  <span className="flex flex-wrap items-baseline gap-2">
+    <StatusPill tone={isWell ? 'success' : 'warning'}>{isWell ? own.on : own.off}</StatusPill>
+    <span className="min-w-0">{text}</span>
+  </span>
+);
 
 type OverviewDay = ResultOf<'GET /portal-api/overview'>['Days'][number];
 

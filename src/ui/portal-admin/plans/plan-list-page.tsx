@@ -1,5 +1,6 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { Gauge } from 'lucide-react';
+import { Badge } from '../../kit/badge.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
@@ -27,6 +28,12 @@ const columns: readonly Column<PlanItem>[] = [
     id: 'approval',
     title: own.columns.approval,
     cell: ({ AutoApproveAccessRequests }) => (AutoApproveAccessRequests ? own.automatic : own.manual),
+  },
+  {
+    id: 'catalogues',
+    title: own.columns.catalogues,
+    cell: ({ Catalogues }) =>
+      Catalogues.length > 0 ? Catalogues.length : <Badge tone="warning">{adminTexts.catalogues.none}</Badge>,
   },
 ];
 

@@ -1,39 +1,20 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ArgumentsOf } from '../../kit/calls.ts';
-import { Card } from '../../kit/card.tsx';
-import { DualList } from '../../kit/dual-list.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
-import type { Draft } from '../../kit/use-draft.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { RecordForm, type RecordValue } from '../forms/record-form.tsx';
+import { RecordForm } from '../forms/record-form.tsx';
+import { CatalogueCard } from '../lists/catalogue-card.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
-import { useCatalogueItems, useProviderItems } from '../lists/reference-items.ts';
+import { useProviderItems } from '../lists/reference-items.ts';
 import { createPlanSections, newPlanDraft } from './plan-fields.ts';
 
 const own = adminTexts.plans;
 type PlanWrite = ArgumentsOf<'POST /portal-api/plans'>['body'];
 type PlanChange = ArgumentsOf<'PUT /portal-api/plans/{plan_id}'>['body'];
 const refreshed = ['GET /portal-api/plans', 'GET /portal-api/plans/{plan_id}'] as const;
-
-/** Catalogues of a plan: numbers in the draft. */
-function PlanCatalogues({ draft: { value, change } }: { draft: Draft<RecordValue> }) {
-  const { items = [] } = useCatalogueItems('');
-  const ids = (value.Catalogues ?? []) as readonly number[];
-  return (
-    <Card title={own.catalogues}>
-      <DualList
-        title={own.catalogues}
-        searchLabel={own.searchCatalogues}
-        items={items}
-        chosen={items.filter(({ id }) => ids.includes(Number(id)))}
-        onChange={chosen => change({ Catalogues: chosen.map(({ id }) => Number(id)) })}
-      />
-    </Card>
-  );
-}
 
 export function NewPlanPage() {
   const navigate = useNavigate();
@@ -48,7 +29,7 @@ export function NewPlanPage() {
         action={own.create}
         isBusy={create.isPending}
         error={create.error}
-        renderMore={draft => <PlanCatalogues draft={draft} />}
+        renderMore={draft => <CatalogueCard draft={draft} warning={own.noCatalogue} />}
         onSave={async (draft, _changes, accept) => {
           const { value } = await create.mutateAsync({ given: { body: draft as PlanWrite } });
           accept();
@@ -99,7 +80,7 @@ export function PlanPage() {
         action={own.save}
         isBusy={save.isPending}
         error={save.error}
-        renderMore={draft => <PlanCatalogues draft={draft} />}
+        renderMore={draft => <CatalogueCard draft={draft} warning={own.noCatalogue} />}
         onSave={async (_draft, changes, accept) => {
           await save.mutateAsync({ given: { params, body: changes as PlanChange } });
           accept();

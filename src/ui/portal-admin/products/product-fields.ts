@@ -45,7 +45,6 @@ export const createNewProductSections = (providers: readonly PickItem[]): readon
         isRequired: true,
         options: [{ value: '', label: '–' }, ...providers.map(({ id, name: label }) => ({ value: id, label }))],
       },
-      { name: 'APIs', label: own.apiIds, help: own.apiIdsHelp, kind: 'lines' },
       description,
     ],
   },

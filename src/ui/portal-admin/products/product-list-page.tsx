@@ -28,7 +28,12 @@ const columns: readonly Column<ProductItem>[] = [
   {
     id: 'authentication',
     title: own.columns.authentication,
-    cell: ({ AuthTypes }) => AuthTypes.join(', ') || '–',
+    cell: ({ AuthTypes }) => adminTexts.forms.authentication(AuthTypes) || '–',
+  },
+  {
+    id: 'catalogues',
+    title: adminTexts.catalogues.title,
+    cell: ({ Catalogues }) => Catalogues.join(', ') || <Badge tone="warning">{adminTexts.catalogues.none}</Badge>,
   },
   {
     id: 'registration',
@@ -38,8 +43,9 @@ const columns: readonly Column<ProductItem>[] = [
   {
     id: 'marks',
     title: own.columns.marks,
-    cell: ({ Feature, IsDocumentationOnly }) => (
+    cell: ({ Feature, IsDocumentationOnly, Hidden }) => (
       <span className="inline-flex flex-wrap gap-1">
+        {Hidden && <Badge tone="warning">{own.notOffered}</Badge>}
         {Feature && <Badge tone="info">{own.featured}</Badge>}
         {IsDocumentationOnly && <Badge>{own.documentationOnly}</Badge>}
       </span>

@@ -1,61 +1,67 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Badge, StatusPill } from '../../kit/badge.tsx';
-import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
-import { Card, FactList } from '../../kit/card.tsx';
-import { DualList } from '../../kit/dual-list.tsx';
+import { StatusPill } from '../../kit/badge.tsx';
+import type { ArgumentsOf } from '../../kit/calls.ts';
+import { Card } from '../../kit/card.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
+import type { PickItem } from '../../kit/pick-list.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
-import { QueryState } from '../../kit/states.tsx';
+import { ErrorText, QueryState, Skeleton } from '../../kit/states.tsx';
 import { Tabs } from '../../kit/tabs.tsx';
 import { useToasts } from '../../kit/toast.tsx';
-import type { Draft } from '../../kit/use-draft.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { RecordForm, type RecordValue } from '../forms/record-form.tsx';
+import { CatalogueCard } from '../lists/catalogue-card.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
 import { chooseByName, useCatalogueItems, useProviderItems } from '../lists/reference-items.ts';
+import type { PortalProduct } from './portal-product.ts';
+import { ProductApis } from './product-apis.tsx';
 import { ProductChangelog } from './product-changelog.tsx';
 import { ProductClientTypes } from './product-client-types.tsx';
+import { ProductDocuments } from './product-documents.tsx';
 import { createNewProductSections, productSections } from './product-fields.ts';
+import { ProviderApiPicker } from './provider-api-picker.tsx';
 
 const own = adminTexts.products;
 type ProductWrite = ArgumentsOf<'POST /portal-api/products'>['body'];
 type ProductChange = ArgumentsOf<'PUT /portal-api/products/{product_id}'>['body'];
-type PortalProduct = ResultOf<'GET /portal-api/products/{product_id}'>;
 const refreshed = ['GET /portal-api/products', 'GET /portal-api/products/{product_id}'] as const;
 
-/** Catalogues of a product: numbers in the draft. */
-function ProductCatalogues({ draft: { value, change } }: { draft: Draft<RecordValue> }) {
-  const { items = [] } = useCatalogueItems('');
-  const ids = (value.Catalogues ?? []) as readonly number[];
-  return (
-    <Card title={own.catalogues}>
-      <DualList
-        title={own.catalogues}
-        searchLabel={own.searchCatalogues}
-        items={items}
-        chosen={items.filter(({ id }) => ids.includes(Number(id)))}
-        onChange={chosen => change({ Catalogues: chosen.map(({ id }) => Number(id)) })}
-      />
-    </Card>
-  );
-}
+const newProduct = { Name: '', DisplayName: '', APIs: [], Description: '', Catalogues: [] };
 
 export function NewProductPage() {
   const navigate = useNavigate();
-  const { items: providers = [] } = useProviderItems();
+  const { items: providers, error } = useProviderItems();
   const create = useWrite('POST /portal-api/products', refreshed);
+  if (!providers)
+    return (
+      <PageFrame title={own.newTitle} width="form">
+        {error ? <ErrorText error={error} /> : <Skeleton />}
+      </PageFrame>
+    );
   return (
     <PageFrame title={own.newTitle} width="form">
       <RecordForm
         isNew
-        stored={{ Name: '', DisplayName: '', ProviderID: '', APIs: [], Description: '', Catalogues: [] }}
+        stored={{ ...newProduct, ProviderID: providers.length === 1 ? providers[0]!.id : '' }}
         sections={createNewProductSections(providers)}
         action={own.create}
         isBusy={create.isPending}
         error={create.error}
-        renderMore={draft => <ProductCatalogues draft={draft} />}
+        renderMore={draft => (
+          <>
+            <Card title={own.columns.apis}>
+              <p className="mb-3 text-dim">{own.apisHelp}</p>
+              <ProviderApiPicker
+                providerId={String(draft.value.ProviderID)}
+                chosen={draft.value.APIs as readonly PickItem[]}
+                onChange={APIs => draft.change({ APIs })}
+              />
+            </Card>
+            <CatalogueCard draft={draft} warning={own.noCatalogue} />
+          </>
+        )}
         onSave={async ({ APIs, ProviderID, ...draft }, _changes, accept) => {
-          const ids = APIs as readonly string[];
+          const ids = (APIs as readonly PickItem[]).map(({ id }) => id);
           const offered = { ProviderID: Number(ProviderID), APIDetails: ids.map(APIID => ({ APIID })) };
           const kind = ids.length === 0 ? { IsDocumentationOnly: true } : { IsDocumentationOnly: false, ...offered };
           const { value } = await create.mutateAsync({ given: { body: { ...draft, ...kind } as ProductWrite } });
@@ -132,7 +138,7 @@ function ProductEditor({ product, stored }: { product: PortalProduct; stored: Re
           action={own.save}
           isBusy={save.isPending}
           error={save.error}
-          renderMore={draft => <ProductCatalogues draft={draft} />}
+          renderMore={draft => <CatalogueCard draft={draft} warning={own.noCatalogue} />}
           onSave={async (_draft, changes, accept) => {
             await save.mutateAsync({ given: { params, body: changes as ProductChange } });
             accept();
@@ -145,53 +151,5 @@ function ProductEditor({ product, stored }: { product: PortalProduct; stored: Re
       {tab === 'changelog' && <ProductChangelog productId={product.ID} />}
       {tab === 'registration' && <ProductClientTypes productId={product.ID} isUsed={product.DCREnabled} />}
     </PageFrame>
-  );
-}
-
-/** APIs of a product as its provider has them. */
-const ProductApis = ({ product: { APIDetails, AuthTypes } }: { product: PortalProduct }) => (
-  <div className="flex flex-col gap-4">
-    {APIDetails.length === 0 && <p className="text-dim">{own.noApis}</p>}
-    {APIDetails.map(api => (
-      <Card key={api.APIID} title={api.Name}>
-        <FactList
-          rows={[
-            [own.apiId, <code key="id">{api.APIID}</code>],
-            [own.apiType, api.APIType || '–'],
-            [own.listenPath, <code key="path">{api.ListenPath}</code>],
-            [own.columns.authentication, AuthTypes.join(', ') || '–'],
-            [own.columns.marks, <Badge key="state">{api.Status ? own.apiActive : own.apiInactive}</Badge>],
-          ]}
-        />
-      </Card>
-    ))}
-  </div>
-);
-
-/** Guides and specifications of a product. */
-function ProductDocuments({ product: { ID, SpecDetails } }: { product: PortalProduct }) {
-  const docs = useOperation('GET /portal-api/products/{product_id}/docs', {
-    params: { product_id: String(ID) },
-    query: { per_page: 1000 },
-  });
-  return (
-    <div className="flex flex-col gap-4">
-      <Card title={own.guides}>
-        {!docs.data && <QueryState query={docs} lines={3} />}
-        {docs.data?.value.length === 0 && <p className="text-dim">{own.noGuides}</p>}
-        <ul className="flex flex-col gap-2">
-          {docs.data?.value.map(doc => (
-            <li key={doc.ID} className="flex flex-wrap items-center gap-2">
-              <span className="font-medium">{doc.Title}</span>
-              <Badge>{doc.Status}</Badge>
-            </li>
-          ))}
-        </ul>
-      </Card>
-      <Card title={own.specifications}>
-        {SpecDetails.length === 0 && <p className="text-dim">{own.noSpecifications}</p>}
-        <FactList rows={SpecDetails.map(spec => [spec.Name || spec.SpecAlias, spec.DocumentationType])} />
-      </Card>
-    </div>
   );
 }

@@ -32,8 +32,20 @@ const columns: readonly Column<RequestItem>[] = [
   },
   { id: 'products', title: own.columns.products, cell: ({ Products }) => Products.split(',').join(', ') },
   { id: 'plan', title: own.columns.plan, cell: ({ Plan }) => Plan },
-  { id: 'user', title: own.columns.user, cell: ({ User }) => User },
-  { id: 'state', title: own.columns.state, cell: ({ Status }) => <RequestStatePill state={Status} /> },
+  { id: 'kind', title: own.columns.kind, cell: ({ Changes }) => (Changes > 0 ? own.kinds.change : own.kinds.new) },
+  {
+    id: 'user',
+    title: own.columns.user,
+    cell: ({ UserID, UserEmail, User }) =>
+      UserEmail === '' ? (
+        User
+      ) : (
+        <Link to="/admin/users/$userId" params={{ userId: String(UserID) }} className="row-link break-all">
+          {UserEmail}
+        </Link>
+      ),
+  },
+  { id: 'state', title: own.columns.state, cell: request => <RequestStatePill request={request} /> },
   { id: 'created', title: own.columns.created, cell: ({ CreatedAt }) => CreatedAt },
 ];
 
@@ -71,7 +83,7 @@ export function RequestListPage() {
             />
           </search>
         }
-        empty={{ icon: Inbox, title: own.emptyTitle, about: own.emptyAbout }}
+        empty={{ icon: Inbox, title: own.emptyOf[state ?? 'all'], about: own.emptyAbout }}
       />
       {bulk.dialog}
     </PageFrame>

@@ -1,5 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { Button } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import { Card, FactList } from '../../kit/card.tsx';
@@ -10,6 +10,7 @@ import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { CredentialList } from '../apps/credential-list.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
+import { describeUser } from '../lists/reference-items.ts';
 import { describePlanLimits } from '../plans/plan-limits.ts';
 import { RejectDialog } from './reject-dialog.tsx';
 import { RequestStatePill } from './request-state-pill.tsx';
@@ -36,7 +37,7 @@ export function RequestPage() {
   return (
     <PageFrame
       title={title}
-      status={<RequestStatePill state={request.Status} />}
+      status={<RequestStatePill request={request} />}
       actions={
         <DeleteButton
           label={adminTexts.forms.delete}
@@ -52,6 +53,7 @@ export function RequestPage() {
     >
       <div className="flex flex-col gap-4">
         {request.Status === 'pending' && <DecisionCard request={request} />}
+        {request.Revoked && <p className="text-dim">{own.revokedAbout}</p>}
         <RequestFacts request={request} />
         {request.Credentials.length > 0 && (
           <Card title={adminTexts.apps.credentials}>
@@ -120,12 +122,27 @@ function RequestFacts({ request }: { request: AccessRequest }) {
               request.Client
             ),
           ],
-          [own.columns.user, user ? own.userOf(user.First, user.Last, user.Email) : request.User],
-          [own.columns.products, request.Products.split(',').join(', ')],
-          [own.columns.plan, request.Plan],
+          [own.columns.kind, request.Changes > 0 ? own.changeOf(request.Changes) : own.kinds.new],
+          [
+            own.columns.user,
+            user ? (
+              <Link key="user" to="/admin/users/$userId" params={{ userId: String(user.ID) }} className="row-link">
+                {describeUser(user)}
+              </Link>
+            ) : (
+              request.User
+            ),
+          ],
+          [own.columns.products, <ProductLinks key="products" request={request} />],
+          [own.columns.plan, <PlanLink key="plan" request={request} />],
           [own.limits, plan ? describePlanLimits(plan) : '–'],
-          [own.catalogue, request.Catalogue || '–'],
-          [own.authentication, request.AuthTypes.join(', ') || request.AuthType || '–'],
+          [own.catalogue, request.Catalogue || own.noCatalogue],
+          [
+            own.authentication,
+            adminTexts.forms.authentication([request.AuthType, ...request.AuthTypes].filter(Boolean)),
+          ],
+          ...(request.Reason ? [[own.reason, request.Reason] as const] : []),
+          ...(request.Failure ? [[own.failure, request.Failure] as const] : []),
           [own.columns.created, request.CreatedAt],
           [own.updated, request.UpdatedAt],
         ]}
@@ -133,3 +150,20 @@ function RequestFacts({ request }: { request: AccessRequest }) {
     </Card>
   );
 }
+
+const PlanLink = ({ request: { Plan, PlanID } }: { request: AccessRequest }) => (
+  <Link to="/admin/plans/$planId" params={{ planId: String(PlanID) }} className="row-link">
+    {Plan}
+  </Link>
+);
+
+/** Products in the order of their names on the wire. */
+const ProductLinks = ({ request: { Products, ProductIDs } }: { request: AccessRequest }) =>
+  Products.split(',').map((name, place) => (
+    <Fragment key={ProductIDs[place]}>
+      {place > 0 && ', '}
+      <Link to="/admin/api_products/$productId" params={{ productId: String(ProductIDs[place]) }} className="row-link">
+        {name}
+      </Link>
+    </Fragment>
+  ));

@@ -22,6 +22,7 @@ import {
   PlugZap,
   ScrollText,
   Settings,
+  ShieldCheck,
   SlidersHorizontal,
   Tag,
   Ticket,
@@ -54,6 +55,7 @@ export const adminNavigation: readonly NavigationGroup[] = [
       { to: '/admin/access_requests', label: pages.requests, icon: Inbox, key: 'r' },
       { to: '/admin/apps', label: pages.apps, icon: AppWindow, key: 'a' },
       { to: '/admin/credentials', label: pages.credentials, icon: KeyRound },
+      { to: '/admin/certificates', label: pages.certificates, icon: ShieldCheck },
     ],
   },
   {

@@ -7,6 +7,7 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { useOrganisationItems } from '../lists/reference-items.ts';
 
 const own = adminTexts.users;
 
@@ -36,7 +37,7 @@ const columns: readonly Column<PortalUserItem>[] = [
           params={{ organisationId: String(OrganisationID) }}
           className="row-link"
         >
-          {own.organisationOf(OrganisationID)}
+          <OrganisationName id={OrganisationID} />
         </Link>
       ),
   },
@@ -50,9 +51,15 @@ const columns: readonly Column<PortalUserItem>[] = [
   },
 ];
 
+/** Rows share one read of the organisations. */
+function OrganisationName({ id }: { id: number }) {
+  const { items = [] } = useOrganisationItems();
+  return items.find(it => it.id === String(id))?.name ?? own.organisationOf(id);
+}
+
 export function PortalUserListPage() {
-  const { p = 1 } = useSearch({ from: '/shell/admin/users' });
-  const query = { page: p, per_page: adminPageRows };
+  const { p = 1, q = '' } = useSearch({ from: '/shell/admin/users' });
+  const query = { page: p, per_page: adminPageRows, q };
   const list = useOperation('GET /portal-api/users', { query }, { keepPrevious: true });
   return (
     <PageFrame title={own.title} about={own.about} actions={<CreateLink to="/admin/users/new" label={own.create} />}>
@@ -63,6 +70,7 @@ export function PortalUserListPage() {
         columns={columns}
         idOf={({ ID }) => String(ID)}
         nameOf={({ Email }) => Email}
+        search={{ label: own.search, value: q }}
         empty={{ icon: UsersRound, title: own.emptyTitle, about: own.emptyAbout }}
       />
     </PageFrame>

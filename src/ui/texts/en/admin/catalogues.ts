@@ -1,6 +1,9 @@
 /** Texts of catalogues and their audiences. */
 export const catalogueTexts = {
   title: 'Catalogues',
+  search: 'Search catalogues',
+  openList: 'All catalogues',
+  none: 'In no catalogue',
   about: 'Products and plans that developers see together.',
   columns: { name: 'Name', slug: 'Path', visibility: 'Visibility' },
   visibilities: { Public: 'Public', Private: 'Private' },

@@ -25,7 +25,11 @@ export const providerTexts = {
   save: 'Save provider',
   synchronize: 'Synchronise',
   synchronizeAll: 'Synchronise all',
-  synchronized: 'The synchronisation is done',
+  synchronized: (changes: string) =>
+    changes === '' ? 'Synchronised: nothing has changed' : `Synchronised: ${changes}`,
+  outcomes: { Added: 'added', Changed: 'changed', Hidden: 'hidden' },
+  productCount: (count: number, outcome: string) => `${count} ${count === 1 ? 'product' : 'products'} ${outcome}`,
+  planCount: (count: number, outcome: string) => `${count} ${count === 1 ? 'plan' : 'plans'} ${outcome}`,
   deleteAction: (name: string) => `Delete provider ${name}`,
   deleteConsequence: 'Its products and plans are deleted, and all credentials created there are revoked at once.',
   deleted: 'The provider was deleted',

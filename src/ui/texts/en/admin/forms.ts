@@ -1,5 +1,23 @@
 /** Texts of forms and lists of the admin app. */
+const authNames: Readonly<Record<string, string>> = {
+  authToken: 'API key',
+  token: 'API key',
+  ba: 'Basic authentication',
+  basic: 'Basic authentication',
+  jwt: 'JSON Web Token',
+  oauth: 'OAuth 2.0',
+  hmac: 'HMAC signature',
+  keyless: 'No credential',
+  custom: 'Custom authentication',
+  multiAuth: 'API key and client certificate',
+  mutualTLS: 'Client certificate',
+  oidc: 'OpenID Connect',
+};
+
 export const adminFormTexts = {
+  /** Ways of authentication in words. */
+  authentication: (types: readonly string[]) =>
+    [...new Set(types.filter(it => it !== 'other').map(it => authNames[it] ?? it))].join(', '),
   delete: 'Delete',
   search: 'Search by name',
   saved: (name: string) => `${name} was saved`,

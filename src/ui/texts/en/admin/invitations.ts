@@ -53,7 +53,6 @@ export const organisationRequestTexts = {
   title: 'Organisation requests',
   about: 'Developers who ask for an organisation of their own.',
   columns: { name: 'Name', developer: 'Developer', state: 'State', created: 'Created' },
-  emptyTitle: 'There are no requests',
   emptyAbout: 'Developers ask on the page Team of the site.',
   anyState: 'Any state',
   decision: 'Decision',

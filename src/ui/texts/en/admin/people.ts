@@ -19,6 +19,7 @@ export const portalUserTexts = {
   organisationOf: (id: number) => `Organisation ${id}`,
   active: 'Active',
   inactive: 'Deactivated',
+  search: 'Search by name or address',
   emptyTitle: 'There are no users yet',
   emptyAbout: 'Create a user, or let developers sign up.',
   create: 'Create user',

@@ -2,9 +2,16 @@
 export const planTexts = {
   title: 'Plans',
   about: 'Limits under which developers use products.',
-  columns: { name: 'Name', limits: 'Limits', approval: 'Approval' },
-  rateOf: (count: string) => `rate ${count}`,
-  quotaOf: (count: string) => `quota ${count}`,
+  columns: { name: 'Name', limits: 'Limits', approval: 'Approval', catalogues: 'Catalogues' },
+  rateOf: (count: string, period: string) => `${count} requests ${period}`,
+  quotaOf: (count: string, period: string) => `quota of ${count} ${period}`,
+  quotaInAll: (count: string) => `quota of ${count} in all`,
+  /** Words of a number of days, hours, minutes or seconds. */
+  periodOf: (unit: 86_400 | 3600 | 60 | 1, count: number) => {
+    const name = { 86400: 'day', 3600: 'hour', 60: 'minute', 1: 'second' }[unit];
+    return count === 1 ? `${unit === 3600 ? 'an' : 'a'} ${name}` : `in ${count} ${name}s`;
+  },
+  noCatalogue: 'The plan is in no catalogue: developers cannot choose it. Add a catalogue below, with a product in it.',
   noRate: 'no rate limit',
   noQuota: 'no quota',
   automatic: 'Automatic',
@@ -35,8 +42,6 @@ export const planTexts = {
   scope: 'Scope of JWTs',
   metadata: 'Metadata of keys',
   metadataHelp: 'JSON object that every key of the plan gets.',
-  catalogues: 'Catalogues',
-  searchCatalogues: 'Search catalogues',
   liveNotice: 'Changed limits apply to all keys of the plan at once.',
   save: 'Save plan',
   deleteAction: (name: string) => `Delete plan ${name}`,

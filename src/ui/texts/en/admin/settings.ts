@@ -91,6 +91,21 @@ export const overviewTexts = {
   calls: 'Calls of apps',
   errors: 'Errors',
   callsSummary: (calls: string) => `${pluralize(calls, 'call')} with keys of apps in the last 30 days`,
+  site: 'Sign-up and mails',
+  on: 'On',
+  off: 'Off',
+  signUp: 'Sign-up',
+  signUpOff:
+    'Visitors cannot sign up: you create or invite users. Set portal.registration to approval or open to change it.',
+  signUpOn: {
+    approval: 'Developers sign up and confirm their address; you activate each account.',
+    open: 'Developers sign up and confirm their address; their accounts are active at once.',
+  },
+  signUpWithoutMail: 'Registration is on, but addresses are confirmed by mail: set mail.smtp_url and mail.from.',
+  mail: 'Mails',
+  mailOn: 'Mails are sent. The outbox shows those that failed.',
+  mailOff:
+    'There is no mail server: no mails about requests, keys or forgotten passwords. Set mail.smtp_url and mail.from.',
   newest: 'Newest requests',
   nothing: 'No request waits.',
 } as const;

@@ -17,6 +17,7 @@ export const adminShellTexts = {
     requests: 'Access requests',
     apps: 'Apps',
     credentials: 'Credentials',
+    certificates: 'Certificates',
     users: 'Users',
     organisations: 'Organisations',
     organisationRequests: 'Organisation requests',
