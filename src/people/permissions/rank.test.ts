@@ -59,6 +59,14 @@ describe('Permission ranks', () => {
     ]);
     assert.deepEqual(merged, { apis: 'write', keys: 'read', certs: 'deny' });
   });
+
+  test('analytics that one map gives whole is not narrowed by owned_analytics of another', () => {
+    const [wide, narrow] = [{ analytics: 'read' }, { analytics: 'read', owned_analytics: 'read' }];
+    assert.deepEqual(mergePermissions([narrow, wide]), wide);
+    assert.deepEqual(mergePermissions([wide, { owned_analytics: 'read' }]), wide);
+    assert.deepEqual(mergePermissions([narrow, narrow, { apis: 'read' }]), { ...narrow, apis: 'read' });
+    assert.deepEqual(mergePermissions([narrow, { analytics: 'deny' }]), narrow);
+  });
 });
 
 test('a full administrator is one to whom nothing is denied', () => {

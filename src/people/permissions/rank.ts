@@ -59,12 +59,13 @@ export const isFullAdministrator = (held: PermissionMap): boolean =>
 
 const mergeOrder = ['deny', 'read', 'write', 'admin'];
 
-/** Union of permission maps: of each name the higher level. */
+/** Union of permission maps: of each name the higher level. What one map gives whole, another one does not narrow. */
 export function mergePermissions(maps: readonly PermissionMap[]): Record<string, string> {
   const merged = new Map<string, string>();
   for (const [name, level] of maps.flatMap(map => Object.entries(map))) {
     const before = merged.get(name);
     if (before === undefined || mergeOrder.indexOf(level) > mergeOrder.indexOf(before)) merged.set(name, level);
   }
+  if (maps.some(map => toRank(map, narrowed) > narrowedRank)) merged.delete(narrowing);
   return Object.fromEntries(merged);
 }
