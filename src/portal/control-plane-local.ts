@@ -232,5 +232,6 @@ function toApiFacts(api: StoredApi): ApiFacts {
     authTypes: listAuthTypes(model),
     authHeader: findCredentialHeader(model),
     certificateUse: findCertificateUse(model),
+    allowedCertificates: model.clientCertificates.allowlist,
   };
 }

@@ -202,5 +202,6 @@ function toApiFacts({ is_streams, api_definition: definition }: z.output<typeof 
     authTypes: listAuthTypes(model),
     authHeader: findCredentialHeader(model),
     certificateUse: findCertificateUse(model),
+    allowedCertificates: model.clientCertificates.allowlist,
   };
 }

@@ -19,6 +19,8 @@ export interface ApiFacts {
   readonly authHeader: string;
   /** Requirement of a client certificate: beside another credential, or alone. */
   readonly certificateUse: CertificateRequirement | undefined;
+  /** Ids in its allow list of client certificates. */
+  readonly allowedCertificates: readonly string[];
 }
 
 export type CertificateRequirement = 'combined' | 'alone';

@@ -1,5 +1,5 @@
 import { Problem } from '#base/problems.ts';
-import { reconcileCertificate } from '../certificates/provider-lists.ts';
+import { reconcileCertificate, refuseForeignListing } from '../certificates/provider-lists.ts';
 import { listFingerprints, releaseCertificate } from '../certificates/settle.ts';
 import { toCredentialSecrets } from '../credentials/issue.ts';
 import type { StoredCredential } from '../credentials/schema.ts';
@@ -84,8 +84,10 @@ async function issueKey(
   const { CertificateID } = request;
   const bound = CertificateID ? { Certificates: [{ ID: CertificateID, State: 'attached' as const }] } : {};
   try {
-    for (const fingerprint of await listFingerprints(bound.Certificates ?? [], services))
+    for (const fingerprint of await listFingerprints(bound.Certificates ?? [], services)) {
+      await refuseForeignListing(request, fingerprint, services);
       await reconcileCertificate(request.ProviderID, fingerprint, services);
+    }
   } catch (error) {
     await services.portal.providerTasks.remove(guard.ID);
     throw error;

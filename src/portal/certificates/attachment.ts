@@ -3,6 +3,7 @@ import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import type { StoredCredential } from '../credentials/schema.ts';
 import { present, problem } from '../problems.ts';
 import { performOrRecord, type TaskServices } from '../provider-tasks/perform.ts';
+import { refuseForeignListing } from './provider-lists.ts';
 import type { BoundCertificate, NewCertificate, StoredPortalCertificate } from './schema.ts';
 
 /** Certificates of a credential at a time: the one in use, and those that follow it. */
@@ -36,6 +37,7 @@ export async function attachCertificate(
 ): Promise<StoredPortalCertificate> {
   const { records } = services;
   if (!credential.Certificates) throw problem.certificate_unused();
+  await refuseForeignListing(request, certificate.Fingerprint, services);
   const { stored, task } = await records.write(async () => {
     const added = await ensureCertificate(request.AppID, certificate, services);
     await changeBound(credential.ID, services, bound => {

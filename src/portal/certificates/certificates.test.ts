@@ -180,6 +180,29 @@ onEveryEngine(
       await eventually(async () => assert.equal(await statusOf(path, own), 403));
     });
 
+    test('a certificate that an administrator of the gateway has listed is refused, and stays listed', async () => {
+      const { product, APIID, path } = await aSecured();
+      const [own, theirs] = [aClient('own'), aClient('theirs')];
+      const { id } = (await app().ask('POST', '/api/certs', { body: theirs.certPem })).body;
+      const { api_definition } = (await app().ask('GET', `/api/apis/${APIID}`)).body;
+      const body = { api_definition: { ...api_definition, client_certificates: [id] } };
+      assert.equal((await app().ask('PUT', `/api/apis/${APIID}`, { body })).status, 200);
+      const { certificates, credential } = await provision([product], { Certificate: own.certPem });
+      const refusal = /^Certificate: is in the allow list of the API api-\w+ already, without the portal/;
+      const attached = await ask('POST', certificates, { Certificate: theirs.certPem }, 422);
+      assert.match(attached.errors[0], refusal);
+      const owner = await anApp(app());
+      const wanted = { PlanID: (await aPlan(app())).ID, ProductIDs: [product], Certificate: theirs.certPem };
+      const { AccessRequestID } = await ask('PUT', `/apps/${owner.ID}/provision`, wanted);
+      const approved = await ask('PUT', `/access_requests/${AccessRequestID}/approve`, undefined, 422);
+      assert.match(approved.errors[0], refusal);
+      const pending = await ask('GET', `/access_requests/${AccessRequestID}`);
+      assert.deepEqual([pending.Status, pending.Failure], ['pending', approved.errors[0]]);
+      await ask('DELETE', `/access_requests/${AccessRequestID}`);
+      assert.equal(await statusOf(path, own, credential.Credential), 200);
+      assert.ok((await listedIn(APIID)).includes(id));
+    });
+
     test('a certificate with a private key, of an authority, expired or unreadable is refused and nothing is stored', async () => {
       const { product, APIID } = await aSecured();
       const owner = await anApp(app());

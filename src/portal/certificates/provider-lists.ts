@@ -1,7 +1,9 @@
 import { Problem } from '#base/problems.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
+import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { callProvider } from '../providers/provider-client.ts';
+import { callProvider, isProviderFailure } from '../providers/provider-client.ts';
 import type { StoredProvider } from '../providers/schema.ts';
 import type { StoredProviderCertificate } from './schema.ts';
 
@@ -68,9 +70,53 @@ async function listWantedApis(
     .map(it => (changed?.requestId === it.ID ? changed.ProductIDs : it.ProductIDs))
     .filter(it => it.length > 0);
   if (productIds.length === 0) return undefined;
-  const products = await portal.products.byIds(productIds.flat());
+  return listSecuredApis(productIds.flat(), portal);
+}
+
+/** APIs of products that require client certificates, sorted. */
+async function listSecuredApis(productIds: readonly number[], portal: Services['portal']): Promise<readonly string[]> {
+  const products = await portal.products.byIds(productIds);
   const details = [...products.values()].flatMap(({ APIDetails }) => APIDetails);
   return [...new Set(details.filter(it => it.CertificateUse).map(({ APIID }) => APIID))].sort();
+}
+
+/**
+ * Refuses a certificate that an administrator of the provider has put into the allow list of an API: the end of the
+ * credential would remove it there, and with it the access of its owner.
+ */
+export async function refuseForeignListing(
+  { ProviderID, ProductIDs }: Pick<StoredAccessRequest, 'ProviderID' | 'ProductIDs'>,
+  fingerprint: string,
+  services: Services,
+): Promise<void> {
+  const name = await findForeignListing(ProviderID, ProductIDs, fingerprint, services);
+  if (name === undefined) return;
+  const message = `is in the allow list of the API ${name} already, without the portal: send another one`;
+  throw createInvalidProblem([{ path: 'Certificate', message }]);
+}
+
+/** Name of the first such API. A provider that fails says so with the next call. */
+async function findForeignListing(
+  providerId: number,
+  productIds: readonly number[],
+  fingerprint: string,
+  services: Services,
+): Promise<string | undefined> {
+  const { portal } = services;
+  const provider = await portal.providers.get(providerId);
+  if (!provider) return undefined;
+  try {
+    const reference = await callProvider(provider, services, plane => plane.findCertificate(fingerprint));
+    if (reference === undefined) return undefined;
+    const ids = await listSecuredApis(productIds, portal);
+    const found = await callProvider(provider, services, plane => plane.apis(ids));
+    // Read last: the portal records an API before it adds the certificate there.
+    const own = (await portal.providerCertificates.find(providerId, fingerprint))?.ListedIn ?? [];
+    return [...found.values()].find(it => it.allowedCertificates.includes(reference) && !own.includes(it.apiId))?.name;
+  } catch (error) {
+    if (!isProviderFailure(error)) throw error;
+    return undefined;
+  }
 }
 
 /** Stores the certificate where the provider does not have it, and adds it to the lists; each is recorded first. */
