@@ -13,11 +13,21 @@ const hostile: Readonly<Record<string, string>> = {
   'emphasis that never closes': '*a**'.repeat(length / 4),
   'code spans that never close': '`a``'.repeat(length / 4),
 };
+/** The library takes minutes for them. */
+const unbounded: Readonly<Record<string, string>> = {
+  'nested lists': '- '.repeat(length / 2),
+  underscores: '_'.repeat(length),
+};
 
 describe('Markdown', () => {
   for (const [what, source] of Object.entries(hostile))
     test(`32 kB of ${what} is rendered before the timeout of the test`, { timeout: 20_000 }, () => {
       assert.ok(renderMarkdown(source).toString().length >= length);
+    });
+
+  for (const [what, source] of Object.entries(unbounded))
+    test(`32 kB of ${what} end with the budget of the parser, and the text is shown as it is`, () => {
+      assert.equal(renderMarkdown(`${source}end`).toString(), `<pre>${source}end</pre>`);
     });
 
   test('ordinary text is rendered as by the library', () => {

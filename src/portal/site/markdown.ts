@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { escapeMarkup } from '#base/escape-markup.ts';
 import { createLoader } from '#base/lazy-packages.ts';
 import { Lru } from '#base/lru.ts';
+import { readThreadCpuMs } from '#base/process.ts';
 import { type Markup, trustMarkup } from './markup.ts';
 import { sanitizeHtml } from './sanitize-html.ts';
 
@@ -24,17 +25,35 @@ const maxLocalPart = 64;
 /** Longer ones are no links. */
 const longLink = /^[^\s<]{2048}/;
 
+/** CPU time of one text. Nested lists and quotes, and runs of underscores, take the library quadratic time and more. */
+const maxParseCpuMs = 1000;
+
+/** Throws for a text that takes too long; false leaves the token to the library. */
+function createBudget() {
+  let endMs = 0;
+  return {
+    begin: () => {
+      endMs = readThreadCpuMs() + maxParseCpuMs;
+    },
+    check: (): false => {
+      if (readThreadCpuMs() > endMs) throw new RangeError('the text takes too long to parse');
+      return false;
+    },
+  };
+}
+
 /**
  * Parser whose search for the start of an e-mail address is bounded by the longest local part. That of the library looks
  * ahead to the next `@` from every character: 32 kB of `a.a.a…@` take it half a minute.
  */
-function createParser() {
+function createParser({ check }: ReturnType<typeof createBudget>) {
   const { Lexer, Marked } = loadMarked();
   const source = Lexer.rules.inline.gfm.text.source.replaceAll('-]+@)', `-]{1,${maxLocalPart}}@)`);
   const text = new RegExp(source);
   return new Marked({
     gfm: true,
     tokenizer: {
+      ...{ blockquote: check, list: check, paragraph: check, emStrong: check, link: check, reflink: check },
       inlineText(rest) {
         const raw = text.exec(rest)?.[0];
         if (raw === undefined) return undefined;
@@ -46,11 +65,13 @@ function createParser() {
   });
 }
 
+const budget = createBudget();
 let parser: ReturnType<typeof createParser> | undefined;
 
-/** The parser throws for text that is nested too deeply: it is shown as it is. */
+/** The parser throws for text that is nested too deeply, or takes too long: it is shown as it is. */
 function toHtml(source: string): string {
-  parser ??= createParser();
+  parser ??= createParser(budget);
+  budget.begin();
   try {
     return parser.parse(source, { async: false });
   } catch (error) {
