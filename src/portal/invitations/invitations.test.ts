@@ -163,7 +163,10 @@ for (const engine of engines)
       const elsewhere = await aDeveloper(app, { OrganisationID: (await anOrganisation()).ID });
       const linkFor = async (Email: string) =>
         (await invite({ Email, OrganisationID: organisation.ID, Role: 'consumer-admin' })).InviteURL;
-      const joined = await accept(createSiteClient(app), await linkFor(known.Email));
+      const link = new URL(await linkFor(known.Email));
+      const { text } = await createSiteClient(app).get(link.pathname + link.search);
+      assert.match(text, /Administrators of the organisation see its apps/);
+      const joined = await accept(createSiteClient(app), link.href);
       assert.match(joined.text, /You have joined/);
       const { OrganisationID, Role } = await findUser(known.Email);
       assert.deepEqual([OrganisationID, Role], [organisation.ID, 'consumer-admin']);

@@ -68,6 +68,11 @@ async function describePlace(
   }.</p>`;
 }
 
+/** Administrators of an organisation have the rights of an owner to apps of its members. */
+const renderJoin = ({ Email }: StoredInvitation) =>
+  html`<p>You join with your account ${Email}. Administrators of the organisation see its apps, can show, rotate and
+revoke their keys, and keep the apps when you leave.</p><button>Join</button>`;
+
 async function renderInvitation(
   found: Exclude<FoundInvitation, { kind: 'taken' }>,
   token: string,
@@ -101,7 +106,7 @@ ${renderTermsField(await services.portal.terms.findCurrent(), errors)}<button>Cr
     main: html`<form class="form" method="post" action="${acceptPath}"><h1>Welcome to ${request.siteName}</h1>
 ${errors.size > 0 ? renderFormError('Some fields need another value.') : ''}
 ${await describePlace(invitation, request, services)}<input type="hidden" name="token" value="${token}">
-${kind === 'join' ? html`<p>Your account ${invitation.Email} stays as it is.</p><button>Join</button>` : fields}</form>`,
+${kind === 'join' ? renderJoin(invitation) : fields}</form>`,
   };
 }
 

@@ -7,6 +7,7 @@ import { isProviderFailure } from '../../providers/provider-client.ts';
 import { auditForm } from '../audit.ts';
 import type { SiteRequest, SiteServices, SiteVisitor } from '../page.ts';
 import type { ReferenceOperation } from '../reference/api-reference.ts';
+import { findOpenTerms } from '../terms/terms-page.ts';
 import { findTryCredential, type TryCredential } from './try-credentials.ts';
 import { createTryLimits, type TryLimits } from './try-limits.ts';
 import { buildTryRequest, refuseTry, type TryRequest } from './try-request.ts';
@@ -73,6 +74,8 @@ export const toUserLimitKey = (userId: number): string => `user ${userId}`;
 
 async function tryCall(target: TryTarget, request: SiteRequest, services: SiteServices): Promise<TryOutcome> {
   const { visitor, form, address } = request;
+  if (await findOpenTerms(visitor, services))
+    throw refuseTry('Accept the new terms of use first: open a page of your account');
   const chosen = form('credential');
   const credential = chosen === '' ? undefined : await findTryCredential(chosen, target.product, visitor, services);
   if (chosen !== '' && !credential) throw refuseTry('This credential cannot be used here: choose another one');

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../../../../tests/support/app.ts';
-import { anApi, aProduct, toFileForm } from '../../../../tests/support/portal.ts';
-import { createSiteClient } from '../../../../tests/support/site-client.ts';
+import { aDeveloper, anApi, aProduct, requestPortal, toFileForm } from '../../../../tests/support/portal.ts';
+import { sitePassword } from '../../../../tests/support/portal-site.ts';
+import { createSiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
 import { waitUntilApplied } from '../../../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../../../tests/support/upstream.ts';
 
@@ -42,6 +43,26 @@ describe('portal.try_it', () => {
       assert.equal(JSON.parse(reply.text).result.status, 200, reply.text);
       assert.match((await client.get(locked.url)).text, /Sign in<\/a> to call/);
       assert.equal((await client.post('/portal/private/api/try', locked.fields)).status, 404);
+    } finally {
+      await app.close();
+    }
+  });
+
+  test('a developer makes no calls before the terms in force are accepted', async () => {
+    const app = await startApp('sqlite');
+    try {
+      const { url, fields } = await offer(app, 'open', keyless('open'));
+      const user = await aDeveloper(app, { Password: sitePassword });
+      const client = await signedInClient(app, user);
+      await client.get(url);
+      const send = async () => JSON.parse((await client.post('/portal/private/api/try', fields)).text);
+      assert.equal((await send()).result.status, 200);
+      const terms = await requestPortal(app, 'POST', '/portal-api/terms', { Version: '1', Content: 'Be fair.' }, 201);
+      await requestPortal(app, 'PUT', `/portal-api/terms/${terms.ID}`, { Published: true });
+      assert.match((await send()).error, /Accept the new terms of use first/);
+      await client.get('/portal/private/terms');
+      await client.post('/portal/private/terms', { terms: String(terms.ID) });
+      assert.equal((await send()).result.status, 200);
     } finally {
       await app.close();
     }
