@@ -60,6 +60,7 @@ import { debugOperations } from '#gateway/inspect/debug/operations.ts';
 import { explainedCallOperations } from '#gateway/inspect/explain/call-operations.ts';
 import { explainOperations } from '#gateway/inspect/explain/operations.ts';
 import { pluginTestOperations } from '#gateway/inspect/plugin-test/operations.ts';
+import { refusalOperations } from '#gateway/inspect/refusals/operations.ts';
 import { auditOperations } from '#people/audit/operations.ts';
 import { groupOperations } from '#people/groups/operations.ts';
 import { groupRevisionOperations } from '#people/groups/revision-operations.ts';
@@ -175,6 +176,7 @@ export const catalogue = [
   ...pluginTestOperations,
   ...ownDebugOperations,
   ...explainOperations,
+  ...refusalOperations,
   ...explainedCallOperations,
   ...usageOperations,
   ...activityOperations,

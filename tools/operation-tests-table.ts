@@ -43,6 +43,16 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
     'getCertificateRevision',
     'compareCertificateRevisions',
   ],
+  'tests/contract/revision-problems.test.ts': [
+    'listApiDeletions',
+    'listPolicyDeletions',
+    'listHookDeletions',
+    'listUserDeletions',
+    'listUserGroupDeletions',
+    'listCertificateDeletions',
+    'listAssetDeletions',
+    'listIdentityProfileDeletions',
+  ],
   'tests/dependents.test.ts': [
     'listApiDependents',
     'listPolicyDependents',

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { formatIsoTime } from '#base/clock.ts';
 import { diffJson, type JsonDiff } from '#base/json-diff.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
-import type { ChangeAuthor } from '#storage/operation-context.ts';
-import type { ObjectHistory, Revision, RevisionSummary } from '#storage/revision-log.ts';
-import { type Actor, hasPermission } from './actor.ts';
+import type { ObjectHistory, Revision } from '#storage/revision-log.ts';
+import type { Actor } from './actor.ts';
 import { operation, type Permission } from './operation.ts';
 import { problem } from './problems.ts';
+import { listRemovedObjects, removedList } from './removed-objects.ts';
+import { revisionSummary, toRevisionSummary } from './revision-summary.ts';
 import type { AuthorizedRequest } from './run-operation.ts';
 import { pageQuery, statusResponse, toStatus } from './shapes.ts';
 
@@ -52,6 +52,8 @@ export interface RevisionDeclaration<Doc, Services, Plural extends string, Param
   toView(state: Doc): unknown;
   /** State as a read returns it to this caller; undefined where the caller must not see the object. */
   toViewFor(actor: Actor, services: Services): Promise<(state: Doc) => unknown | undefined>;
+  /** Name of the object for people. */
+  toName(state: Doc): string;
   isExisting(orgId: string, objectId: string, services: Services): Promise<boolean>;
   toPlainWrite(call: RestoreCall<Doc>): PlainWrite;
   restore(call: RestoreCall<Doc>, services: Services): Promise<void>;
@@ -67,26 +69,12 @@ const maxBytesPerRead = 8_388_608;
 /** States of one list; revisions beyond are listed without the members that differ. */
 const maxBytesPerList = 67_108_864;
 
-const author = z.object({
-  id: z.string(),
-  name: z.string().describe('Empty without users:read and audit_logs:read; operator for a secret of the installation'),
-  surface: z.string(),
-  operation: z.string(),
-  address: z.string().describe('Empty without audit_logs:read'),
-  user_agent: z.string().describe('Empty without audit_logs:read'),
-});
-const summary = z.object({
-  revision: z.int(),
-  at: z.string(),
-  action: z.enum(['created', 'updated', 'deleted', 'found']),
-  author: author.nullable().describe('null for a state that was stored before the history began'),
-});
 const change = z.object({
   path: z.string().describe('JSON Pointer'),
   before: z.unknown().optional(),
   after: z.unknown().optional(),
 });
-const listedRevision = summary.extend({
+const listedRevision = revisionSummary.extend({
   paths: z.array(z.string()).describe(`The first ${maxPathsListed} members that differ from the revision before it`),
   paths_omitted: z
     .literal(true)
@@ -96,7 +84,7 @@ const listedRevision = summary.extend({
     ),
 });
 const revisionList = z.object({ revisions: z.array(listedRevision), pages: z.int() });
-const wholeRevision = summary.extend({
+const wholeRevision = revisionSummary.extend({
   state: z.unknown().describe('The object as a read returned it; null for a removal'),
   changes: z.array(change).describe('Differences from the revision before it'),
   is_truncated: z.boolean().describe(`There are more than ${maxChanges} differences`),
@@ -104,30 +92,6 @@ const wholeRevision = summary.extend({
 const comparison = z.object({ from: z.int(), to: z.int(), changes: z.array(change), is_truncated: z.boolean() });
 
 const revisionNumber = z.coerce.number().int().min(1).max(1_000_000_000);
-
-const operatorSurfaces: ReadonlySet<string> = new Set(['admin', 'gateway']);
-
-/** Author of a revision: its name as users and audit records show it, its client as audit records do. */
-function toAuthor(actor: Actor, { id, name, surface, operation: by, address, userAgent }: ChangeAuthor) {
-  const shared = { surface, operation: by };
-  if (operatorSurfaces.has(surface)) return { id: '', name: 'operator', ...shared, address: '', user_agent: '' };
-  const canReadAudit = hasPermission(actor, 'audit_logs:read');
-  const canReadName = canReadAudit || id === '' || id === actor.id || hasPermission(actor, 'users:read');
-  return {
-    id,
-    name: canReadName ? name : '',
-    ...shared,
-    address: canReadAudit ? address : '',
-    user_agent: canReadAudit ? userAgent : '',
-  };
-}
-
-const toSummary = (actor: Actor, { revision, atMs, action, author: by }: RevisionSummary) => ({
-  revision,
-  at: formatIsoTime(atMs),
-  action,
-  author: by ? toAuthor(actor, by) : null,
-});
 
 /** Operations on the history of one kind of object. */
 export function declareRevisionOperations<
@@ -157,6 +121,22 @@ export function declareRevisionOperations<
     returns: revisionList,
     problems: [notFound],
     handle: ({ actor, params, query }, services: Services) => reader.list(actor, refOf(params), query.p, services),
+  });
+
+  const listRemoved = operation({
+    ...declared,
+    name: `list${singular}Deletions`,
+    method: 'GET',
+    path: `/api/revisions/${plural}`,
+    about: `Lists the deleted objects of the kind of ${article} that can be restored, the last deleted first.`,
+    permission: reading,
+    query: pageQuery,
+    returns: removedList,
+    async handle({ actor, query }, services: Services) {
+      const { toName, history, toViewFor } = declaration;
+      const source = { actor, toName, history: history(services)!, view: await toViewFor(actor, services) };
+      return listRemovedObjects(source, query.p, services.settings['management.page_size']);
+    },
   });
 
   const get = operation({
@@ -215,7 +195,7 @@ export function declareRevisionOperations<
     },
   });
 
-  return [list, compare, get, restore] as const;
+  return [list, listRemoved, compare, get, restore] as const;
 }
 
 /**
@@ -270,14 +250,18 @@ async function listRevisions<Doc>(
     const isEnd = count === found.length && count <= wanted;
     const listed = found.slice(0, isEnd ? count : count - 1);
     if (readBytes > 0 && readBytes + bytes > maxBytesPerList)
-      revisions.push(...listed.map(it => ({ ...toSummary(actor, it), paths: [], paths_omitted: true as const })));
+      revisions.push(
+        ...listed.map(it => ({ ...toRevisionSummary(actor, it), paths: [], paths_omitted: true as const })),
+      );
     else {
       readBytes += bytes;
       const rows = await history.list(actor.orgId, objectId, count, next);
       const toPaths = (row: Revision<Doc>, at: number) =>
         isHidden(view, row) ? [] : listPaths(diff(view, rows[at + 1]?.state, row.state));
       revisions.push(
-        ...rows.slice(0, listed.length).map((row, at) => ({ ...toSummary(actor, row), paths: toPaths(row, at) })),
+        ...rows
+          .slice(0, listed.length)
+          .map((row, at) => ({ ...toRevisionSummary(actor, row), paths: toPaths(row, at) })),
       );
     }
     if (isEnd) break;
@@ -335,7 +319,7 @@ function createRevisionReader<Doc, Services extends RevisionServices, Plural ext
       const [previous] = await found.list(actor.orgId, objectId, 1, revision);
       const before = previous && !isHidden(view, previous) ? previous.state : undefined;
       return {
-        ...toSummary(actor, row),
+        ...toRevisionSummary(actor, row),
         state: row.state === undefined ? null : view(row.state),
         ...toDifferences(diff(view, before, row.state)),
       };

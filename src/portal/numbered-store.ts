@@ -15,6 +15,13 @@ type Match<T extends NumberedTable> = Partial<Columns<T>>;
 /** PostgreSQL takes values without a type for text. */
 const toTypedValue = (value: unknown) => (typeof value === 'number' ? sql`cast(${value} as bigint)` : sql`${value}`);
 
+/** Filter of objects that are behind one of these policies. */
+export const toPolicyFilter = (policyIds: readonly string[]) => ({
+  filter: (query: Query) =>
+    query.where(policyIds.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`reference_id in (${sql.join(policyIds)})`),
+  order: ['id'] as const,
+});
+
 /** Base store of portal objects with numeric ids. */
 export function createNumberedStore<T extends NumberedTable, Doc extends { ID: number; CID?: string; Name?: string }>(
   records: Records,

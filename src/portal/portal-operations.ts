@@ -31,6 +31,7 @@ import { planOperations } from './plans/operations.ts';
 import { apiDetailOperations } from './products/api-detail-operations.ts';
 import { productDocumentOperations } from './products/document-operations.ts';
 import { productImageOperations } from './products/image-operations.ts';
+import { listPolicyOffers } from './products/offer-operations.ts';
 import { productOperations } from './products/operations.ts';
 import { specOperations } from './products/spec-operations.ts';
 import { providerOperations } from './providers/operations.ts';
@@ -47,6 +48,7 @@ import { visibilityOperations } from './visibility/operations.ts';
 export const portalOperations = [
   ...providerOperations,
   ...productOperations,
+  listPolicyOffers,
   ...productImageOperations,
   ...apiDetailOperations,
   ...specOperations,

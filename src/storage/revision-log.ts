@@ -33,6 +33,12 @@ export interface RevisionSize extends RevisionSummary {
   readonly bytes: number;
 }
 
+/** A removal that no later revision follows. */
+export interface RemovedObject extends RevisionSummary {
+  readonly objectId: string;
+  readonly publicId: string;
+}
+
 /** A state of an object; `state` is undefined for a removal. */
 export interface Revision<Doc> extends RevisionSummary {
   readonly state: Doc | undefined;
@@ -64,6 +70,9 @@ export interface ObjectHistory<Doc> {
   listSizes(orgId: string, objectId: string, limit: number, before?: number): Promise<RevisionSize[]>;
   count(orgId: string, objectId: string): Promise<number>;
   get(orgId: string, objectId: string, revision: number): Promise<Revision<Doc> | undefined>;
+  /** Removed objects, the last removed first; not those that exist again. */
+  listRemoved(orgId: string, request: { readonly limit: number; readonly offset: number }): Promise<RemovedObject[]>;
+  countRemoved(orgId: string): Promise<number>;
   /** The newest state: the one before a removal for a removed object. */
   findLastState(orgId: string, objectId: string): Promise<Doc | undefined>;
 }
@@ -90,6 +99,7 @@ export function createRevisionLog(records: Records, clock: Clock, bounds: Revisi
     createHistory: <Doc>(kind: RevisedKind<Doc>): ObjectHistory<Doc> => ({
       recordChange: createRecorder(records, clock, bounds, kind),
       ...createHistoryReads(records, kind),
+      ...createRemovedReads(records, kind.table),
     }),
 
     async removeOrganisation(orgId: string): Promise<void> {
@@ -276,6 +286,46 @@ async function listSizes(
   const rows = await (before === undefined ? all : all.where('revision', '<', before)).execute();
   return rows.map(row => ({ ...toSummary(row), bytes: Number(row.bytes) }));
 }
+
+/** Removals that are the last revisions of their objects. */
+const selectRemoved = (records: Records, kind: RevisedTable, orgId: string) =>
+  records.db
+    .selectFrom('revisions')
+    .where('kind', '=', kind)
+    .where('org_id', '=', orgId)
+    .where('action', '=', 'deleted' satisfies RevisionAction)
+    .where(it =>
+      it(
+        'revision',
+        '=',
+        it
+          .selectFrom('revisions as newest')
+          .select(newest => newest.fn.max('newest.revision').as('last'))
+          .whereRef('newest.kind', '=', 'revisions.kind')
+          .whereRef('newest.object_id', '=', 'revisions.object_id'),
+      ),
+    );
+
+const createRemovedReads = (records: Records, kind: RevisedTable) => ({
+  async listRemoved(
+    orgId: string,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ): Promise<RemovedObject[]> {
+    const rows = await selectRemoved(records, kind, orgId)
+      .select(['object_id', 'public_id', 'revision', 'at', 'action', 'author'])
+      .orderBy('at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .offset(offset)
+      .execute();
+    return rows.map(row => ({ ...toSummary(row), objectId: row.object_id, publicId: row.public_id }));
+  },
+
+  async countRemoved(orgId: string): Promise<number> {
+    const counted = selectRemoved(records, kind, orgId).select(it => it.fn.countAll<number>().as('total'));
+    return Number((await counted.executeTakeFirstOrThrow()).total);
+  },
+});
 
 function createHistoryReads<Doc>(records: Records, { table, open }: RevisedKind<Doc>) {
   const select = (orgId: string, objectId: string) =>

@@ -75,6 +75,18 @@ const creates: Readonly<Record<string, { plural: string; create(app: TestApp): P
   },
 };
 
+/** Paths of the objects of each kind. */
+const paths: Readonly<Record<string, string>> = {
+  Api: '/api/apis',
+  Policy: '/api/portal/policies',
+  Hook: '/api/hooks',
+  User: '/api/users',
+  UserGroup: '/api/usergroups',
+  Certificate: '/api/certs',
+  Asset: '/api/assets',
+  IdentityProfile: '/api/sso/profiles',
+};
+
 /** A revision whose restore is refused. */
 interface Refused {
   readonly id: string;
@@ -294,6 +306,22 @@ onEveryEngine(
           await expectProblem(app(), `compare${kind}Revisions`, problem.revision_not_found, `${path}/${compare}`);
           const { status } = await app().ask('GET', `/api/revisions/${plural}/unknown/${compare}`);
           assert.equal(status, 404);
+        });
+
+        test('an object is listed as deleted until it is restored', async () => {
+          const id = await create(app());
+          const list = async (): Promise<{ id: string; public_id: string; name: string; revision: number }[]> =>
+            (await ok(app(), 'GET', `/api/revisions/${plural}?p=-1`)).deleted;
+          const find = async () => (await list()).find(it => it.id === id || it.public_id === id);
+          assert.equal(await find(), undefined);
+          await ok(app(), 'DELETE', `${paths[kind]}/${id}`);
+          const found = await find();
+          assert.ok(found?.name, `${kind} has a name`);
+          const stranger = await app().stranger();
+          const foreign = await ok(app(), 'GET', `/api/revisions/${plural}?p=-1`, undefined, stranger.accessKey);
+          assert.deepEqual(foreign.deleted, []);
+          await ok(app(), 'POST', `/api/revisions/${plural}/${found.id}/${found.revision}/restore`);
+          assert.equal(await find(), undefined);
         });
 
         for (const it of scenarios.filter(scenario => scenario.kind === kind))

@@ -76,6 +76,8 @@ export const dashboardPages = {
   system: {
     '/system': /^System status$/,
     '/audit': /^Audit$/,
+    '/deleted': /^Recently deleted$/,
+    '/history/assets/limits?name=Limits': /^History of Limits$/,
     '/uptime': /^Uptime$/,
     '/templates': /^Templates$/,
     '/templates/new': /^New template$/,

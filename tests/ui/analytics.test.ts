@@ -37,6 +37,7 @@ describe('Analytics page', () => {
     const page = await dashboard.openAs(reader, '/analytics?range=1h');
     const reasons = page.getByRole('region', { name: 'Errors by reason' });
     await reasons.getByText('Authentication field missing').waitFor();
+    await reasons.getByText('The request has no key.').waitFor();
     await page.getByText('3 requests, 1 error').waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -59,13 +60,39 @@ describe('Analytics page', () => {
     await page.getByRole('button', { name: 'x-team-red', exact: true }).click();
     await page.getByText('1 request, 0 errors').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('tags'), 'x-team-red');
-    await page.getByRole('button', { name: 'Show all tags' }).click();
+    await page.getByLabel('Tags (a, b)').fill('');
     await page.getByText('2 requests, 0 errors').waitFor();
     await page.goto(`${dashboard.app().url.dashboard}/analytics?range=1h`);
     await reasons.getByRole('link', { name: 'See errors in the logs: 1' }).click();
     await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
     await page.getByRole('button', { name: 'Details of GET /guarded/refused' }).waitFor();
     assert.equal(await page.getByRole('button', { name: /^Details of/ }).count(), 1);
+  });
+
+  test('an error in the chart, or in its table, leads to the requests of its time in the logs', async () => {
+    const page = await dashboard.openAs(reader, '/analytics?range=1h');
+    const chart = page.getByRole('figure').first();
+    await chart.getByRole('button', { name: 'Show as table' }).click();
+    const chosen = chart.getByRole('button', { name: /^Errors, .*: 1$/ });
+    await chosen.waitFor();
+    const hits = (await chart.locator('td:nth-child(2)').allTextContents()).map(Number);
+    const place = (await chart.locator('td:nth-child(3)').allTextContents()).findIndex(text => Number(text) === 1);
+    await chosen.click();
+    const assertRequest = async () => {
+      await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
+      await page.getByRole('button', { name: 'Details of GET /guarded/refused' }).waitFor();
+      assert.equal(await page.getByRole('button', { name: /^Details of/ }).count(), 1);
+      assert.equal(new URL(page.url()).searchParams.get('errors'), 'only');
+    };
+    await assertRequest();
+    await page.goBack();
+    const plot = chart.locator('.u-over');
+    await plot.waitFor();
+    const { width, height } = (await plot.boundingBox())!;
+    await plot.click({
+      position: { x: (width * place) / (hits.length - 1) - 1, y: height * (1 - 1 / Math.max(...hits)) + 1 },
+    });
+    await assertRequest();
   });
 
   test('a user with owned_analytics gets no counts by key, and no refused read', async () => {

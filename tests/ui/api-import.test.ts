@@ -50,7 +50,19 @@ ${paths}`;
       .getByText(/it is not YAML at character 28 \(line 2\)/)
       .waitFor();
     assert.deepEqual((await dashboard.app().ask('GET', '/api/apis')).body.apis, [], 'nothing is created');
-    await text.fill(toYaml(pets));
+    await text.fill(toYaml('  /pets:\n    get:\n      responses: none\n'));
+    await page.getByRole('button', { name: 'Check description' }).click();
+    await page.getByRole('button', { name: 'Preview import' }).click();
+    await page.getByRole('alert').getByText('/paths/~1pets/get/responses (line 7): must be an object').waitFor();
+    assert.deepEqual((await dashboard.app().ask('GET', '/api/apis')).body.apis, [], 'nothing is created');
+    const dropped = await page.evaluateHandle(
+      `(() => {
+        const data = new DataTransfer();
+        data.items.add(new File([${JSON.stringify(toYaml(pets))}], 'pets.yaml'));
+        return data;
+      })()`,
+    );
+    await page.getByRole('region', { name: 'Source' }).dispatchEvent('drop', { dataTransfer: dropped });
     await page.getByRole('button', { name: 'Check description' }).click();
     await page.getByRole('heading', { name: 'Pets (openapi)' }).waitFor();
     assert.equal(await page.getByLabel('Listen path').inputValue(), '/pets/');
@@ -92,6 +104,25 @@ ${paths}`;
     assert.equal(new URL(page.url()).pathname, `/apis/${id}/endpoints`);
     assert.deepEqual(await (await fetch(`${gateway}/pets/pets`)).json(), [{ name: 'Rex' }], 'the mock stays');
     assert.equal(await (await fetch(`${gateway}/pets/owners`)).text(), 'upstream /owners');
+
+    const rights = { [id!]: { api_id: id, api_name: 'Pets', versions: ['Default'] } };
+    await dashboard
+      .app()
+      .ask('POST', '/api/portal/policies', { body: { id: 'keepers', name: 'Keepers', access_rights: rights } });
+    await page.goto(`${dashboard.app().url.dashboard}/apis/import`);
+    await page.getByLabel('Description').fill(toYaml(owners));
+    await page.getByRole('button', { name: 'Check description' }).click();
+    await page.getByLabel('Store as').selectOption({ label: 'Update of Pets (/pets/)' });
+    await page.getByRole('button', { name: 'Preview import' }).click();
+    const removed = page.getByRole('list', { name: 'Removed operations and their middleware' });
+    await removed.getByText('GET /pets').waitFor();
+    await removed.getByText('Mock response').waitFor();
+    await page.getByText('Policies and keys keep their access to the API').waitFor();
+    await page.getByRole('button', { name: 'Update API' }).click();
+    await page.getByText('API Pets updated. Live on all traffic threads').waitFor();
+    assert.equal(await (await fetch(`${gateway}/pets/pets`)).text(), 'upstream /pets', 'the mock is gone');
+    const { body: policy } = await dashboard.app().ask('GET', '/api/portal/policies/keepers');
+    assert.deepEqual(Object.keys(policy.access_rights), [id], 'the policy keeps its access');
   });
 
   test('a cURL command becomes an endpoint, and a taken listen path is named before the write', async () => {
@@ -117,6 +148,13 @@ ${paths}`;
     await page.getByText('Live on all traffic threads').waitFor();
     const response = await fetch(`${dashboard.app().url.gateway}/recorded/orders`, { method: 'POST', body: '{}' });
     assert.equal(await response.text(), 'upstream /orders');
+    await page.getByRole('link', { name: 'Try endpoint' }).click();
+    assert.equal(await page.getByLabel('Path', { exact: true }).inputValue(), '/orders');
+    assert.match(await page.getByLabel('Headers').inputValue(), /^Content-Type: application\/json\nx-a: /);
+    assert.deepEqual(JSON.parse(await page.getByLabel('Body').inputValue()), { a: 1 });
+    await page.getByRole('button', { name: 'Send request' }).click();
+    await page.getByText('Status 200').waitFor();
+    await page.getByText('upstream /orders').waitFor();
   });
 
   test('a new version answers by its header, is promoted to base, and keys are listed as consumers', async () => {

@@ -52,6 +52,20 @@ describe('Filters of the list of APIs', () => {
     for (const body of all) assert.equal((await dashboard.app().ask('POST', '/api/apis', { body })).status, 200);
   });
 
+  test('selected APIs are deactivated together after a confirmation', async () => {
+    const { ask } = dashboard.app();
+    for (const name of ['Bulk one', 'Bulk two']) await ask('POST', '/api/apis', { body: classic(name) });
+    const page = await dashboard.openAs(person, '/apis?q=bulk');
+    for (const name of ['Bulk one', 'Bulk two']) await page.getByLabel(`Select ${name}`).check();
+    await page.getByRole('button', { name: 'Deactivate 2 APIs' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Deactivate 2 APIs?' });
+    await dialog.getByRole('button', { name: 'Deactivate 2 APIs' }).click();
+    await page.getByText('2 APIs deactivated').waitFor();
+    await page.getByRole('row', { name: /Bulk two.*Inactive/ }).waitFor();
+    assert.equal((await ask('GET', '/api/apis/bulk-one')).body.api_definition.active, false);
+    for (const id of ['bulk-one', 'bulk-two']) await ask('DELETE', `/api/apis/${id}`);
+  });
+
   test('search, category and authentication combine and survive order, pages, reload, back and another browser', async () => {
     const page = await dashboard.openAs(person, '/apis');
     await page.getByRole('searchbox').fill('shop');

@@ -67,6 +67,11 @@ describe('Pages of credentials', () => {
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     const deletion = page.getByRole('alertdialog', { name: 'Delete OAuth client Shop app?' });
     await deletion.getByText(/valid tokens? (?:is|are) refused at once/).waitFor();
+    await deletion
+      .getByRole('list', { name: 'Valid tokens' })
+      .getByText(/^….{6}$/)
+      .first()
+      .waitFor();
     await deletion.getByRole('checkbox').check();
     await deletion.getByRole('button', { name: 'Delete OAuth client Shop app' }).click();
     await page.getByText('OAuth client Shop app deleted').waitFor();

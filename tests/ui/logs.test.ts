@@ -20,6 +20,7 @@ describe('Logs page', () => {
       openApi(upstream, { api_id: name, name, proxy: { listen_path: `/${name}/` }, ...more });
     await publish(dashboard.app(), named('recorded', { enable_detailed_recording: true }));
     await publish(dashboard.app(), named('plain'));
+    await publish(dashboard.app(), named('limited', { use_keyless: false, use_standard_auth: true }));
     await send('/recorded/%3Cimg%20src=x%3E');
     await send('/plain/first');
     await eventually(async () => {
@@ -49,6 +50,31 @@ describe('Logs page', () => {
     await page.getByLabel('Outcome').selectOption('Any outcome');
     await linkOf(page, '/plain/first').click();
     await page.getByText('Headers and bodies were not recorded').waitFor();
+  });
+
+  test('a refused request says why in words, with the limit that its key has', async () => {
+    const rights = { limited: { api_id: 'limited', api_name: 'limited', versions: ['Default'] } };
+    const { ask, url } = dashboard.app();
+    const policy = { id: 'slow', name: 'Slow', rate: 1, per: 3600, access_rights: rights };
+    await ask('POST', '/api/portal/policies', { body: policy });
+    const key = (await ask('POST', '/api/keys?wait=applied', { body: { alias: 'Busy', apply_policies: ['slow'] } }))
+      .body;
+    const call = () => fetch(`${url.gateway}/limited/twice`, { headers: { authorization: key.key_id } });
+    await call();
+    assert.equal((await call()).status, 429);
+    const admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
+    const page = await dashboard.openAs(admin, '/logs?api_id=limited&errors=only');
+    await eventually(async () => {
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      assert.equal(await linkOf(page, '/limited/twice').count(), 1);
+    });
+    await linkOf(page, '/limited/twice').click();
+    const why = page.getByRole('dialog', { name: 'Request' }).getByRole('region', { name: 'Why it was refused' });
+    await why.getByText('The rate limit of the key, or of the key at the endpoint, is exceeded.').waitFor();
+    await why.getByRole('row', { name: /^Rate 1 in 1 h Slow/ }).waitFor();
+    await assertAccessible(page, 'refused request');
+    await why.getByRole('link', { name: 'Open key' }).click();
+    await page.getByRole('heading', { name: 'Busy' }).waitFor();
   });
 
   test('a paused live tail counts requests and shows them when it is resumed', async () => {

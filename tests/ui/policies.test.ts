@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+import { aPlan } from '../support/portal.ts';
 
 describe('Policy pages', () => {
   const dashboard = testDashboard();
@@ -91,6 +92,18 @@ describe('Policy pages', () => {
     await confirmation.getByRole('button', { name: 'Delete policy Used' }).click();
     await page.getByText('Policy Used deleted').waitFor();
     assert.equal((await ask('GET', '/api/portal/policies/used')).status, 404);
+  });
+
+  test('a policy that the developer portal made is marked in the list and on its page', async () => {
+    const plan = await aPlan(dashboard.app(), { Name: 'plan-free', DisplayName: 'Free' });
+    const page = await dashboard.openAs(admin, '/policies?q=plan-free');
+    await page
+      .getByRole('row', { name: /plan-free/ })
+      .getByText('Plan Free')
+      .waitFor();
+    await page.goto(`${dashboard.app().url.dashboard}/policies/${plan.ReferenceID}`);
+    await page.getByRole('region', { name: 'Developer portal' }).getByText('It is changed there').waitFor();
+    await assertAccessible(page, 'policy of a plan');
   });
 
   test('a change of another user in between is a conflict, and both states can be chosen', async () => {

@@ -37,6 +37,7 @@ export const certificateRevisionOperations = declareRevisionOperations<
   history: ({ certificates }) => certificates.history,
   toView: toFullCertificate,
   toViewFor: async () => toFullCertificate,
+  toName: state => toFullCertificate(state).subject.CommonName,
   isExisting: async (orgId, objectId, { certificates }) => (await certificates.get(orgId, objectId)) !== undefined,
   toPlainWrite: () => ({ operation: 'createCertificate', method: 'POST', path: '/api/certs', body: undefined }),
   restore: restoreCertificate,

@@ -56,6 +56,7 @@ export const policyRevisionOperations = declareRevisionOperations<
     const hidden = await ownership.findHidden(actor);
     return state => (isVisible(state, hidden) ? fullPolicy(withoutHidden(state, hidden)) : undefined);
   },
+  toName: state => state.name ?? '',
   isExisting: async (orgId, objectId, { policies }) => (await policies.get(orgId, objectId))?._id === objectId,
   toPlainWrite: ({ state, isExisting }) => ({
     operation: isExisting ? 'updatePolicy' : 'createPolicy',

@@ -39,6 +39,7 @@ export const assetRevisionOperations = declareRevisionOperations<
   history: ({ assets }) => assets.history,
   toView: ({ created_at_ms: _at, last_updated: _time, ...state }) => state,
   toViewFor: async actor => state => toAssetView(state, actor),
+  toName: state => state.name,
   isExisting: async (orgId, objectId, { assets }) => (await assets.get(orgId, objectId))?._id === objectId,
   toPlainWrite: ({ state, isExisting }) => ({
     operation: isExisting ? 'updateAsset' : 'createAsset',

@@ -49,6 +49,7 @@ export const apiRevisionOperations = declareRevisionOperations<StoredApi, ApiRev
         ? undefined
         : toApiView(maskSecretsFor(actor, state));
   },
+  toName: state => state.summary.name,
   isExisting: async (orgId, objectId, { apis }) => (await apis.get(orgId, objectId))?.id === objectId,
   toPlainWrite: ({ state, isExisting }) => ({
     operation: (isExisting ? updates : creates)[state.kind],

@@ -36,6 +36,7 @@ export const hookRevisionOperations = declareRevisionOperations<
   history: ({ hooks }) => hooks.history,
   toView: state => state,
   toViewFor: async () => state => state,
+  toName: state => state.name,
   isExisting: async (orgId, objectId, { hooks }) => (await hooks.get(orgId, objectId)) !== undefined,
   toPlainWrite: ({ state, isExisting }) => ({
     operation: isExisting ? 'updateHook' : 'createHook',

@@ -29,6 +29,7 @@ export const groupRevisionOperations = declareRevisionOperations<
   history: ({ groups }) => groups.history,
   toView: toUserGroup,
   toViewFor: async () => toUserGroup,
+  toName: state => state.name,
   isExisting: async (orgId, objectId, { groups }) => (await groups.get(orgId, objectId)) !== undefined,
   toPlainWrite: ({ state, isExisting }) => ({
     operation: isExisting ? 'updateUserGroup' : 'createUserGroup',

@@ -52,6 +52,7 @@ export const userRevisionOperations = declareRevisionOperations<
   history: ({ users }) => users.history,
   toView: state => state,
   toViewFor: async () => state => state,
+  toName: state => state.email_address,
   isExisting: async (orgId, objectId, { users }) => (await users.get(orgId, objectId)) !== undefined,
   toPlainWrite: ({ state, isExisting }) => ({
     operation: isExisting ? 'updateUser' : 'createUser',

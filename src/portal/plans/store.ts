@@ -1,6 +1,6 @@
 import type { RecordChange } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { createNumberedStore } from '../numbered-store.ts';
+import { createNumberedStore, toPolicyFilter } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import { createPageSearch } from '../search-store.ts';
 import type { StoredPlan } from './schema.ts';
@@ -16,6 +16,8 @@ export function createPlanStore(records: Records, reportChange: RecordChange) {
   return {
     ...plans,
     searchPage: createPageSearch(records, 'portal_plans', plans, ({ Name, DisplayName }) => [Name, DisplayName]),
+    /** Plans of these policies, of any provider. */
+    findByPolicies: (policyIds: readonly string[]) => plans.rows.all(toPolicyFilter(policyIds)),
     ofProvider: (providerId: number) => plans.all({ provider_id: providerId }),
     /** Inserts a plan, or replaces the one a concurrent synchronisation created for the same policy. */
     async insertOrReplaceSynchronized(plan: StoredPlan): Promise<StoredPlan> {

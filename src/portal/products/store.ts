@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { createSortableId } from '#base/ids.ts';
 import type { RecordChange } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { createNumberedStore } from '../numbered-store.ts';
+import { createNumberedStore, toPolicyFilter } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import { createPageSearch } from '../search-store.ts';
 import { toSlug } from '../shapes.ts';
@@ -31,6 +31,8 @@ export function createProductStore(records: Records, reportChange: RecordChange)
   return {
     ...products,
     searchPage: createPageSearch(records, 'portal_products', products, ({ Name, DisplayName }) => [Name, DisplayName]),
+    /** Products of these policies, of any provider. */
+    findByPolicies: (policyIds: readonly string[]) => products.rows.all(toPolicyFilter(policyIds)),
     ofProvider: (providerId: number) => products.all({ provider_id: providerId }),
 
     /** Inserts a product, or replaces the one a concurrent synchronisation created for the same policy. */

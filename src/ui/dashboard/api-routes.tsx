@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { readListSearch } from '../kit/list-search.ts';
-import { readRevisionSearch } from './apis/history/revision-search.ts';
+import { readRevisionSearch } from './history/revision-search.ts';
 import { idParam } from './reserved-ids.ts';
 import { shellRoute } from './root-routes.tsx';
 
@@ -58,7 +58,7 @@ const apiHistory = createRoute({
   params: idParam('apiId'),
   staticData: { permission: 'apis' },
   validateSearch: readRevisionSearch,
-  component: lazyRouteComponent(() => import('./apis/history/history-page.tsx'), 'ApiHistoryPage'),
+  component: lazyRouteComponent(() => import('./history/history-page.tsx'), 'ApiHistoryPage'),
 });
 
 const apiEndpoints = createRoute({

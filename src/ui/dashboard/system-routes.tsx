@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { readListSearch } from '../kit/list-search.ts';
 import { auditFilterNames } from './audit/audit-filters.ts';
+import { type RevisionSearch, readRevisionSearch } from './history/revision-search.ts';
 import { idParam } from './reserved-ids.ts';
 import { shellRoute } from './root-routes.tsx';
 
@@ -22,6 +23,28 @@ const audit = createRoute({
   staticData: { permission: 'audit_logs' },
   validateSearch: readListSearch(...auditFilterNames),
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+});
+
+const readDeletedSearch = ({ tab, p }: Record<string, unknown>) => ({
+  ...(typeof tab === 'string' ? { tab } : {}),
+  ...(Number.isInteger(p) && Number(p) > 1 ? { p: Number(p) } : {}),
+});
+
+const deleted = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/deleted',
+  validateSearch: readDeletedSearch,
+  component: lazyRouteComponent(() => import('./deleted/deleted-page.tsx'), 'DeletedPage'),
+});
+
+const history = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/history/$kind/$objectId',
+  validateSearch: (search: Record<string, unknown>): RevisionSearch & { readonly name?: string } => ({
+    ...readRevisionSearch(search),
+    ...(typeof search.name === 'string' ? { name: search.name } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./history/history-page.tsx'), 'HistoryPage'),
 });
 
 const uptime = createRoute({
@@ -134,6 +157,8 @@ const settings = createRoute({
 export const systemRoutes = [
   welcome,
   audit,
+  deleted,
+  history,
   uptime,
   status,
   templates,

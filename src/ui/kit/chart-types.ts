@@ -14,4 +14,6 @@ export interface ChartProps {
   readonly series: readonly ChartSeries[];
   readonly unit?: string;
   readonly height?: number;
+  /** A value was chosen, by the pointer in the plot or in the table: its time, and the place of its series. */
+  onPick?(time: number, series: number): void;
 }

@@ -34,7 +34,7 @@ export function Chart(props: ChartProps) {
 /** A region that scrolls can be focused, so that the keyboard scrolls it (WCAG 2.1.1). */
 const scrollable = { tabIndex: 0 } as const;
 
-const ChartTable = ({ summary, times, series, unit = '' }: ChartProps) => (
+const ChartTable = ({ summary, times, series, unit = '', onPick }: ChartProps) => (
   <section aria-label={summary} {...scrollable} className="max-h-60 overflow-auto rounded-card border border-line">
     <table className="w-full">
       <thead>
@@ -53,11 +53,14 @@ const ChartTable = ({ summary, times, series, unit = '' }: ChartProps) => (
         {times.map((time, index) => (
           <tr key={time}>
             <td className="px-2">{formatTime(time * 1000)}</td>
-            {series.map(({ label, values }) => (
+            {series.map(({ label, values }, place) => (
               <td key={label} className="px-2 text-right">
-                {values[index] === null || values[index] === undefined
-                  ? '–'
-                  : `${formatNumber(values[index], 1)} ${unit}`}
+                <Value
+                  label={`${label}, ${formatTime(time * 1000)}`}
+                  value={values[index] ?? null}
+                  unit={unit}
+                  onPick={onPick && (() => onPick(time, place))}
+                />
               </td>
             ))}
           </tr>
@@ -66,3 +69,27 @@ const ChartTable = ({ summary, times, series, unit = '' }: ChartProps) => (
     </table>
   </section>
 );
+
+interface ValueProps {
+  readonly label: string;
+  readonly value: number | null;
+  readonly unit: string;
+  readonly onPick: (() => void) | undefined;
+}
+
+/** A value of the table; a button where it can be chosen. */
+function Value({ label, value, unit, onPick }: ValueProps) {
+  if (value === null) return '–';
+  const text = `${formatNumber(value, 1)} ${unit}`.trim();
+  if (!onPick || value === 0) return text;
+  return (
+    <button
+      type="button"
+      aria-label={`${label}: ${text}`}
+      className="min-h-6 min-w-6 text-accent-ink underline"
+      onClick={onPick}
+    >
+      {text}
+    </button>
+  );
+}

@@ -66,6 +66,8 @@ export interface ConfirmProps {
   readonly children?: ReactNode;
   /** Verb and object: "Delete API Orders". */
   readonly action: string;
+  /** The object can be restored afterwards: the text of the tick says so. */
+  readonly canRestore?: boolean;
   /** Typed to confirm tier 4. */
   readonly name?: string;
   readonly isBusy?: boolean;
@@ -93,6 +95,7 @@ function Confirmation({
   consequence,
   action,
   name = '',
+  canRestore = false,
   isBusy = false,
   children,
   onConfirm,
@@ -110,7 +113,7 @@ function Confirmation({
         {children}
         {tier === 3 && (
           <Checkbox
-            label={sharedTexts.kit.understand}
+            label={canRestore ? sharedTexts.kit.understandRestorable : sharedTexts.kit.understand}
             checked={isTicked}
             onChange={it => setTicked(it.target.checked)}
           />

@@ -34,8 +34,10 @@ export default function LinePlot(props: ChartProps) {
 }
 
 /** Colours are read from the tokens when the plot is created. */
-function Plot({ times, series, unit = '', height }: ChartProps) {
+function Plot({ times, series, unit = '', height, onPick }: ChartProps) {
   const parent = useRef<HTMLDivElement>(null);
+  const pick = useRef(onPick);
+  pick.current = onPick;
   useEffect(() => {
     const element = parent.current!;
     const toSize = () => {
@@ -44,6 +46,10 @@ function Plot({ times, series, unit = '', height }: ChartProps) {
     };
     const options = { ...createOptions(element, { series, unit }), ...toSize() };
     const plot = new UPlot(options, [[...times], ...series.map(({ values }) => [...values])], element);
+    plot.over.addEventListener('click', () => {
+      const found = findPicked(plot, series);
+      if (found) pick.current?.(times[found.index]!, found.place);
+    });
     const observer = new ResizeObserver(() => plot.setSize(toSize()));
     observer.observe(element);
     return () => {
@@ -51,7 +57,16 @@ function Plot({ times, series, unit = '', height }: ChartProps) {
       plot.destroy();
     };
   }, [times, series, unit, height]);
-  return <div ref={parent} />;
+  return <div ref={parent} className={onPick && '[&_.u-over]:cursor-pointer'} />;
+}
+
+/** Value under the pointer: at the time of the cursor, of the series whose line is nearest; of equal ones the upper. */
+function findPicked(plot: UPlot, series: ChartProps['series']): { index: number; place: number } | undefined {
+  const { idx: index, top = 0 } = plot.cursor;
+  if (index === null || index === undefined) return undefined;
+  const distances = series.map(({ values }) => Math.abs(plot.valToPos(values[index] ?? 0, 'y') - top));
+  const place = distances.lastIndexOf(Math.min(...distances));
+  return series[place]?.values[index] ? { index, place } : undefined;
 }
 
 function createOptions(element: HTMLElement, { series, unit }: { series: ChartProps['series']; unit: string }) {

@@ -2,6 +2,7 @@ import { analyticsTexts } from './en/analytics.ts';
 import { apiTexts } from './en/apis.ts';
 import { certificateTexts, oauthClientTexts } from './en/certificates.ts';
 import { consumerTexts } from './en/consumers.ts';
+import { deletedTexts } from './en/deleted.ts';
 import { designerTexts } from './en/designer.ts';
 import { endpointTexts } from './en/endpoints.ts';
 import { graphqlTexts } from './en/graphql.ts';
@@ -36,6 +37,7 @@ export const texts = {
   signIn: signInTexts,
   home: homeTexts,
   apis: apiTexts,
+  deleted: deletedTexts,
   designer: designerTexts,
   endpoints: endpointTexts,
   history: historyTexts,

@@ -67,6 +67,7 @@ export const profileRevisionOperations = declareRevisionOperations<
     const baseUrl = readDashboardUrl(settings);
     return state => toShown(state, baseUrl);
   },
+  toName: state => state.Name,
   isExisting: async (orgId, objectId, { identityProfiles }) =>
     (await identityProfiles.get(orgId, objectId)) !== undefined,
   toPlainWrite: ({ state, isExisting }) => ({

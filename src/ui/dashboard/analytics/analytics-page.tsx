@@ -1,7 +1,8 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { ChartSpline, Download, RefreshCw, SearchX, X } from 'lucide-react';
-import { useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
 import { Button, buttonClass } from '../../kit/button.tsx';
+import { FilterText } from '../../kit/filter-text.tsx';
 import { formatNumber } from '../../kit/format.ts';
 import { useListChange } from '../../kit/list-search.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
@@ -28,6 +29,8 @@ export function AnalyticsPage() {
   const canReadLogs = usePermission('log');
   const { start, end } = range;
   const { api_id = '', key = '', tags = '' } = search;
+  const isNarrowed = useNarrowed();
+  const setTags = useCallback((next: string) => change({ tags: next }), [change]);
   const scope = useMemo(
     () => toUsageScope({ api_id, key, tags }, { start, end, name: undefined }),
     [api_id, key, tags, start, end],
@@ -65,11 +68,7 @@ export function AnalyticsPage() {
               <span className="max-w-48 truncate font-mono text-small">{own.keyFilter(key)}</span>
             </Button>
           )}
-          {tags && (
-            <Button icon={X} aria-label={own.removeTagFilter} onClick={() => change({ tags: undefined })}>
-              <span className="max-w-48 truncate font-mono text-small">{own.tagFilter(tags)}</span>
-            </Button>
-          )}
+          {!isNarrowed && <FilterText label={texts.logs.tags} value={tags} onChange={setTags} />}
         </search>
         <Usage scope={scope} />
       </div>
@@ -77,11 +76,15 @@ export function AnalyticsPage() {
   );
 }
 
+/** `owned_analytics` has counts by API and error only; administrators are not narrowed. */
+function useNarrowed(): boolean {
+  const session = useSession();
+  return !canUse(session, 'admin') && canUse(session, 'owned_analytics');
+}
+
 function Usage({ scope }: { scope: UsageScope }) {
   const { change, clear } = useListChange();
-  const session = useSession();
-  // `owned_analytics` has counts by API and error only; administrators are not narrowed.
-  const isNarrowed = !canUse(session, 'admin') && canUse(session, 'owned_analytics');
+  const isNarrowed = useNarrowed();
   const read = useOperation(
     'GET /api/usage',
     { query: toUsageQuery(scope, { res: scope.res, p: -1 }) },

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
-import { toRefusalText } from '../../kit/action-text.ts';
 import { StatusPill } from '../../kit/badge.tsx';
 import { formatMs, formatNumber, formatPercent } from '../../kit/format.ts';
 import { texts } from '../../texts/texts.ts';
 import { statusTone } from '../logs/log-columns.tsx';
+import { RefusalText } from '../logs/refusal-text.tsx';
 import { usePermission } from '../session/session.ts';
 import { type TopColumn, TopTable } from './top-table.tsx';
 import { toLogSearch, type UsageCount, type UsageScope } from './usage-filters.ts';
@@ -137,11 +137,7 @@ export function ErrorReasons({ scope }: { scope: UsageScope }) {
     {
       title: own.columns.refusal,
       cell: ({ id: { refusal } }) =>
-        refusal ? (
-          <span title={refusal}>{toRefusalText(refusal)}</span>
-        ) : (
-          <span className="text-dim">{own.fromUpstream}</span>
-        ),
+        refusal ? <RefusalText code={refusal} /> : <span className="text-dim">{own.fromUpstream}</span>,
     },
     {
       title: own.columns.errors,

@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Card, FigureCard } from '../../kit/card.tsx';
 import { Chart } from '../../kit/chart.tsx';
@@ -5,7 +6,8 @@ import { formatMs, formatNumber, formatPercent } from '../../kit/format.ts';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
-import { toUsageQuery, type UsageCount, type UsageScope } from './usage-filters.ts';
+import { usePermission } from '../session/session.ts';
+import { toLogSearch, toUsageQuery, type UsageCount, type UsageScope } from './usage-filters.ts';
 import { buildUsageSeries, type UsageTotals } from './usage-series.ts';
 
 const own = texts.analytics;
@@ -25,8 +27,18 @@ interface TrafficProps {
   readonly totals: UsageTotals;
 }
 
+/** Place of the errors among the series. */
+const errorSeries = 1;
+
+/** Requests and errors over time; a value leads to its requests in the logs. */
 export function TrafficChart({ title = own.traffic, scope, items, totals }: TrafficProps) {
   const { requests, failures } = totals;
+  const navigate = useNavigate();
+  const canReadLogs = usePermission('log');
+  const openLogs = (start: number, place: number) => {
+    const step = { ...scope, start, end: start + scope.stepSeconds };
+    void navigate({ to: '/logs', search: toLogSearch(step, place === errorSeries ? { errors: 'only' } : {}) });
+  };
   const { times, series } = useMemo(() => {
     const { times, hits, errors } = buildUsageSeries(items, scope);
     const lines = [
@@ -41,6 +53,7 @@ export function TrafficChart({ title = own.traffic, scope, items, totals }: Traf
         summary={own.trafficSummary(formatNumber(requests), formatNumber(failures))}
         times={times}
         series={series}
+        {...(canReadLogs ? { onPick: openLogs } : {})}
       />
     </Card>
   );

@@ -39,6 +39,15 @@ export function useApiActions(onDeleted: () => void = () => undefined) {
   };
   const menuOf = (api: ApiOutline): readonly (MenuItem | 'line')[] => [
     { label: own.open, onSelect: () => void navigate({ to: '/apis/$apiId', params: { apiId: api.id } }) },
+    { label: own.tryMenu, onSelect: () => void navigate({ to: '/apis/$apiId/try', params: { apiId: api.id } }) },
+    ...(api.format === 'classic'
+      ? [
+          {
+            label: texts.designer.convert,
+            onSelect: () => void navigate({ to: '/apis/$apiId/migrate', params: { apiId: api.id } }),
+          },
+        ]
+      : []),
     api.isActive
       ? { label: own.deactivate, onSelect: () => setPending({ kind: 'deactivate', api }) }
       : {

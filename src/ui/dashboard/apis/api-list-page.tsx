@@ -18,6 +18,7 @@ import { usePermission } from '../session/session.ts';
 import { ApiConfirmation, useApiActions } from './api-actions.tsx';
 import { type ApiOutline, toApiOutline } from './api-outline.ts';
 import { StartCards } from './start-cards.tsx';
+import { useApiBulk } from './use-api-bulk.tsx';
 
 const own = texts.apis;
 const newestFirst = '-updated_at';
@@ -94,6 +95,7 @@ function ApiList() {
   const { change, onSearch, clear } = useListChange();
   const canWrite = usePermission('apis:write');
   const actions = useApiActions();
+  const bulk = useApiBulk();
   const view = useListView('apis', columns);
   const { sort = newestFirst, p = 1, ...filters } = search;
   const query = { ...filters, sort, p } as ListQuery;
@@ -118,7 +120,7 @@ function ApiList() {
         onPage={next => change({ p: next })}
         isRefreshing={list.isFetching}
         onClearFilters={clear}
-        {...(canWrite ? { actions: actions.menuOf } : {})}
+        {...(canWrite ? { actions: actions.menuOf, selection: bulk.selection } : {})}
         toolbar={
           <ListToolbar label={own.searchLabel} placeholder={own.search} value={search.q ?? ''} onSearch={onSearch}>
             <Filters search={search} onChange={change} />
@@ -127,6 +129,7 @@ function ApiList() {
         }
       />
       <ApiConfirmation actions={actions} />
+      {bulk.dialog}
     </>
   );
 }

@@ -31,6 +31,7 @@ export function DeleteApiDialog({ api, onClose, onDeleted }: DeleteApiProps) {
     <ConfirmDialog
       isOpen
       tier={api.isBase ? 4 : 3}
+      canRestore
       name={api.name || api.id}
       title={own.deleteTitle(api.name || api.id)}
       consequence={

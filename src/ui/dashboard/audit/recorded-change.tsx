@@ -4,7 +4,7 @@ import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
-import { RevisionChanges } from '../apis/history/revision-comparison.tsx';
+import { RevisionChanges } from '../history/revision-comparison.tsx';
 import { usePermission } from '../session/session.ts';
 import { type AuditRecordView, findHistory, findRecordedRevision, type RecordHistory } from './audit-filters.ts';
 

@@ -33,6 +33,7 @@ export function DeleteGroupDialog({ group, onClose, onDeleted }: DeleteGroupProp
     <ConfirmDialog
       isOpen={group !== undefined}
       tier={3}
+      canRestore
       title={own.deleteTitle(name)}
       consequence={
         <div className="flex flex-col gap-2">

@@ -11,6 +11,7 @@ import { useToasts } from '../../kit/toast.tsx';
 import { useDraft } from '../../kit/use-draft.ts';
 import { texts } from '../../texts/texts.ts';
 import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
+import { HistoryLink } from '../history/history-link.tsx';
 import { usePermission } from '../session/session.ts';
 import { DeleteGroupDialog } from './delete-group-dialog.tsx';
 import { emptyGroup, findGroupFaults, type GroupBody, GroupFields } from './group-fields.tsx';
@@ -38,7 +39,15 @@ export function GroupPage() {
   if (!query.data) return <QueryState query={query} />;
   const { value, etag } = query.data;
   return (
-    <PageFrame title={value.name} actions={canWrite && <Button onClick={() => setDeleting(true)}>{own.delete}</Button>}>
+    <PageFrame
+      title={value.name}
+      actions={
+        <>
+          <HistoryLink kind="usergroups" id={groupId} name={value.name} />
+          {canWrite && <Button onClick={() => setDeleting(true)}>{own.delete}</Button>}
+        </>
+      }
+    >
       <div className="grid items-start gap-4 min-[1280px]:grid-cols-[minmax(0,800px)_minmax(280px,1fr)]">
         <GroupForm key={groupId} group={value} etag={etag} canWrite={canWrite} />
         {canSeeUsers && <Members groupId={groupId} />}

@@ -64,6 +64,7 @@ export const createKeyColumns = ({ nameOfPolicy, nameOfApi }: KeyNames): readonl
       ),
   },
   { id: 'quota', title: own.columns.quota, cell: key => <QuotaCell item={key} /> },
+  { id: 'tags', title: own.tags, cell: ({ tags }) => <NameBadges names={tags} /> },
   { id: 'created', title: own.columns.created, cell: ({ createdAt }) => <TimeText time={createdAt} /> },
 ];
 

@@ -91,6 +91,7 @@ function DeleteTemplate({ template: { id, name }, onClose }: { template: Templat
     <ConfirmDialog
       isOpen
       tier={3}
+      canRestore
       title={own.deleteTitle(name)}
       consequence={own.deleteAbout}
       action={own.deleteAction(name)}

@@ -9,6 +9,7 @@ import { useToasts } from '../../kit/toast.tsx';
 import { useDraft } from '../../kit/use-draft.ts';
 import { texts } from '../../texts/texts.ts';
 import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
+import { HistoryLink } from '../history/history-link.tsx';
 import { usePermission } from '../session/session.ts';
 import { type TemplateBody, TemplateForm } from './template-form.tsx';
 
@@ -30,7 +31,12 @@ export function TemplatePage() {
   if (!query.data) return <QueryState query={query} />;
   const { id, name } = query.data.value;
   return (
-    <PageFrame title={name} about={<IdText id={id} maxChars={maxIdChars} />} width="form">
+    <PageFrame
+      title={name}
+      about={<IdText id={id} maxChars={maxIdChars} />}
+      width="form"
+      actions={<HistoryLink kind="assets" id={assetId} name={name} />}
+    >
       <TemplateEditor key={id} stored={query.data} />
     </PageFrame>
   );

@@ -11,6 +11,8 @@ import { usePermission } from '../session/session.ts';
 import { describeKey, hasKey, statusTone } from './log-columns.tsx';
 import type { TailedRequest } from './log-filters.ts';
 import { RecordedMessages } from './recorded-messages.tsx';
+import { RefusalText } from './refusal-text.tsx';
+import { RefusedLimit } from './refused-limit.tsx';
 
 const own = texts.logs;
 
@@ -22,12 +24,10 @@ interface LogDetailProps {
 
 /** One request: what it was, where its time went, and what was recorded of it. */
 export function LogDetail({ call, onClose, onFilter }: LogDetailProps) {
-  const canOpenApi = usePermission('apis');
-  const filter = (change: { api_id?: string; key?: string }) => () => {
+  const filter: LogDetailProps['onFilter'] = change => {
     onFilter(change);
     onClose();
   };
-  const link = buttonClass('secondary');
   return (
     <Dialog
       isOpen
@@ -43,25 +43,55 @@ export function LogDetail({ call, onClose, onFilter }: LogDetailProps) {
     >
       <div className="flex flex-col gap-5">
         <DurationBar call={call} />
+        {call.refusal && (
+          <section
+            aria-label={own.refused}
+            className="flex flex-col gap-3 rounded-card border border-danger-line bg-danger-soft p-3"
+          >
+            <h3 className="text-body">{own.refused}</h3>
+            <RefusalText code={call.refusal} />
+            <RefusedLimit call={call} />
+          </section>
+        )}
         <FactList rows={listFacts(call)} />
         <RecordedMessages call={call} />
-        <div className="flex flex-wrap gap-2">
-          <button type="button" className={link} onClick={filter({ api_id: call.api_id })}>
-            {own.sameApi}
-          </button>
-          {hasKey(call) && (
-            <button type="button" className={link} onClick={filter({ key: call.api_key })}>
-              {own.sameKey}
-            </button>
-          )}
-          {canOpenApi && (
-            <Link to="/apis/$apiId" params={{ apiId: call.api_id }} className={link}>
-              {own.openApi}
-            </Link>
-          )}
-        </div>
+        <LogLinks call={call} onFilter={filter} />
       </div>
     </Dialog>
+  );
+}
+
+/** Requests like this one, its API, and another try of it. */
+function LogLinks({ call, onFilter }: Pick<LogDetailProps, 'call' | 'onFilter'>) {
+  const canOpenApi = usePermission('apis');
+  const canTry = usePermission('apis:write');
+  const link = buttonClass('secondary');
+  return (
+    <div className="flex flex-wrap gap-2">
+      <button type="button" className={link} onClick={() => onFilter({ api_id: call.api_id })}>
+        {own.sameApi}
+      </button>
+      {hasKey(call) && (
+        <button type="button" className={link} onClick={() => onFilter({ key: call.api_key })}>
+          {own.sameKey}
+        </button>
+      )}
+      {canTry && (
+        <Link
+          to="/apis/$apiId/try"
+          params={{ apiId: call.api_id }}
+          search={{ method: call.method, path: call.original_path || call.path }}
+          className={link}
+        >
+          {own.tryAgain}
+        </Link>
+      )}
+      {canOpenApi && (
+        <Link to="/apis/$apiId" params={{ apiId: call.api_id }} className={link}>
+          {own.openApi}
+        </Link>
+      )}
+    </div>
   );
 }
 
@@ -97,7 +127,6 @@ function listFacts(call: TailedRequest): readonly (readonly [string, ReactNode])
   const status = <StatusPill tone={statusTone(call.response_code)}>{call.response_code}</StatusPill>;
   const rows: readonly (readonly [string, ReactNode])[] = [
     [names.status, status],
-    [names.refusal, mono(call.refusal)],
     [names.upstreamError, call.upstream_error],
     [names.time, formatTime(Date.parse(call.timestamp))],
     [names.api, call.api_name || call.api_id],

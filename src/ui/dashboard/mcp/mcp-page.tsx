@@ -96,6 +96,7 @@ function McpMenu({ api: { id, name } }: { api: McpOutline }) {
       <ConfirmDialog
         isOpen={isDeleting}
         tier={3}
+        canRestore
         title={own.deleteTitle(name)}
         consequence={own.deleteAbout}
         action={own.deleteAction(name)}

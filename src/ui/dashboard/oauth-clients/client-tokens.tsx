@@ -7,18 +7,17 @@ import { QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
-import { type ClientItem, nameClient } from './client-facts.ts';
+import { type ClientItem, maskToken, nameClient } from './client-facts.ts';
 
 const own = texts.oauthClients;
 const refreshed = ['GET /api/apis/oauth/{apiId}/{clientId}/tokens', 'GET /api/oauth/clients'] as const;
-const shownChars = 6;
 
 interface ClientTokensProps {
   readonly client: ClientItem;
   readonly canWrite: boolean;
 }
 
-/** Valid tokens by their end: a token is a credential, of which only the last characters are shown. */
+/** Valid tokens by their end. */
 export function ClientTokens({ client, canWrite }: ClientTokensProps) {
   const params = { apiId: client.api_id, clientId: client.client_id };
   const query = useOperation('GET /api/apis/oauth/{apiId}/{clientId}/tokens', { params, query: { p: 1 } });
@@ -34,7 +33,7 @@ export function ClientTokens({ client, canWrite }: ClientTokensProps) {
       <ul className="flex flex-col gap-1">
         {tokens.map(({ code, expires }) => (
           <li key={code} className="flex flex-wrap items-center gap-3">
-            <code className="font-mono">…{code.slice(-shownChars)}</code>
+            <code className="font-mono">{maskToken(code)}</code>
             <span className="mr-auto text-dim">
               {own.tokenColumns.expires} <TimeText time={expires} />
             </span>

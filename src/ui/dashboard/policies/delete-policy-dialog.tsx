@@ -35,6 +35,7 @@ export function DeletePolicyDialog({ policy, onClose, onDeleted }: DeletePolicyP
     <ConfirmDialog
       isOpen={policy !== undefined}
       tier={3}
+      canRestore
       title={own.deleteTitle(name)}
       consequence={
         <div className="flex flex-col gap-2">

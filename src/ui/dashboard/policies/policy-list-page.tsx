@@ -19,6 +19,7 @@ import { ApiSelect } from '../monitor/api-select.tsx';
 import { usePermission } from '../session/session.ts';
 import { DeletePolicyDialog } from './delete-policy-dialog.tsx';
 import { idOfPolicy as idOf } from './policy-draft.ts';
+import { OfferBadges, type PolicyOffer, usePolicyOffers } from './policy-offers.tsx';
 import { PolicyStatePill } from './policy-state-pill.tsx';
 
 const own = texts.policies;
@@ -28,9 +29,14 @@ const own = texts.policies;
 type PolicyItem = NonNullable<ResultOf<'GET /api/portal/policies/search'>['Data']>[number];
 type SearchQuery = NonNullable<ArgumentsOf<'GET /api/portal/policies/search'>['query']>;
 
+interface ListFacts {
+  readonly counts: Counts;
+  readonly offersOf: (id: string) => readonly PolicyOffer[];
+}
+
 type Counts = Readonly<Record<string, number>> | undefined;
 
-const createColumns = (counts: Counts): readonly Column<PolicyItem>[] => [
+const createColumns = ({ counts, offersOf }: ListFacts): readonly Column<PolicyItem>[] => [
   {
     id: 'name',
     title: own.columns.name,
@@ -41,6 +47,7 @@ const createColumns = (counts: Counts): readonly Column<PolicyItem>[] => [
       </Link>
     ),
   },
+  { id: 'portal', title: own.columns.portal, cell: policy => <OfferBadges offers={offersOf(idOf(policy))} /> },
   { id: 'id', title: own.columns.id, cell: policy => <IdText id={idOf(policy)} /> },
   { id: 'state', title: own.columns.state, cell: ({ state }) => <PolicyStatePill state={state} /> },
   {
@@ -108,8 +115,9 @@ function PolicyList({ canWrite }: { canWrite: boolean }) {
   const list = useOperation('GET /api/portal/policies/search', { query }, { keepPrevious: true });
   const rows = list.data?.value.Data ?? [];
   const counts = useKeyCounts(rows.map(idOf));
+  const offersOf = usePolicyOffers(rows.map(idOf));
   const { actionsOf, dialog } = usePolicyActions();
-  const view = useListView('policies', createColumns(counts));
+  const view = useListView('policies', createColumns({ counts, offersOf }));
   if (!list.data) return <QueryState query={list} />;
   if (rows.length === 0 && Object.keys(filters).length === 0 && p === 1) return <EmptyPolicies canWrite={canWrite} />;
   return (

@@ -8,10 +8,12 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
+import { HistoryLink } from '../history/history-link.tsx';
 import { usePermission } from '../session/session.ts';
 import { DeletePolicyDialog } from './delete-policy-dialog.tsx';
 import { emptyPolicy, idOfPolicy, type PolicyData, toCopy } from './policy-draft.ts';
 import { PolicyForm } from './policy-form.tsx';
+import { PolicyOffers } from './policy-offers.tsx';
 import { PolicyStatePill } from './policy-state-pill.tsx';
 
 const own = texts.policies;
@@ -28,8 +30,14 @@ export function PolicyPage() {
       title={value.name || policyId}
       status={<PolicyStatePill state={value.state} />}
       about={<IdText id={idOfPolicy(value)} maxChars={32} />}
-      actions={<PolicyMenu policy={value} />}
+      actions={
+        <>
+          <HistoryLink kind="policies" id={idOfPolicy(value)} name={value.name || policyId} />
+          <PolicyMenu policy={value} />
+        </>
+      }
     >
+      <PolicyOffers policyId={idOfPolicy(value)} />
       <PolicyForm key={policyId} stored={value} etag={etag} isNew={false} tab={tab} />
     </PageFrame>
   );

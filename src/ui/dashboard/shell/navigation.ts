@@ -1,6 +1,7 @@
 import {
   Activity,
   AppWindow,
+  ArchiveRestore,
   BadgeCheck,
   BookOpen,
   Bot,
@@ -77,6 +78,7 @@ export const navigation: readonly NavigationGroup[] = [
     entries: [
       { to: '/system', label: pages.status, icon: Activity, permission: 'system', key: 's' },
       { to: '/audit', label: pages.audit, icon: History, permission: 'audit_logs' },
+      { to: '/deleted', label: pages.deleted, icon: ArchiveRestore, permission: 'apis' },
       { to: '/settings', label: pages.settings, icon: Settings, permission: 'admin' },
     ],
   },
@@ -92,4 +94,5 @@ export const objectPages: Readonly<Record<string, (id: string) => string>> = {
   user_groups: id => `/user-groups/${encodeId(id)}`,
   keys: id => `/keys/${encodeId(id)}`,
   templates: id => `/templates/${encodeId(id)}`,
+  profiles: id => `/sign-on/${encodeId(id)}`,
 };

@@ -31,6 +31,7 @@ export function DeleteProfileDialog({ profile, onClose, onDeleted }: DeleteProfi
     <ConfirmDialog
       isOpen={profile !== undefined}
       tier={3}
+      canRestore
       title={own.deleteTitle(Name)}
       consequence={own.deleteConsequence}
       action={own.deleteAction(Name)}

@@ -8,6 +8,7 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
+import { HistoryLink } from '../history/history-link.tsx';
 import { usePermission } from '../session/session.ts';
 import { DeleteProfileDialog } from './delete-profile-dialog.tsx';
 import { emptyProfile, type ProfileData, toProfileBody } from './profile-draft.ts';
@@ -35,7 +36,12 @@ function StoredProfile({ profile, etag }: { profile: ProfileData; etag: string |
           {profile.Active ? own.states.active : own.states.inactive}
         </StatusPill>
       }
-      actions={canWrite && <Button onClick={() => setDeleting(true)}>{own.delete}</Button>}
+      actions={
+        <>
+          <HistoryLink kind="profiles" id={profile.ID} name={profile.Name} />
+          {canWrite && <Button onClick={() => setDeleting(true)}>{own.delete}</Button>}
+        </>
+      }
     >
       <div className="flex flex-col gap-4">
         <div className="max-w-[960px]">

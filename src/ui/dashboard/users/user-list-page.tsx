@@ -54,6 +54,7 @@ const columns: readonly Column<UserItem>[] = [
     ),
   },
   { id: 'login', title: own.columns.login, cell: user => <TimeText time={user.last_login_date} /> },
+  { id: 'password', title: own.passwordSet, cell: user => <TimeText time={user.password_updated} /> },
   { id: 'created', title: own.columns.created, cell: user => <TimeText time={user.created_at} /> },
 ];
 

@@ -34,6 +34,7 @@ export function DeleteHookDialog({ hook, onClose, onDeleted }: DeleteHookProps) 
     <ConfirmDialog
       isOpen={hook !== undefined}
       tier={3}
+      canRestore
       title={own.deleteTitle(name)}
       consequence={
         <div className="flex flex-col gap-2">

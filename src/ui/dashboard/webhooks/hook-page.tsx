@@ -9,6 +9,7 @@ import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { Tabs } from '../../kit/tabs.tsx';
 import { texts } from '../../texts/texts.ts';
+import { HistoryLink } from '../history/history-link.tsx';
 import { usePermission } from '../session/session.ts';
 import { DeleteHookDialog } from './delete-hook-dialog.tsx';
 import { DeliveryList } from './delivery-list.tsx';
@@ -38,7 +39,12 @@ export function HookPage() {
       title={nameHook(value)}
       status={<HookState health={health.data?.value} />}
       about={<IdText id={value.webhook_id} maxChars={40} />}
-      actions={canWrite && <HookActions hook={value} />}
+      actions={
+        <>
+          <HistoryLink kind="hooks" id={hookId} name={nameHook(value)} />
+          {canWrite && <HookActions hook={value} />}
+        </>
+      }
     >
       <Tabs label={nameHook(value)} items={tabs} current={tab} />
       {tab === 'settings' && (

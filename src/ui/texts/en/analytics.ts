@@ -46,6 +46,4 @@ export const analyticsTexts = {
   exportOf: (title: string) => `Export ${title} as CSV`,
   keyFilter: (key: string) => `Key ${key}`,
   removeFilter: 'Show all keys',
-  tagFilter: (tags: string) => `Tag ${tags}`,
-  removeTagFilter: 'Show all tags',
 } as const;

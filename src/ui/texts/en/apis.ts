@@ -1,3 +1,5 @@
+const countApis = (count: number) => (count === 1 ? '1 API' : `${count} APIs`);
+
 /** Texts of pages about APIs. */
 export const apiTexts = {
   title: 'APIs',
@@ -40,6 +42,7 @@ export const apiTexts = {
   notServed: 'Not served',
   inactive: 'Inactive',
   open: 'Open',
+  tryMenu: 'Try',
   activate: 'Activate',
   deactivate: 'Deactivate',
   purge: 'Purge cached responses',
@@ -61,6 +64,22 @@ export const apiTexts = {
   deactivated: (name: string) => `API ${name} deactivated`,
   deleted: (name: string) => `API ${name} deleted`,
   purged: (name: string) => `Cached responses of ${name} purged`,
+  bulk: {
+    actions: {
+      activate: (count: number) => `Activate ${countApis(count)}`,
+      deactivate: (count: number) => `Deactivate ${countApis(count)}`,
+      delete: (count: number) => `Delete ${countApis(count)}`,
+    },
+    done: {
+      activate: (count: number) => `${countApis(count)} activated`,
+      deactivate: (count: number) => `${countApis(count)} deactivated`,
+      delete: (count: number) => `${countApis(count)} deleted`,
+    },
+    consequences: {
+      deactivate: 'Their requests get 404 until they are activated again.',
+      delete: 'Their requests get 404 at once. Keys and policies lose their access to them.',
+    },
+  },
   newTitle: 'New API',
   kind: 'Kind',
   kinds: {

@@ -28,7 +28,11 @@ export const historyTexts = {
   noChanges: 'No differences.',
   restore: 'Restore',
   restoreTitle: (revision: number) => `Restore revision ${revision}?`,
-  restoreAbout: 'The API is stored as it was, as a new revision, and served at once. These fields change:',
+  restoreAbout: 'The object is stored as it was, as a new revision. These fields change:',
+  restoreServedAbout: 'The object is stored as it was, as a new revision, and applies at once. These fields change:',
+  link: 'History',
+  title: (name: string) => `History of ${name}`,
+  back: (name: string) => `Back to ${name}`,
   restoreAction: (revision: number) => `Restore revision ${revision}`,
   restored: (revision: number) => `Revision ${revision} restored`,
 } as const;

@@ -6,7 +6,7 @@ export const importApiTexts = {
   source: 'Source',
   file: 'File',
   text: 'Description',
-  textHelp: 'Choose a file, or paste JSON, YAML or a cURL command.',
+  textHelp: 'Choose a file, drop it here, or paste JSON, YAML or a cURL command.',
   tooLarge: (name: string) => `${name} is larger than 20 MB`,
   format: 'Format',
   formats: {
@@ -49,5 +49,7 @@ export const importApiTexts = {
   updated: (name: string) => `API ${name} updated`,
   added: (count: number) => `${count} added`,
   removed: (count: number) => `${count} removed`,
-  removedHelp: 'Middleware of removed operations goes with them.',
+  removedList: 'Removed operations and their middleware',
+  removedHelp:
+    'Middleware of removed operations is removed with them. Policies and keys keep their access to the API; allowed paths that name a removed operation have no effect.',
 } as const;

@@ -30,6 +30,7 @@ export const kitTexts = {
   notFoundHelp: 'The address may be old, or the object was deleted.',
   shownOnce: 'Shown only now. Keep it in a safe place: it cannot be displayed again.',
   understand: 'I understand that this cannot be undone',
+  understandRestorable: 'I understand. It can be restored later, under Recently deleted',
   typeName: (name: string) => `Type ${name} to confirm`,
   notifications: 'Messages',
   editorHelp: 'Esc, then Tab leaves the editor.',

@@ -58,7 +58,6 @@ export const logTexts = {
     api: 'API',
     version: 'Version',
     status: 'Status',
-    refusal: 'Refusal',
     upstreamError: 'Upstream error',
     requestId: 'Request id',
     key: 'Key',
@@ -83,4 +82,9 @@ export const logTexts = {
   sameApi: 'Requests to this API',
   sameKey: 'Requests with this key',
   openApi: 'Open API',
+  refused: 'Why it was refused',
+  keyLimits: 'Limits of the key, as they are now',
+  openKey: 'Open key',
+  tryAgain: 'Try again',
+  openLimits: 'Limits of the API',
 } as const;

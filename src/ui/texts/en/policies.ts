@@ -12,6 +12,7 @@ export const policyTexts = {
     quota: 'Quota',
     keys: 'Keys',
     tags: 'Tags',
+    portal: 'Developer portal',
   },
   searchLabel: 'Search policies by name or id',
   search: 'Search by name or id',
@@ -79,6 +80,9 @@ export const policyTexts = {
   saveDenies: (keys: number) =>
     keys === 1 ? 'Requests with 1 key are refused at once.' : `Requests with ${keys} keys are refused at once.`,
   saveAction: (name: string) => `Save policy ${name}`,
+  offers: { product: (name: string) => `Product ${name}`, plan: (name: string) => `Plan ${name}` },
+  offeredAbout:
+    'The developer portal made this policy, or offers it. It is changed there: name, limits and APIs that are changed here are shared with the portal.',
   noKeys: 'No key uses this policy.',
   allKeys: 'Show all its keys',
   mergeWith: 'Together with',

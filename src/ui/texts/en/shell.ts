@@ -48,6 +48,7 @@ export const shellTexts = {
     uptime: 'Uptime',
     status: 'Status',
     audit: 'Audit',
+    deleted: 'Recently deleted',
     home: 'Home',
     apis: 'All APIs',
     policies: 'Policies',

@@ -17,13 +17,15 @@ const toggles = ['validateRequest', 'mockResponse', 'authentication', 'allowList
 interface OptionsProps {
   readonly document: FormObject;
   readonly format: string;
+  /** Text of the document, where it was not converted. */
+  readonly text: string | undefined;
   readonly initial: ImportDraft;
 }
 
 /** Options of an import, its preview, and the button that stores it. */
-export function ImportOptionsCard({ document, format, initial }: OptionsProps) {
+export function ImportOptionsCard({ document, format, text, initial }: OptionsProps) {
   const [draft, setDraft] = useState(initial);
-  const run = useImport(document);
+  const run = useImport(document, text);
   const set = (some: Partial<ImportDraft>) => {
     setDraft(before => ({ ...before, ...some }));
     run.reset();

@@ -1,5 +1,5 @@
+import { listEndpoints } from '../endpoints/endpoints.ts';
 import { type FormObject, toJsonObject } from '../form/json-members.ts';
-import { listDocumentOperations } from '../operations-of-document.ts';
 
 /** Options of an import beside the document. */
 export interface ImportDraft {
@@ -33,15 +33,26 @@ export function readServerUrl(document: FormObject): string {
   return '';
 }
 
+export interface RemovedOperation {
+  /** Method and path. */
+  readonly name: string;
+  /** Middleware that goes with it. */
+  readonly middleware: readonly string[];
+}
+
 export interface OperationDifference {
   readonly added: readonly string[];
-  readonly removed: readonly string[];
+  readonly removed: readonly RemovedOperation[];
 }
 
 /** Operations that an update adds and removes. */
 export function compareOperations(before: FormObject, after: FormObject): OperationDifference {
   const list = (document: FormObject) =>
-    listDocumentOperations(document).map(({ method, path }) => `${method} ${path}`);
+    listEndpoints(document).map(({ method, path, middleware }) => ({ name: `${method} ${path}`, middleware }));
   const [old, next] = [list(before), list(after)];
-  return { added: next.filter(it => !old.includes(it)), removed: old.filter(it => !next.includes(it)) };
+  const names = { old: new Set(old.map(it => it.name)), next: new Set(next.map(it => it.name)) };
+  return {
+    added: next.map(it => it.name).filter(name => !names.old.has(name)),
+    removed: old.filter(({ name }) => !names.next.has(name)),
+  };
 }

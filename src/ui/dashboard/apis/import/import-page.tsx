@@ -32,7 +32,7 @@ export function ImportApiPage() {
           isBusy={convert.isPending}
           error={convert.error}
         />
-        {convert.data && <Converted result={convert.data} />}
+        {convert.data && <Converted result={convert.data} text={source.text} />}
       </div>
     </PageFrame>
   );
@@ -40,7 +40,7 @@ export function ImportApiPage() {
 
 type Result = ResultOf<'POST /api/apis/convert'>;
 
-function Converted({ result }: { result: Result }) {
+function Converted({ result, text }: { result: Result; text: string }) {
   const { document, warnings, kind, format } = result;
   const title = readTitle(document);
   return (
@@ -62,6 +62,7 @@ function Converted({ result }: { result: Result }) {
         <ImportOptionsCard
           document={document}
           format={format}
+          text={format === 'openapi' ? text : undefined}
           initial={{
             listenPath: toListenPath(title),
             upstream: readServerUrl(document),

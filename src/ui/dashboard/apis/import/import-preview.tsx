@@ -26,6 +26,8 @@ const columns: readonly Column<ApiEndpoint>[] = [
 ];
 
 const maxRows = 200;
+/** Operations of a difference that are named. */
+const maxNamed = 20;
 
 interface PreviewProps {
   readonly preview: PreviewedImport;
@@ -78,12 +80,28 @@ const Difference = ({ added, removed }: NonNullable<PreviewedImport['difference'
   <div className="flex flex-col gap-1">
     <p>
       <Badge tone="success">{own.added(added.length)}</Badge>{' '}
-      <span className="font-mono text-small break-all">{added.slice(0, 20).join(', ')}</span>
+      <span className="font-mono text-small break-all">{added.slice(0, maxNamed).join(', ')}</span>
     </p>
     <p>
       <Badge tone="danger">{own.removed(removed.length)}</Badge>{' '}
-      <span className="font-mono text-small break-all">{removed.slice(0, 20).join(', ')}</span>
     </p>
-    {removed.length > 0 && <p className="text-small text-dim">{own.removedHelp}</p>}
+    {removed.length > 0 && (
+      <>
+        <ul aria-label={own.removedList} className="flex flex-col gap-1">
+          {removed.slice(0, maxNamed).map(({ name, middleware }) => (
+            <li key={name} className="flex flex-wrap items-center gap-2">
+              <code className="font-mono text-small break-all">{name}</code>
+              {middleware.map(it => (
+                <Badge key={it} tone="warning">
+                  {texts.endpoints.names[it] ?? it}
+                </Badge>
+              ))}
+            </li>
+          ))}
+          {removed.length > maxNamed && <li className="text-dim">{texts.history.more(removed.length - maxNamed)}</li>}
+        </ul>
+        <p className="text-small text-dim">{own.removedHelp}</p>
+      </>
+    )}
   </div>
 );

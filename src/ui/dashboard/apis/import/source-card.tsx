@@ -1,4 +1,4 @@
-import { type ChangeEvent, useId } from 'react';
+import { useId } from 'react';
 import { Button } from '../../../kit/button.tsx';
 import type { ArgumentsOf } from '../../../kit/calls.ts';
 import { Card } from '../../../kit/card.tsx';
@@ -31,20 +31,33 @@ function withLine(message: string, text: string): string {
 export function SourceCard({ source, onChange, onCheck, isBusy, error }: SourceCardProps) {
   const file = useId();
   const toasts = useToasts();
-  const readFile = async (event: ChangeEvent<HTMLInputElement>) => {
-    const [chosen] = event.target.files ?? [];
+  const readFile = async (chosen: File | undefined) => {
     if (!chosen) return;
     if (chosen.size > maxFileBytes) return toasts.showError(own.tooLarge(chosen.name));
     onChange({ ...source, text: await chosen.text() });
   };
   return (
     <Card title={own.source}>
-      <div className="flex flex-col gap-4">
+      {/* The field of the file does the same without a pointer. */}
+      <section
+        aria-label={own.source}
+        className="flex flex-col gap-4"
+        onDragOver={event => event.preventDefault()}
+        onDrop={event => {
+          event.preventDefault();
+          void readFile(event.dataTransfer.files[0]);
+        }}
+      >
         <div className="flex flex-col gap-1">
           <label htmlFor={file} className="font-medium">
             {own.file}
           </label>
-          <input id={file} type="file" accept=".json,.yaml,.yml,.har,.txt" onChange={event => void readFile(event)} />
+          <input
+            id={file}
+            type="file"
+            accept=".json,.yaml,.yml,.har,.txt"
+            onChange={event => void readFile(event.target.files?.[0])}
+          />
         </div>
         <TextAreaField
           label={own.text}
@@ -69,7 +82,7 @@ export function SourceCard({ source, onChange, onCheck, isBusy, error }: SourceC
           </Button>
         </div>
         <ErrorText error={error && new Error(withLine(error.message, source.text))} />
-      </div>
+      </section>
     </Card>
   );
 }

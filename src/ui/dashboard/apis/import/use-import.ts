@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { callServer, type ResultOf, toBodyOf } from '../../../kit/calls.ts';
+import { CallError, callServer, type ResultOf, toBodyOf } from '../../../kit/calls.ts';
 import { useWrite } from '../../../kit/queries.ts';
 import { useToasts } from '../../../kit/toast.tsx';
 import { texts } from '../../../texts/texts.ts';
@@ -39,11 +39,23 @@ async function previewImport(oas: FormObject, draft: ImportDraft): Promise<Previ
   return { document, faults, difference: stored && compareOperations(stored, document) };
 }
 
-/** Preview of an import, then the write that stores the same. */
-export function useImport(oas: FormObject) {
+/** Refusal of a document, with pointer and line where the text is the document itself. */
+async function placeRefusal(error: unknown, text: string | undefined, oas: FormObject): Promise<Error> {
+  if (!(error instanceof CallError) || error.status !== 400 || text === undefined) return error as Error;
+  const { placeFault } = await import('./fault-place.ts');
+  return new Error(placeFault(text, oas, error.message));
+}
+
+/** Preview of an import, then the write that stores the same. `text` is that of an OpenAPI document. */
+export function useImport(oas: FormObject, text: string | undefined) {
   const toasts = useToasts();
   const navigate = useNavigate();
-  const preview = useMutation({ mutationFn: (draft: ImportDraft) => previewImport(oas, draft) });
+  const preview = useMutation({
+    mutationFn: (draft: ImportDraft) =>
+      previewImport(oas, draft).catch(async (error: unknown) => {
+        throw await placeRefusal(error, text, oas);
+      }),
+  });
   const create = useWrite('POST /api/apis/oas/import', refreshed);
   const update = useWrite('PATCH /api/apis/oas/{apiId}', refreshed);
   const store = (draft: ImportDraft) => {
@@ -72,7 +84,10 @@ export function useImport(oas: FormObject) {
   };
   return {
     preview: preview.data,
-    show: preview.mutate,
+    show: (draft: ImportDraft) => {
+      reset();
+      preview.mutate(draft);
+    },
     isPreviewing: preview.isPending,
     store,
     isStoring: create.isPending || update.isPending,

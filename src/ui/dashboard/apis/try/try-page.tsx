@@ -9,9 +9,11 @@ import { ErrorText, ForbiddenState, QueryState } from '../../../kit/states.tsx';
 import { texts } from '../../../texts/texts.ts';
 import { usePermission } from '../../session/session.ts';
 import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
-import { listDocumentOperations } from '../operations-of-document.ts';
+import type { FormObject } from '../form/json-members.ts';
+import { type DocumentOperation, listDocumentOperations } from '../operations-of-document.ts';
 import { readHeaderName } from '../sample-call.ts';
 import { parseHeaderLines, type TriedRequest } from './curl.ts';
+import { buildOperationSample, findOperation } from './sample-request.ts';
 import { StoredKeySelect } from './stored-key-select.tsx';
 import { TriedResult } from './tried-result.tsx';
 import { joinUrl, useExplainedCall } from './use-explained-call.ts';
@@ -31,14 +33,23 @@ function TryApi(loaded: LoadedApi) {
   return <TryForm loaded={loaded} address={query.data.value.ApiURL} />;
 }
 
-function useTriedRequest(address: string, keyHeader: string) {
-  const search = useSearch({ strict: false });
-  const [method, setMethod] = useState(methods.includes(search.method ?? '') ? search.method! : 'GET');
-  const [path, setPath] = useState(search.path ?? '/');
+/** Operation that the address names. */
+function useAddressed(document: FormObject) {
+  const { method: given = '', path = '/' } = useSearch({ strict: false });
+  const method = methods.includes(given) ? given : 'GET';
+  const operation = findOperation(document, method, path);
+  return { method, path, operation, sample: operation && buildOperationSample(document, operation) };
+}
+
+function useTriedRequest(address: string, keyHeader: string, document: FormObject) {
+  const first = useAddressed(document);
+  const [method, setMethod] = useState(first.method);
+  const [path, setPath] = useState(first.sample?.path ?? first.path);
+  const [endpoint, setEndpoint] = useState(first.operation ? `${first.method} ${first.path}` : '');
   const [credential, setCredential] = useState('');
   const [stored, setStored] = useState({ hash: '', keyId: '' });
-  const [headerText, setHeaderText] = useState('');
-  const [body, setBody] = useState('');
+  const [headerText, setHeaderText] = useState(first.sample?.headerText ?? '');
+  const [body, setBody] = useState(first.sample?.body ?? '');
   const { headers, faults } = parseHeaderLines(headerText);
   const request: TriedRequest = {
     method,
@@ -50,7 +61,17 @@ function useTriedRequest(address: string, keyHeader: string) {
     },
     body: withoutBody.has(method) ? '' : body,
   };
+  /** Fills the fields with the examples of an operation. */
+  const choose = (operation: DocumentOperation) => {
+    const sample = buildOperationSample(document, operation);
+    setEndpoint(`${operation.method} ${operation.path}`);
+    setMethod(operation.method);
+    setPath(sample.path);
+    setHeaderText(sample.headerText);
+    setBody(sample.body);
+  };
   return {
+    ...{ endpoint, choose },
     ...{ method, setMethod, path, setPath, credential, setCredential, headerText, setHeaderText, body, setBody },
     ...{ request, faults, stored, setStored },
     /** For snippets: they may be shared, the credential not. */
@@ -66,7 +87,7 @@ function useTriedRequest(address: string, keyHeader: string) {
 }
 
 function TryForm({ loaded: { api, definition, classic }, address }: { loaded: LoadedApi; address: string }) {
-  const form = useTriedRequest(address, readHeaderName(classic));
+  const form = useTriedRequest(address, readHeaderName(classic), definition);
   const [sent, setSent] = useState<TriedRequest>();
   const call = useExplainedCall(form.stored.keyId);
   const send = (event?: FormEvent) => {
@@ -113,16 +134,14 @@ interface RequestFieldsProps {
 function RequestFields({ form, operations, address, apiId }: RequestFieldsProps) {
   const choose = (key: string) => {
     const found = operations.find(it => `${it.method} ${it.path}` === key);
-    if (!found) return;
-    form.setMethod(found.method);
-    form.setPath(found.path);
+    if (found) form.choose(found);
   };
   return (
     <>
       {operations.length > 0 && (
         <FilterSelect
           label={own.endpoint}
-          value={operations.some(it => it.path === form.path) ? `${form.method} ${form.path}` : ''}
+          value={form.endpoint}
           onChange={event => choose(event.target.value)}
           options={[
             { value: '', label: own.anyEndpoint },

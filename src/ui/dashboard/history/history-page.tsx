@@ -1,19 +1,23 @@
-import { useSearch } from '@tanstack/react-router';
+import { useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Badge, type Tone } from '../../../kit/badge.tsx';
-import { Button } from '../../../kit/button.tsx';
-import type { ResultOf } from '../../../kit/calls.ts';
-import { type Column, DataTable } from '../../../kit/data-table.tsx';
-import { useListChange } from '../../../kit/list-search.ts';
-import { useOperation } from '../../../kit/queries.ts';
-import { QueryState } from '../../../kit/states.tsx';
-import { TimeText } from '../../../kit/time-text.tsx';
-import { texts } from '../../../texts/texts.ts';
-import { usePermission } from '../../session/session.ts';
-import { ApiFrame } from '../api-frame.tsx';
-import type { ApiOutline } from '../api-outline.ts';
+import { Badge, type Tone } from '../../kit/badge.tsx';
+import { Button } from '../../kit/button.tsx';
+import type { ResultOf } from '../../kit/calls.ts';
+import { type Column, DataTable } from '../../kit/data-table.tsx';
+import { useListChange } from '../../kit/list-search.ts';
+import { PageFrame } from '../../kit/page-frame.tsx';
+import { useOperation } from '../../kit/queries.ts';
+import { NotFoundPage } from '../../kit/shell/fault-pages.tsx';
+import { ForbiddenState, QueryState } from '../../kit/states.tsx';
+import { TimeText } from '../../kit/time-text.tsx';
+import { texts } from '../../texts/texts.ts';
+import { ApiFrame } from '../apis/api-frame.tsx';
+import { canUse, usePermission, useSession } from '../session/session.ts';
+import { objectPages } from '../shell/navigation.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
+import { isHistoryKind, type RevisedObject, revisedKinds, toHistoryRoutes } from './revised-kinds.ts';
 import { RevisionComparison } from './revision-comparison.tsx';
+import type { RevisionSearch } from './revision-search.ts';
 
 const own = texts.history;
 
@@ -52,27 +56,51 @@ const ChangedPaths = ({ paths, isOmitted }: { paths: readonly string[]; isOmitte
   </span>
 );
 
-/** Revisions of an API: compared two at a time, and restored as a new revision. */
-export const ApiHistoryPage = () => <ApiFrame>{({ api }) => <History key={api.id} api={api} />}</ApiFrame>;
+/** Tab of an API. */
+export function ApiHistoryPage() {
+  const search = useSearch({ from: '/shell/apis/$apiId/history' });
+  return (
+    <ApiFrame>
+      {({ api }) => <ObjectHistory key={api.id} object={{ kind: 'apis', id: api.id }} search={search} />}
+    </ApiFrame>
+  );
+}
 
-function History({ api }: { api: ApiOutline }) {
-  const { p = 1, from, to } = useSearch({ from: '/shell/apis/$apiId/history' });
+/** History of an object of another kind, with the way back to its page. */
+export function HistoryPage() {
+  const { kind, objectId } = useParams({ from: '/shell/history/$kind/$objectId' });
+  const { name = objectId, ...search } = useSearch({ from: '/shell/history/$kind/$objectId' });
+  const router = useRouter();
+  const session = useSession();
+  if (!isHistoryKind(kind)) return <NotFoundPage home="/" />;
+  const { permission, page } = revisedKinds[kind];
+  if (!canUse(session, permission)) return <ForbiddenState permission={permission} />;
+  const toPage = objectPages[page];
+  return (
+    <PageFrame
+      title={own.title(name)}
+      actions={toPage && <Button onClick={() => router.history.push(toPage(objectId))}>{own.back(name)}</Button>}
+    >
+      <ObjectHistory object={{ kind, id: objectId }} search={search} />
+    </PageFrame>
+  );
+}
+
+interface ObjectHistoryProps {
+  readonly object: RevisedObject;
+  readonly search: RevisionSearch;
+}
+
+/** Revisions of an object: compared two at a time, and restored as a new revision. */
+function ObjectHistory({ object, search: { p = 1, from, to } }: ObjectHistoryProps) {
   const { change } = useListChange();
-  const canWrite = usePermission('apis:write');
+  const canWrite = usePermission(`${revisedKinds[object.kind].permission}:write`);
+  const { list: listRoute, params } = toHistoryRoutes(object);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [restored, setRestored] = useState<number>();
-  const list = useOperation(
-    'GET /api/revisions/apis/{apiId}',
-    { params: { apiId: api.id }, query: { p } },
-    {
-      keepPrevious: true,
-    },
-  );
+  const list = useOperation(listRoute, { params, query: { p } }, { keepPrevious: true });
   // Newest first: the first page has the newest revision, whichever page is shown.
-  const first = useOperation('GET /api/revisions/apis/{apiId}', {
-    params: { apiId: api.id },
-    query: { p: 1 },
-  });
+  const first = useOperation(listRoute, { params, query: { p: 1 } });
   if (!list.data) return <QueryState query={list} />;
   if (!first.data) return <QueryState query={first} />;
   const { revisions, pages } = list.data.value;
@@ -83,7 +111,7 @@ function History({ api }: { api: ApiOutline }) {
     <div className="flex flex-col gap-4">
       {from !== undefined && to !== undefined && (
         <RevisionComparison
-          apiId={api.id}
+          object={object}
           from={from}
           to={to}
           onClose={() => change({ p, from: undefined, to: undefined })}
@@ -111,7 +139,7 @@ function History({ api }: { api: ApiOutline }) {
         }}
         actions={row => listActions(row, { newest, canWrite, compare, onRestore: setRestored })}
       />
-      <RestoreDialog api={api} revision={restored} current={newest} onClose={() => setRestored(undefined)} />
+      <RestoreDialog object={object} revision={restored} current={newest} onClose={() => setRestored(undefined)} />
     </div>
   );
 }

@@ -1,30 +1,31 @@
 import { X } from 'lucide-react';
 import { useState } from 'react';
-import { IconButton } from '../../../kit/button.tsx';
-import type { ResultOf } from '../../../kit/calls.ts';
-import { Card } from '../../../kit/card.tsx';
-import { CodeDiff } from '../../../kit/code-editor.tsx';
-import { useOperation } from '../../../kit/queries.ts';
-import { QueryState } from '../../../kit/states.tsx';
-import { TabPanels } from '../../../kit/tab-panels.tsx';
-import { texts } from '../../../texts/texts.ts';
+import { IconButton } from '../../kit/button.tsx';
+import type { ResultOf } from '../../kit/calls.ts';
+import { Card } from '../../kit/card.tsx';
+import { CodeDiff } from '../../kit/code-editor.tsx';
+import { useOperation } from '../../kit/queries.ts';
+import { QueryState } from '../../kit/states.tsx';
+import { TabPanels } from '../../kit/tab-panels.tsx';
+import { texts } from '../../texts/texts.ts';
+import { type RevisedObject, toHistoryRoutes } from './revised-kinds.ts';
 
 const own = texts.history;
 
 type Change = ResultOf<'GET /api/revisions/apis/{apiId}/compare'>['changes'][number];
 
 interface ComparisonProps {
-  readonly apiId: string;
+  readonly object: RevisedObject;
   readonly from: number;
   readonly to: number;
   onClose(): void;
 }
 
 /** Differences of two revisions: the changed members, or both documents. */
-export function RevisionComparison({ apiId, from, to, onClose }: ComparisonProps) {
+export function RevisionComparison({ object, from, to, onClose }: ComparisonProps) {
   const [view, setView] = useState('members');
-  const given = { params: { apiId }, query: { from, to } };
-  const query = useOperation('GET /api/revisions/apis/{apiId}/compare', given);
+  const { compare, params } = toHistoryRoutes(object);
+  const query = useOperation(compare, { params, query: { from, to } });
   return (
     <Card title={own.comparison(from, to)} action={<IconButton icon={X} label={texts.kit.close} onClick={onClose} />}>
       {query.data ? (
@@ -34,7 +35,7 @@ export function RevisionComparison({ apiId, from, to, onClose }: ComparisonProps
           onChange={setView}
           panels={[
             { id: 'members', label: own.members, content: <RevisionChanges changes={query.data.value.changes} /> },
-            { id: 'documents', label: own.documents, content: <Documents apiId={apiId} from={from} to={to} /> },
+            { id: 'documents', label: own.documents, content: <Documents object={object} from={from} to={to} /> },
           ]}
         />
       ) : (
@@ -71,13 +72,12 @@ const Value = ({ label, text, className }: { label: string; text: string; classN
   </div>
 );
 
-function Documents({ apiId, from, to }: Omit<ComparisonProps, 'onClose'>) {
-  const older = useOperation('GET /api/revisions/apis/{apiId}/{revision}', toRevision(apiId, from));
-  const newer = useOperation('GET /api/revisions/apis/{apiId}/{revision}', toRevision(apiId, to));
+function Documents({ object, from, to }: Omit<ComparisonProps, 'onClose'>) {
+  const { get, params } = toHistoryRoutes(object);
+  const older = useOperation(get, { params: { ...params, revision: from } });
+  const newer = useOperation(get, { params: { ...params, revision: to } });
   if (!older.data) return <QueryState query={older} />;
   if (!newer.data) return <QueryState query={newer} />;
   const [before, after] = [older, newer].map(it => JSON.stringify(it.data!.value.state, null, 2));
   return <CodeDiff label={own.comparison(from, to)} before={before!} after={after!} />;
 }
-
-const toRevision = (apiId: string, revision: number) => ({ params: { apiId, revision } });
