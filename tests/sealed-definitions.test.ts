@@ -178,6 +178,10 @@ for (const engine of engines)
         'portal_oauth_clients',
         'portal_certificates',
         'portal_provider_certificates',
+        'portal_search_entries',
+        'portal_search_sources',
+        'portal_search_words',
+        'portal_changelog_proposals',
       ])
         await records.db.schema.dropTable(table).execute();
       for (const index of [

@@ -3,13 +3,15 @@ import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';
 import { toBatches } from './batch-store.ts';
 
-/** Tables of two ids: neither documents nor files nor words. */
+/** Tables of two ids: neither documents nor files nor a search index. */
 type JoinTable = {
   [T in keyof PortalTables]: PortalTables[T] extends
     | { body: string }
     | { content: string }
     | { stage: string }
     | { word: string }
+    | { owner: string }
+    | { source_id: number }
     ? never
     : T;
 }[keyof PortalTables];

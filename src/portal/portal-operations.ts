@@ -9,6 +9,7 @@ import { catalogueOperations } from './catalogues/operations.ts';
 import { categoryOperations } from './categories/operations.ts';
 import { portalCertificateOperations } from './certificates/operations.ts';
 import { changelogOperations } from './changelog/operations.ts';
+import { proposalOperations } from './changelog/proposal-operations.ts';
 import { portalConfigOperations } from './configuration/operations.ts';
 import { listAllCredentials } from './credentials/list-operation.ts';
 import { credentialOperations } from './credentials/operations.ts';
@@ -57,6 +58,7 @@ export const portalOperations = [
   ...productClientTypeOperations,
   ...docOperations,
   ...changelogOperations,
+  ...proposalOperations,
   ...tagOperations,
   ...categoryOperations,
   ...oauthProviderOperations,

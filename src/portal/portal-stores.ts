@@ -14,6 +14,7 @@ import { createAppStore } from './apps/store.ts';
 import { createAttributeStore } from './attributes/store.ts';
 import { createCatalogueStore } from './catalogues/store.ts';
 import { createPortalCertificateStore, createProviderCertificateStore } from './certificates/store.ts';
+import { createProposalStore } from './changelog/proposal-store.ts';
 import { createChangelogStore } from './changelog/store.ts';
 import { type ControlPlaneOf, selectControlPlane } from './control-plane.ts';
 import { createLocalControlPlane, type LocalPlaneServices } from './control-plane-local.ts';
@@ -41,6 +42,7 @@ import { createLabelStore } from './posts/label-store.ts';
 import { createProductStore } from './products/store.ts';
 import { createProviderTaskStore } from './provider-tasks/store.ts';
 import { createProviderStore } from './providers/store.ts';
+import { createSearchStore } from './search/store.ts';
 import { createTermsStore } from './terms/store.ts';
 import { createThemeReader } from './themes/active-theme.ts';
 import { createThemeStore } from './themes/store.ts';
@@ -68,7 +70,8 @@ export function createPortalStores({ records, vault, clock, settings, mailer, lo
   const deliveries = createDeliveryStore(records);
   const notify = createPortalNotifier({ webhooks, deliveries, vault, clock, settings });
   const teams = createTeamStore(records);
-  const files = createPortalFileStore(records);
+  const search = createSearchStore(records);
+  const files = createPortalFileStore(records, search);
   const themes = createThemeStore(records, files);
   const users = createPortalUserStore(records);
   const mails = createMailStore(records, vault);
@@ -82,7 +85,8 @@ export function createPortalStores({ records, vault, clock, settings, mailer, lo
     certificates: createPortalCertificateStore(records),
     files,
     themes,
-    docs: createDocStore(records),
+    docs: createDocStore(records, search),
+    search,
     tags: createLabelStore(records, 'portal_tags'),
     productTags: createJoinTableStore(records, 'portal_product_tags', 'tag_id'),
     oauthProviders: createOauthProviderStore(records, vault),
@@ -98,6 +102,7 @@ export function createPortalStores({ records, vault, clock, settings, mailer, lo
     inviteCodes: createInviteCodeStore(records, vault),
     terms: createTermsStore(records),
     changelog: createChangelogStore(records),
+    proposals: createProposalStore(records),
     expiryNotices: createExpiryNoticeStore(records),
     users,
     mails,

@@ -3,10 +3,16 @@ import { type ExpiryServices, startExpiryNotices } from './expiry-notices/expiry
 import { type MailSenderOptions, startMailSender } from './mails/mail-sender.ts';
 import { startProviderTaskRunner, type TaskRunnerOptions } from './provider-tasks/task-runner.ts';
 import { type QuotaNoticeServices, startQuotaNotices } from './quota-notices/quota-notices.ts';
+import { type IndexServices, startIndexing } from './search/missing-entries.ts';
 
-/** Starts the periodic work of the portal: mails, calls of providers, notices of expiry and of quotas, announcements. */
+/** Starts the periodic work of the portal: mails, calls of providers, notices, announcements, the search index. */
 export function startPortalWork(
-  options: MailSenderOptions & TaskRunnerOptions & ExpiryServices & QuotaNoticeServices & AnnouncementServices,
+  options: MailSenderOptions &
+    TaskRunnerOptions &
+    ExpiryServices &
+    QuotaNoticeServices &
+    AnnouncementServices &
+    IndexServices,
 ) {
   const works = [
     startMailSender(options),
@@ -14,6 +20,7 @@ export function startPortalWork(
     startExpiryNotices(options),
     startQuotaNotices(options),
     startAnnouncements(options),
+    startIndexing(options),
   ];
   return { close: () => Promise.all(works.map(work => work.close())) };
 }

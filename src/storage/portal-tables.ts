@@ -36,6 +36,7 @@ export interface PortalTables {
   portal_catalogues: Named & { name: string; slug: string };
   portal_certificates: Numbered & { app_id: number; fingerprint: string };
   portal_changelog: Numbered & { product_id: number; released_at: number; announcing: Generated<number> };
+  portal_changelog_proposals: Numbered & { product_id: number };
   portal_client_types: Named & { name: string; provider_id: number };
   portal_credentials: Numbered & { access_request_id: number };
   portal_expiry_notices: { credential_id: number; stage: string; expires_at: number };
@@ -71,6 +72,16 @@ export interface PortalTables {
     due_at: number;
   };
   portal_providers: Named & { name: string };
+  portal_search_entries: {
+    source_id: number;
+    position: number;
+    kind: string;
+    place: string;
+    title: string;
+    summary: string;
+  };
+  portal_search_sources: { id: Generated<number>; owner: string; product_id: number };
+  portal_search_words: { word: string; source_id: number; position: number };
   portal_terms: Numbered & { version: string; published_at: number; product_id: number };
   portal_terms_acceptances: Numbered & { terms_id: number; user_id: number };
   portal_team_members: { team_id: number; user_id: number };

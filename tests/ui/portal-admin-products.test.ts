@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertAccessible } from '../support/dashboard-app.ts';
-import { aProduct, requestPortal } from '../support/portal.ts';
+import { anApi, aProduct, requestPortal, toFileForm } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
 import type { Developer } from '../support/portal-site.ts';
 import { createSiteClient } from '../support/site-client.ts';
@@ -89,6 +89,31 @@ describe('Portal admin: changelog and client types of a product, settings, profi
     const [spec] = (await ask('GET', `/products/${product.ID}`)).SpecDetails;
     const { text } = await portal.app().ask('GET', `/portal-api/products/${product.ID}/spec-details/${spec.ID}/oas`);
     assert.match(text, /"version":"2"/);
+  });
+
+  test('a changed document proposes an entry of the changelog, which is published with another headline or dropped', async () => {
+    const APIID = await anApi(portal.app());
+    const product = await aProduct(portal.app(), { APIDetails: [{ APIID }], Catalogues: [1] });
+    for (const names of [['/a'], ['/a', '/b'], ['/b']]) {
+      const paths = Object.fromEntries(names.map(name => [name, { get: { responses: {} } }]));
+      const document = JSON.stringify({ openapi: '3.0.3', info: { title: 'T', version: '1' }, paths });
+      const path = `/portal-api/products/${product.ID}/api-details/${APIID}/oas`;
+      assert.equal((await portal.app().ask('POST', path, { body: toFileForm(document) })).status, 200);
+    }
+    const page = await portal.openAs(admin, `/admin/api_products/${product.ID}?tab=changelog`);
+    await page.getByText('GET /a').waitFor();
+    await assertAccessible(page, 'proposed entries of a changelog');
+    await page.getByRole('button', { name: 'Drop 1 operation removed' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Drop 1 operation removed' }).click();
+    await page.getByText('GET /a').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Publish 1 operation added' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Publish entry' });
+    await dialog.getByLabel('Headline').fill('B is new');
+    await dialog.getByRole('button', { name: 'Publish' }).click();
+    await page.getByRole('button', { name: 'Change B is new' }).waitFor();
+    await page.getByText('Proposed entries').waitFor({ state: 'detached' });
+    const site = await createSiteClient(portal.app()).get(`/portal/catalogue-products/${product.Path}/changelog`);
+    assert.match(site.text, /B is new/);
   });
 
   test('general settings are listed with their source; the profile of the administrator changes the name', async () => {

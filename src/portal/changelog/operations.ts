@@ -3,7 +3,7 @@ import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { numberedId, okResponse, okStatus, type PortalRef, portalId, portalPageQuery } from '../shapes.ts';
-import { announceToPage } from './announcement.ts';
+import { addEntry, type EntryServices } from './entry-creation.ts';
 import { ChangelogChange, ChangelogEntry, ChangelogWrite, toChangelogView } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'changelogs', permission: 'secret' } as const;
@@ -11,8 +11,7 @@ const params = z.object({ product_id: portalId });
 const entryParams = params.extend({ entry_id: numberedId });
 const listPath = '/portal-api/products/{product_id}/changelog';
 const entryPath = `${listPath}/{entry_id}`;
-const maxEntries = 2000;
-type Services = Pick<PortalServices, 'portal' | 'records' | 'clock' | 'settings'>;
+type Services = EntryServices;
 type Reads = Pick<PortalServices, 'portal'>;
 
 const requireProduct = async (ref: PortalRef, { portal }: Reads, missing?: 'unknown') =>
@@ -47,22 +46,9 @@ export const createChangelogEntry = operation({
   status: 201,
   problems: [problem.unknown, problem.too_many_changes],
   async handle({ params: { product_id }, body, audit }, services: Services) {
-    const { portal, records, clock } = services;
     const { ID } = await requireProduct(product_id, services, 'unknown');
     audit(String(ID));
-    const now = clock.now();
-    const created = await records.write(async () => {
-      const product = present(await portal.products.change(ID, it => it), 'Product', 'unknown');
-      if ((await portal.changelog.count(ID)) >= maxEntries)
-        throw problem.too_many_changes({ detail: { max: maxEntries } });
-      const { Version = '', Kind, Headline, Text = '', ReleasedAt = 0 } = body;
-      const values = { ProductID: ID, Version, Kind, Headline, Text, ReleasedAt: ReleasedAt || now };
-      const inserted = await portal.changelog.insert({ ...values, CreatedAt: now, UpdatedAt: now });
-      if (body.Notify === false) return inserted;
-      const announced = await announceToPage(inserted, product, services);
-      await portal.changelog.change(ID, inserted.ID, () => announced);
-      return announced;
-    });
+    const created = await services.records.write(() => addEntry(ID, body, services));
     return toChangelogView(created);
   },
 });

@@ -26,14 +26,20 @@ const writable = z.object({
   Headline: nonEmptyText(200).regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'must be one line'),
   Text: optionalMember(textUpTo(20_000)).describe('Markdown'),
 });
+/** Members that only a new entry has. */
+const released = {
+  ReleasedAt: optionalMember(portalTime).describe('Time of the release, such as `2030-01-31 12:00`; now if omitted'),
+  Notify: optionalMember(lenientBool).describe('False sends no notifications and mails to subscribers'),
+};
 const readOnly = ['ID', 'ProductID', 'CreatedAt', 'UpdatedAt'];
-export const ChangelogWrite = readOnlyMembers(
-  writable.extend({
-    ReleasedAt: optionalMember(portalTime).describe('Time of the release, such as `2030-01-31 12:00`; now if omitted'),
-    Notify: optionalMember(lenientBool).describe('False sends no notifications and mails to subscribers'),
-  }),
-  readOnly,
-);
+export const ChangelogWrite = readOnlyMembers(writable.extend(released), readOnly);
+/** Members in place of those of a proposal. */
+export const ProposalPublication = readOnlyMembers(writable.partial({ Kind: true, Headline: true }).extend(released), [
+  ...readOnly,
+  'Document',
+  'IsBreaking',
+  'Changes',
+]);
 /** Edits do not move the release. */
 export const ChangelogChange = readOnlyMembers(writable.partial({ Kind: true, Headline: true }), [
   ...readOnly,

@@ -1,18 +1,37 @@
 import { sql } from 'kysely';
+import type { RowChange } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { readDocuments } from '../batch-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
+import { listGuideEntries } from '../search/entries.ts';
+import { toGuideOwner } from '../search/schema.ts';
+import type { SearchStore } from '../search/store.ts';
 import type { PortalPageQuery } from '../shapes.ts';
 import type { StoredDoc } from './schema.ts';
 
+const readIndexed = ({ Title, Lede, Path, Status, MarkdownEnabled, MarkdownContent, Content }: StoredDoc) =>
+  JSON.stringify([Title, Lede, Path, Status, MarkdownEnabled, MarkdownContent, Content]);
+
+/** Indexes a doc for searches in the transaction that writes it; a new position changes nothing. */
+async function recordDocWords({ id, before, after }: RowChange, search: SearchStore): Promise<void> {
+  const owner = toGuideOwner(Number(id));
+  if (after === undefined) return search.removeOwner(owner);
+  const doc = JSON.parse(after) as StoredDoc;
+  const former = before === undefined ? undefined : (JSON.parse(before) as StoredDoc);
+  // A new row is written twice: without its number first.
+  if (former && former.ID === doc.ID && readIndexed(former) === readIndexed(doc)) return;
+  await search.replace({ owner, productId: doc.ProductID }, listGuideEntries(doc));
+}
+
 /** Docs of products, in the order that their administrator set. */
-export function createDocStore(records: Records) {
+export function createDocStore(records: Records, search: SearchStore) {
   const { rows, insert, change, remove } = createNumberedStore<'portal_product_docs', StoredDoc>(
     records,
     'portal_product_docs',
     it => ({ product_id: it.ProductID, position: it.Position, path: it.Path }),
     problem.doc_exists,
+    change => recordDocWords(change, search),
   );
 
   return {

@@ -1,5 +1,8 @@
 import type { FileContent } from '#operations/body.ts';
 import type { Records } from '#storage/records.ts';
+import { listDocumentEntries } from '../search/entries.ts';
+import { readDocumentProduct } from '../search/schema.ts';
+import { createSearchStore } from '../search/store.ts';
 
 export type PortalFileStore = ReturnType<typeof createPortalFileStore>;
 
@@ -7,7 +10,13 @@ export type PortalFileStore = ReturnType<typeof createPortalFileStore>;
  * Uploaded files, in the database: one in each slot (`logo`, `oas`) of an owner (`products/7`, `products/7/specs/2`).
  * Owners and slots are made of ids and fixed words, never of the name of an upload.
  */
-export function createPortalFileStore(records: Records) {
+export function createPortalFileStore(records: Records, search = createSearchStore(records)) {
+  /** Searches find the operations of OpenAPI documents. */
+  async function indexFile(owner: string, slot: string, content: FileContent): Promise<void> {
+    const productId = slot === 'oas' ? readDocumentProduct(owner) : undefined;
+    if (productId !== undefined) await search.replace({ owner, productId }, listDocumentEntries(content));
+  }
+
   return {
     async find(owner: string, slot: string): Promise<FileContent | undefined> {
       const row = await records.db
@@ -26,25 +35,29 @@ export function createPortalFileStore(records: Records) {
     },
 
     /** Stores a file in place of the one before. */
-    async put(owner: string, slot: string, { mediaType, bytes }: FileContent, nowMs: number): Promise<void> {
+    async put(owner: string, slot: string, file: FileContent, nowMs: number): Promise<void> {
+      const { mediaType, bytes } = file;
       const content = { media_type: mediaType, content: bytes.toString('base64'), updated_at: nowMs };
-      await records.write(() =>
-        records.db
+      await records.write(async () => {
+        await records.db
           .insertInto('portal_files')
           .values({ owner, slot, ...content })
           .onConflict(conflict => conflict.columns(['owner', 'slot']).doUpdateSet(content))
-          .execute(),
-      );
+          .execute();
+        await indexFile(owner, slot, file);
+      });
     },
 
     /** False where there was no file. */
     async remove(owner: string, slot: string): Promise<boolean> {
+      if (slot === 'oas') await search.removeOwner(owner);
       const query = records.db.deleteFrom('portal_files').where('owner', '=', owner).where('slot', '=', slot);
       return (await query.executeTakeFirst()).numDeletedRows > 0n;
     },
 
     /** Removes the files of an owner, and of everything below it. */
     async removeAll(owner: string): Promise<void> {
+      await search.removeBelow(owner);
       await records.db
         .deleteFrom('portal_files')
         .where(({ eb, and, or }) =>

@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import type { Upload } from '#operations/body.ts';
+import type { FileContent, Upload } from '#operations/body.ts';
 import { type Method, operation } from '#operations/operation.ts';
+import { buildProposal } from '../changelog/proposal.ts';
 import { checkProductDocument, type DocumentKind, documentTypes } from '../files/documents.ts';
+import { parseProductDocument } from '../files/parsed-document.ts';
 import { fileResponse, uploadedFile } from '../files/shapes.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
@@ -88,8 +90,22 @@ async function storeDocument({ subject, kind }: Row, id: number, part: string, u
       UpdatedAt: clock.now(),
     }));
     const owner = subject.findOwner(present(changed, 'Product', 'unknown'), part, 'unknown');
+    if (kind === 'oas') await proposeEntry(changed!, owner, file, services);
     await portal.files.put(owner, kind, file, clock.now());
   });
+}
+
+/** Inside the transaction that replaces an OpenAPI document: proposes an entry of the changelog of its product. */
+async function proposeEntry(product: StoredProduct, owner: string, file: FileContent, { portal, clock }: Services) {
+  const former = await portal.files.find(owner, 'oas');
+  const before = former && parseProductDocument(former);
+  const after = before && parseProductDocument(file);
+  const proposal = before && after && buildProposal(before, after);
+  if (!proposal) return;
+  const api = product.APIDetails.find(({ APIID }) => toApiOwner(product.ID, APIID) === owner);
+  const spec = product.SpecDetails.find(({ ID }) => toSpecOwner(product.ID, ID) === owner);
+  const Document = api ? api.ChosenName || api.Name : (spec?.SpecAlias ?? '');
+  await portal.proposals.insert({ ProductID: product.ID, Document, ...proposal, CreatedAt: clock.now() });
 }
 
 async function removeDocument({ subject, kind }: Row, id: number, part: string, services: Services) {
@@ -132,7 +148,7 @@ function buildDocumentOperations(row: Row) {
       ...shared,
       name: `upload${noun}`,
       method: uploadMethod,
-      about: `Stores ${of}. With \`dry_run\` it is checked only.`,
+      about: `Stores ${of}. With \`dry_run\` it is checked only.${kind === 'oas' ? ' What differs from the former one is proposed for the changelog.' : ''}`,
       query: dryRunQuery,
       accepts: 'upload',
       body: uploadedFile,

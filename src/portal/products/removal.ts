@@ -11,14 +11,16 @@ export const toSpecOwner = (productId: number, specId: number): string =>
 /** Removes the rows of a product, inside a transaction. */
 export async function removeProduct(
   id: number,
-  { catalogues, products, files, docs, changelog, productTags, clientTypes }: PortalStores,
+  { catalogues, products, files, docs, changelog, proposals, productTags, clientTypes, search }: PortalStores,
 ): Promise<void> {
   await catalogues.products.setLeftOf(id, []);
   await productTags.setLeftOf(id, []);
   await clientTypes.products.setLeftOf(id, []);
   await docs.removeOfProduct(id);
   await changelog.removeOfProduct(id);
+  await proposals.removeOfProduct(id);
   await files.removeAll(toProductOwner(id));
+  await search.removeOfProduct(id);
   await products.remove(id);
 }
 

@@ -4,10 +4,11 @@ import { listSearchWords } from '#storage/search-words.ts';
 import { readDocuments } from '../batch-store.ts';
 import type { StoredProduct } from '../products/schema.ts';
 import { selectProductsWithWord } from '../products/word-store.ts';
+import { selectProductsWithEntry } from '../search/word-condition.ts';
 
 export interface OfferQuery {
   readonly catalogueIds: readonly number[];
-  /** Each of them begins a word of the product or of one of its tags. */
+  /** Each of them begins a word of the product, or of one of its tags, operations or guides. */
   readonly words?: readonly string[] | undefined;
   readonly tag?: string | undefined;
   readonly featuredOnly?: boolean;
@@ -103,7 +104,7 @@ export function createOfferStore(records: Records) {
 }
 
 /** By the product: a list of all ids of a large catalogue is not made for each page. */
-const isInCatalogue = (catalogueIds: readonly number[]) =>
+export const isInCatalogue = (catalogueIds: readonly number[]) =>
   sql<boolean>`exists (select 1 from portal_catalogue_products
     where portal_catalogue_products.product_id = portal_products.id and catalogue_id in (${sql.join(catalogueIds)}))`;
 
@@ -127,5 +128,6 @@ async function readTagWords({ db }: Records): Promise<TagWords[]> {
 function hasWord(word: string, tags: readonly TagWords[]): RawBuilder<boolean> {
   const ids = tags.filter(({ words }) => words.some(it => it.startsWith(word))).map(({ id }) => id);
   const tagged = sql`union select product_id from portal_product_tags where tag_id in (${sql.join(ids)})`;
-  return sql<boolean>`id in (${selectProductsWithWord(word)} ${ids.length > 0 ? tagged : sql``})`;
+  const described = sql`union ${selectProductsWithEntry(word)}`;
+  return sql<boolean>`id in (${selectProductsWithWord(word)} ${described} ${ids.length > 0 ? tagged : sql``})`;
 }

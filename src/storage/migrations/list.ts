@@ -50,6 +50,8 @@ import { portalCertificates } from './0050-portal-certificates.ts';
 import { portalProductTerms } from './0051-portal-product-terms.ts';
 import { portalAnnouncements } from './0052-portal-announcements.ts';
 import { uptimeTags } from './0053-uptime-tags.ts';
+import { portalSearch } from './0054-portal-search.ts';
+import { portalChangelogProposals } from './0055-portal-changelog-proposals.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -104,4 +106,6 @@ export const migrations: readonly Migration[] = [
   portalProductTerms,
   portalAnnouncements,
   uptimeTags,
+  portalSearch,
+  portalChangelogProposals,
 ];

@@ -15,14 +15,13 @@ import {
 } from '../page.ts';
 import { type ProductCard, renderProductCard } from '../product-card.ts';
 import { formatAuth, formatCount, listKinds } from '../words.ts';
+import { maxSearchWords } from './search-entries.ts';
 
 const pageSize = 24;
 /** Products that a filter by kind or credential compares; those beyond are not found. */
 const maxCandidates = 2000;
 /** Counting takes time: a larger number is shown as "more than" this. */
 const maxCounted = 1000;
-/** Of a search. */
-const maxWords = 8;
 /** Keeps offsets in the range of the database. */
 const maxPage = 10_000;
 const maxTags = 40;
@@ -53,7 +52,7 @@ export async function findProducts(
 ) {
   const catalogues = await findVisibleCatalogues(visitor.rights, services);
   const chosen = filter.catalogue ? catalogues.filter(it => it.NameWithSlug === filter.catalogue) : catalogues;
-  const words = listSearchWords(filter.text).slice(0, maxWords);
+  const words = listSearchWords(filter.text).slice(0, maxSearchWords);
   if (filter.text && words.length === 0) return { cards: [], total: 0, hasMore: false, catalogues };
   const query = { catalogueIds: chosen.map(({ ID }) => ID), tag: filter.tag || undefined, words };
   const offset = (page - 1) * size;

@@ -15,6 +15,7 @@ import { renderProductCard } from '../product-card.ts';
 import { type PostOutline, renderPostCard, toPostUrl } from './blog.ts';
 import { findProducts } from './catalogue.ts';
 import { listContentPages } from './content-page.ts';
+import { type EntryLink, findEntryLinks, renderGuideLink, renderOperationLink } from './search-entries.ts';
 
 /** Results of each group. */
 const maxResults = 12;
@@ -28,14 +29,17 @@ const readText = ({ query }: SiteRequest) => query('q').trim().slice(0, 100);
 /** Results of a text for the visitor, in groups; none without a text. */
 async function search(request: SiteRequest, services: SiteServices) {
   const text = readText(request);
-  if (text === '') return { cards: [], posts: [], pages: [], apps: [] };
+  if (text === '') return { cards: [], operations: [], guides: [], posts: [], pages: [], apps: [] };
   const filter = { text, catalogue: '', tag: '', kind: '', auth: '' };
-  const { cards } = await findProducts(filter, request, services, { page: 1, size: maxResults });
+  const { cards, catalogues } = await findProducts(filter, request, services, { page: 1, size: maxResults });
+  const catalogueIds = catalogues.map(({ ID }) => ID);
   const matches = ({ title }: SiteLink) => title.toLowerCase().includes(text.toLowerCase());
   const apps = request.visitor.user ? await listPageApps(request.visitor, services) : [];
   const ownApps = apps.map(app => ({ title: app.Name, path: toAppUrl(app) }));
   return {
     cards,
+    operations: await findEntryLinks('operation', text, catalogueIds, maxResults, services),
+    guides: await findEntryLinks('guide', text, catalogueIds, maxResults, services),
     posts: await findPosts(text, services),
     pages: (await listContentPages(maxComparedPages, services)).filter(matches).slice(0, maxResults),
     apps: ownApps.filter(matches).slice(0, maxResults),
@@ -44,10 +48,17 @@ async function search(request: SiteRequest, services: SiteServices) {
 
 /** Results as titles and paths. */
 export async function findSearchResults(request: SiteRequest, services: SiteServices) {
-  const { cards, posts, pages, apps } = await search(request, services);
+  const { cards, operations, guides, posts, pages, apps } = await search(request, services);
   const toLink = ({ title, path }: SiteLink) => ({ Title: title, Path: path });
+  const toEntry = ({ summary, product, ...link }: EntryLink) => ({
+    ...toLink(link),
+    Summary: summary,
+    Product: product,
+  });
   return {
     Products: cards.map(({ product }) => ({ Title: displayName(product), Path: toProductUrl(product) })),
+    Operations: operations.map(toEntry),
+    Guides: guides.map(toEntry),
     Posts: posts.map(post => ({ Title: post.Title, Path: toPostUrl(post) })),
     Pages: pages.map(toLink),
     Apps: apps.map(toLink),
@@ -63,15 +74,17 @@ const renderLinkRow = ({ title, path }: SiteLink) => html`<li><a href="${path}">
 async function respond(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
   if (request.query('format') === 'json') return toJsonFile(await findSearchResults(request, services));
   const text = readText(request);
-  const { cards, posts, pages, apps } = await search(request, services);
-  const isEmpty = [cards, posts, pages, apps].every(({ length }) => length === 0);
+  const { cards, operations, guides, posts, pages, apps } = await search(request, services);
+  const isEmpty = [cards, operations, guides, posts, pages, apps].every(({ length }) => length === 0);
   return {
     title: text ? `Search for ${text}` : 'Search',
     main: html`<div class="head"><h1>Search</h1></div><form class="inline" role="search" action="/search" method="get">
-<input type="search" name="q" value="${text}" aria-label="Search products, posts, pages and apps" maxlength="100">
+<input type="search" name="q" value="${text}" aria-label="Search products, operations, guides, posts, pages and apps" maxlength="100">
 <button>Search</button></form>
 ${text && isEmpty ? html`<div class="notice"><p>Nothing matches “${text}”.</p></div>` : ''}
 ${renderGroup('products', 'Products', 'cards', cards.map(renderProductCard))}
+${renderGroup('operations', 'Operations', 'rows operations', operations.map(renderOperationLink))}
+${renderGroup('guides', 'Guides', 'rows', guides.map(renderGuideLink))}
 ${renderGroup('posts', 'Blog', 'cards', posts.map(renderPostCard))}
 ${renderGroup('pages', 'Pages', 'rows', pages.map(renderLinkRow))}
 ${renderGroup('apps', 'My apps', 'rows', apps.map(renderLinkRow))}`,

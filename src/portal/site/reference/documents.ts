@@ -1,16 +1,6 @@
-import { createHash } from 'node:crypto';
-import { isObject } from '#base/json-tree.ts';
-import { Lru } from '#base/lru.ts';
-import { type FileContent, parseDocumentText } from '#operations/body.ts';
 import type { PortalStores } from '../../portal-stores.ts';
 import { toApiOwner, toProductOwner, toSpecOwner } from '../../products/removal.ts';
 import type { StoredProduct } from '../../products/schema.ts';
-import { buildReference, type DocumentReference } from './api-reference.ts';
-
-/** Larger documents are offered for download only: their pages would take the listener too long. */
-const maxShownBytes = 4 * 1024 * 1024;
-/** Parsed documents by the hash of their content. */
-const parsed = new Lru<string, DocumentReference | null>(8);
 
 /** Document of a product: of one of its APIs, or a specification of its own. */
 export interface ProductDocument {
@@ -53,16 +43,4 @@ export async function listProductDocuments(
     if (slot) return [{ ...subject, slot, isLive: false }];
     return isGraphql ? [{ ...subject, slot: 'graphql', isLive: true }] : [];
   });
-}
-
-/** The reference of an OpenAPI document; undefined for another document, or one that is too large. */
-export function parseProductDocument({ bytes }: FileContent): DocumentReference | undefined {
-  if (bytes.length > maxShownBytes) return undefined;
-  const digest = createHash('sha256').update(bytes).digest('base64');
-  const known = parsed.get(digest);
-  if (known !== undefined) return known ?? undefined;
-  const document = parseDocumentText(bytes.toString('utf8'), maxShownBytes);
-  const reference = isObject(document) && !('asyncapi' in document) ? buildReference(document) : undefined;
-  parsed.set(digest, reference ?? null);
-  return reference;
 }

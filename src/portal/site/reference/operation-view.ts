@@ -1,7 +1,12 @@
+import type {
+  DocumentReference,
+  ReferenceBody,
+  ReferenceOperation,
+  ReferenceParameter,
+} from '../../files/api-reference.ts';
 import type { StoredProduct } from '../../products/schema.ts';
 import { renderMarkdown } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
-import type { DocumentReference, ReferenceBody, ReferenceOperation, ReferenceParameter } from './api-reference.ts';
 import { renderMethodBadge } from './method-badge.ts';
 import { keyText, type SampleRequest, sampleLanguages } from './samples.ts';
 import { buildSchemaExample, renderSchema } from './schema-tree.ts';

@@ -1,3 +1,5 @@
+import type { DocumentReference, ReferenceOperation } from '../../files/api-reference.ts';
+import { parseProductDocument } from '../../files/parsed-document.ts';
 import { renderMarkdown } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
 import { findProductOffer } from '../offer.ts';
@@ -13,8 +15,7 @@ import {
 import { callAsVisitor, canTry } from '../try-it/try-call.ts';
 import { tryPath } from '../try-it/try-form.ts';
 import { renderTrySection, type SentTry, toJsonReply } from '../try-it/try-section.ts';
-import type { DocumentReference, ReferenceOperation } from './api-reference.ts';
-import { listProductDocuments, parseProductDocument } from './documents.ts';
+import { listProductDocuments } from './documents.ts';
 import {
   type FoundDocument,
   findDocument,

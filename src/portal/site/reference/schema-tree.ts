@@ -1,69 +1,19 @@
 import { arrayOrEmpty, isObject, type JsonObject, textOrEmpty } from '#base/json-tree.ts';
+import { followReference } from '../../files/api-reference.ts';
+import { flattenSchema, maxMembers, readMembers } from '../../files/flat-schema.ts';
 import { html, type Markup } from '../markup.ts';
-import { followReference } from './api-reference.ts';
 
 /** Schemas as nested lists, and example values of them. Both are bounded: schemas may contain themselves. */
 const maxDepth = 6;
-const maxMembers = 300;
 const maxChoices = 50;
-/** Parts of `allOf` of one schema, those of its parts included. */
-const maxParts = 50;
 
 /** Name of a reference: `#/components/schemas/Order` is `Order`. */
 const nameOf = (value: unknown) => (isObject(value) ? textOrEmpty(value.$ref).split('/').at(-1)! : '');
 
-/** Schemas with the members of their `allOf`, and first members, each built once: many schemas may name the same one. */
-const flattened = new WeakMap<JsonObject, JsonObject>();
-const firstMembers = new WeakMap<JsonObject, JsonObject>();
-
-/** Members of an object: one more than the bound at most, which shows that there are more. */
-function readMembers({ properties }: JsonObject): JsonObject {
-  if (!isObject(properties)) return {};
-  const known = firstMembers.get(properties);
-  if (known) return known;
-  const first = Object.fromEntries(Object.entries(properties).slice(0, maxMembers + 1));
-  firstMembers.set(properties, first);
-  return first;
-}
-
-/** A schema with the members of `allOf` in it. */
-function flatten(value: unknown, document: JsonObject): JsonObject {
-  const schema = followReference(value, document);
-  if (arrayOrEmpty(schema.allOf).length === 0) return schema;
-  const known = flattened.get(schema);
-  if (known) return known;
-  const all = listParts(schema, document, { seen: new Set(), followed: 0 });
-  const whole = {
-    ...Object.assign({}, ...all),
-    properties: Object.assign({}, ...all.map(readMembers)),
-    required: all.flatMap(it => arrayOrEmpty(it.required)),
-    allOf: undefined,
-  };
-  flattened.set(schema, whole);
-  return whole;
-}
-
-/** Parts of `allOf`, innermost first, then the schema itself. Each once: parts may contain each other. */
-function listParts(
-  schema: JsonObject,
-  document: JsonObject,
-  progress: { readonly seen: Set<JsonObject>; followed: number },
-): JsonObject[] {
-  if (progress.seen.has(schema)) return [];
-  progress.seen.add(schema);
-  const parts: JsonObject[] = [];
-  for (const it of arrayOrEmpty(schema.allOf)) {
-    progress.followed++;
-    if (progress.followed > maxParts) break;
-    parts.push(...listParts(followReference(it, document), document, progress));
-  }
-  return [...parts, schema];
-}
-
 const choicesOf = (schema: JsonObject) => [...arrayOrEmpty(schema.oneOf), ...arrayOrEmpty(schema.anyOf)];
 
 function formatType(value: unknown, document: JsonObject): string {
-  const schema = flatten(value, document);
+  const schema = flattenSchema(value, document);
   const types = Array.isArray(schema.type)
     ? schema.type.filter(it => typeof it === 'string').join(' or ')
     : schema.type;
@@ -74,7 +24,7 @@ function formatType(value: unknown, document: JsonObject): string {
   return textOrEmpty(schema.format) ? `${name} (${textOrEmpty(schema.format)})` : name;
 }
 
-const formatItems = (items: unknown, document: JsonObject) => textOrEmpty(flatten(items, document).type) || 'any';
+const formatItems = (items: unknown, document: JsonObject) => textOrEmpty(flattenSchema(items, document).type) || 'any';
 
 const formatShort = (value: unknown): string =>
   (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, 200);
@@ -102,7 +52,7 @@ function renderMembers(
   above: readonly unknown[],
   progress: Progress,
 ): Markup | '' {
-  const schema = flatten(value, document);
+  const schema = flattenSchema(value, document);
   const source = followReference(value, document);
   if (above.length >= maxDepth || above.includes(source)) return '';
   const inside = [...above, source];
@@ -114,7 +64,7 @@ function renderMembers(
   const rows = properties.slice(0, maxMembers).map(([name, member]) => {
     progress.members++;
     if (progress.members > maxMembers) return '';
-    const own = flatten(member, document);
+    const own = flattenSchema(member, document);
     const limits = listLimits(own);
     return html`<li><code>${name}</code> <span class="dim">${nameOf(member) || formatType(member, document)}</span>
 ${required.includes(name) ? html` <span class="badge">required</span>` : ''}
@@ -143,7 +93,7 @@ export function buildSchemaExample(
   above: readonly unknown[] = [],
   progress: Progress = { members: 0 },
 ): unknown {
-  const schema = flatten(value, document);
+  const schema = flattenSchema(value, document);
   const source = followReference(value, document);
   const own = [
     schema.example,

@@ -1,8 +1,8 @@
+import type { ReferenceOperation } from '../../files/api-reference.ts';
 import { renderField, renderFormError, renderSelectField, renderTextArea } from '../form.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
 import { type SiteFields, type SiteVisitor, toSignInUrl } from '../page.ts';
-import type { ReferenceOperation } from '../reference/api-reference.ts';
 import { formatCount } from '../words.ts';
 import type { TryOutcome } from './try-call.ts';
 import type { TryCredential } from './try-credentials.ts';

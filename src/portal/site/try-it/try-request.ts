@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '#base/json-tree.ts';
+import type { ReferenceOperation, ReferenceParameter } from '../../files/api-reference.ts';
 import type { SiteFields } from '../page.ts';
 import { problem } from '../problems.ts';
-import type { ReferenceOperation, ReferenceParameter } from '../reference/api-reference.ts';
 
 /** A call as the form of an operation describes it. */
 export interface TryRequest {

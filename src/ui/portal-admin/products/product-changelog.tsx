@@ -10,6 +10,7 @@ import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { ChangelogDialog, changelogReads } from './changelog-dialog.tsx';
+import { ChangelogProposals } from './changelog-proposals.tsx';
 
 const own = adminTexts.changelog;
 const pageRows = 50;
@@ -25,40 +26,43 @@ export function ProductChangelog({ productId }: { productId: number }) {
   const read = useOperation('GET /portal-api/products/{product_id}/changelog', given, { keepPrevious: true });
   const entries = read.data?.value;
   return (
-    <Card
-      title={own.title}
-      action={
-        <Button icon={Plus} onClick={() => setEdited('new')}>
-          {own.add}
-        </Button>
-      }
-    >
-      {!entries && <QueryState query={read} lines={3} />}
-      {entries?.length === 0 && <p className="text-dim">{own.empty}</p>}
-      <ul className="flex flex-col gap-2">
-        {entries?.map(entry => (
-          <li key={entry.ID} className="flex flex-wrap items-center gap-2">
-            <Badge>{own.kinds[entry.Kind]}</Badge>
-            <span className="min-w-0 font-medium break-words">{entry.Headline}</span>
-            <span className="text-dim">{[entry.Version, entry.ReleasedAt].filter(Boolean).join(' · ')}</span>
-            <IconButton icon={Pencil} label={own.edit(entry.Headline)} onClick={() => setEdited(entry)} />
-            <IconButton icon={Trash2} label={own.remove(entry.Headline)} onClick={() => setRemoved(entry)} />
-          </li>
-        ))}
-      </ul>
-      <div className="mt-3 flex gap-2">
-        {page > 1 && <Button onClick={() => setPage(page - 1)}>{own.newer}</Button>}
-        {entries?.length === pageRows && <Button onClick={() => setPage(page + 1)}>{own.older}</Button>}
-      </div>
-      {edited && (
-        <ChangelogDialog
-          productId={product_id}
-          entry={edited === 'new' ? undefined : edited}
-          onClose={() => setEdited(undefined)}
-        />
-      )}
-      {removed && <RemoveEntry productId={product_id} entry={removed} onClose={() => setRemoved(undefined)} />}
-    </Card>
+    <>
+      <ChangelogProposals productId={product_id} />
+      <Card
+        title={own.title}
+        action={
+          <Button icon={Plus} onClick={() => setEdited('new')}>
+            {own.add}
+          </Button>
+        }
+      >
+        {!entries && <QueryState query={read} lines={3} />}
+        {entries?.length === 0 && <p className="text-dim">{own.empty}</p>}
+        <ul className="flex flex-col gap-2">
+          {entries?.map(entry => (
+            <li key={entry.ID} className="flex flex-wrap items-center gap-2">
+              <Badge>{own.kinds[entry.Kind]}</Badge>
+              <span className="min-w-0 font-medium break-words">{entry.Headline}</span>
+              <span className="text-dim">{[entry.Version, entry.ReleasedAt].filter(Boolean).join(' · ')}</span>
+              <IconButton icon={Pencil} label={own.edit(entry.Headline)} onClick={() => setEdited(entry)} />
+              <IconButton icon={Trash2} label={own.remove(entry.Headline)} onClick={() => setRemoved(entry)} />
+            </li>
+          ))}
+        </ul>
+        <div className="mt-3 flex gap-2">
+          {page > 1 && <Button onClick={() => setPage(page - 1)}>{own.newer}</Button>}
+          {entries?.length === pageRows && <Button onClick={() => setPage(page + 1)}>{own.older}</Button>}
+        </div>
+        {edited && (
+          <ChangelogDialog
+            productId={product_id}
+            entry={edited === 'new' ? undefined : edited}
+            onClose={() => setEdited(undefined)}
+          />
+        )}
+        {removed && <RemoveEntry productId={product_id} entry={removed} onClose={() => setRemoved(undefined)} />}
+      </Card>
+    </>
   );
 }
 

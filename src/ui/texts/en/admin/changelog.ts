@@ -25,6 +25,17 @@ export const changelogTexts = {
   notify: 'Notify subscribers',
   newer: 'Newer entries',
   older: 'Older entries',
+  proposals: {
+    title: 'Proposed entries',
+    about: 'What differs between two versions of an OpenAPI document of this product.',
+    breaking: 'Breaking',
+    publish: (headline: string) => `Publish ${headline}`,
+    publishTitle: 'Publish entry',
+    publishAction: 'Publish',
+    drop: (headline: string) => `Drop ${headline}`,
+    dropConsequence: 'The proposal is removed; the document stays as it is.',
+    whole: { added: 'added', changed: 'changed', deprecated: 'deprecated', removed: 'removed' },
+  },
 } as const;
 
 export const productClientTypeTexts = {

@@ -1,6 +1,6 @@
 import { parsePointerFragment } from '#base/json-pointer.ts';
 import { arrayOrEmpty, getAt, isObject, type JsonObject, objectOrEmpty, textOrEmpty } from '#base/json-tree.ts';
-import { toSlug } from '../../shapes.ts';
+import { toSlug } from '../shapes.ts';
 
 /** Reference of an OpenAPI 3 or Swagger 2.0 document: what its pages show. */
 export interface DocumentReference {
