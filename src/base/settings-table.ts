@@ -444,6 +444,11 @@ export const settingsTable = {
     'users',
     'Calls of operations from the API reference of the developer portal, through the server: `users` with credentials of the signed-in developer, `all` also by signed-out visitors where an API needs no credential.',
   ),
+  'portal.secret_display': choice(
+    ['once', 'reauthentication'],
+    'once',
+    'How the developer portal shows keys and client secrets: `once`, or each time after the developer has sent the password, and the code of a second factor. Users of single sign-on, who have no password, see them once.',
+  ),
   'portal.registration': choice(
     ['off', 'approval', 'open'],
     'off',

@@ -2,7 +2,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 
 export interface ZipFile {
   readonly name: string;
-  readonly content: string;
+  readonly content: string | Buffer;
   readonly isStored?: boolean;
   /** Declared instead of the size of the content. */
   readonly declaredBytes?: number;
@@ -14,7 +14,7 @@ export function createZip(files: readonly ZipFile[]): Buffer {
   const entries: Buffer[] = [];
   let at = 0;
   for (const { name, content, isStored = false, declaredBytes } of files) {
-    const plain = Buffer.from(content);
+    const plain = typeof content === 'string' ? Buffer.from(content) : content;
     const data = isStored ? plain : deflateRawSync(plain);
     const path = Buffer.from(name);
     const facts = Buffer.alloc(22);

@@ -86,4 +86,28 @@ describe('Hostile visitors of accounts', () => {
     assert.equal(statuses[0], 200, String(statuses));
     assert.equal(statuses.at(-1), 429, String(statuses));
   });
+
+  test('guessed links of invitations, of sign-ups and of new passwords are limited by client, and a real one is not', async () => {
+    const limited = await startApp('sqlite', { settings: { 'sign_in.max_address_failures': '6' } });
+    try {
+      const Email = `invited-${createPublicId().toLowerCase()}@example.org`;
+      const { portal } = limited.application.installation.services;
+      const { token, Digest } = portal.invitations.createToken();
+      const { ID } = await requestPortal(limited, 'POST', '/portal-api/invitations', { Email }, 201);
+      await portal.invitations.change(ID, it => ({ ...it, Digest }));
+      const visitor = createSiteClient(limited);
+      const open = async (path: string) => (await visitor.get(path)).status;
+      for (let count = 0; count < 20; count++)
+        assert.equal(await open(`/auth/password/register?token=${token}`), 200, 'the right link does not count');
+      const guesses = ['/auth/password/register', '/auth/password/edit', '/auth/verify'];
+      const statuses = [];
+      for (const path of [...guesses, ...guesses]) statuses.push(await open(`${path}?token=${createPublicId()}`));
+      assert.deepEqual(statuses, [410, 410, 410, 410, 410, 410]);
+      for (const path of guesses) assert.equal(await open(`${path}?token=${createPublicId()}`), 429, path);
+      const posted = await visitor.post('/auth/invitation', { token: createPublicId() });
+      assert.equal(posted.status, 429);
+    } finally {
+      await limited.close();
+    }
+  });
 });

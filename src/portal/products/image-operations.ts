@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Upload } from '#operations/body.ts';
 import { operation } from '#operations/operation.ts';
-import { detectImageType, imageTypes } from '../files/image.ts';
+import { detectImageType, findImageFault, imageTypes, maxImageSide } from '../files/image.ts';
 import { fileResponse, uploadedFile } from '../files/shapes.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
@@ -38,6 +38,9 @@ async function readImage(ref: PortalRef, image: ProductImage, { portal }: Servic
 async function storeImage(id: number, image: ProductImage, { bytes }: Upload, { portal, records, clock }: Services) {
   const mediaType = detectImageType(bytes);
   if (mediaType === undefined) throw problem.image_refused();
+  const fault = findImageFault(bytes, mediaType);
+  if (fault?.size) throw problem.image_too_large({ detail: { size: fault.size, max: maxImageSide } });
+  if (fault) throw problem.image_refused();
   await records.write(async () => {
     const changed = await portal.products.change(id, it => withImages(it, [...(it.Images ?? []), image], clock.now()));
     present(changed, 'Product', 'unknown');
@@ -90,7 +93,7 @@ const buildImageOperations = ({ image, read, write, remove }: (typeof imageKinds
     accepts: 'upload',
     body: uploadedFile,
     returns: okResponse,
-    problems: [problem.unknown, problem.image_refused],
+    problems: [problem.unknown, problem.image_refused, problem.image_too_large],
     async handle({ params: { product_id }, body, audit }, services: Services) {
       const { ID } = present(await services.portal.products.get(product_id), 'Product', 'unknown');
       audit(String(ID));

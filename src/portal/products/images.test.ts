@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
+import { imageHeads } from '../../../tests/support/image-heads.ts';
 import { aProduct, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
 import { createPortalFileStore } from '../files/store.ts';
 
-const toBytes = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'));
-const images = {
-  'image/png': toBytes('\x89PNG\r\n\x1a\n\0rest\xff'),
-  'image/jpeg': toBytes('\xff\xd8\xff\xe0rest'),
-  'image/gif': toBytes('GIF89arest'),
-  'image/webp': toBytes('RIFF\x04\0\0\0WEBPrest'),
-};
+const images = Object.fromEntries(
+  Object.entries(imageHeads).map(([type, build]) => [type, new Uint8Array(build([700, 400]))]),
+) as Record<keyof typeof imageHeads, Uint8Array<ArrayBuffer>>;
 
 onEveryEngine('images of portal products', app => {
   const post = (path: string, content: string | Uint8Array<ArrayBuffer>, name?: string) =>
@@ -65,6 +62,20 @@ onEveryEngine('images of portal products', app => {
         assert.match(body.errors[0], /^file: must be a PNG, JPEG, GIF or WebP image/);
       }
     assert.equal((await app().ask('GET', `/portal-api/products/${ID}/logo`)).status, 400);
+  });
+
+  test('an image that declares very many pixels, or no size, is refused and changes nothing', async () => {
+    const { ID } = await aProduct(app());
+    for (const image of ['logo', 'preview'])
+      for (const [type, build] of Object.entries(imageHeads)) {
+        const huge = await post(`/portal-api/products/${ID}/${image}`, new Uint8Array(build([60_000, 50_000])));
+        const message = 'file: the image has 60000 × 50000 pixels: at most 4096 on a side';
+        assert.deepEqual([huge.status, huge.body.errors], [400, [message]], type);
+        const cut = await post(`/portal-api/products/${ID}/${image}`, new Uint8Array(build([10, 10]).subarray(0, 12)));
+        assert.equal(cut.status, 400, type);
+        assert.match(cut.body.errors[0], /^file: must be a PNG/);
+      }
+    assert.equal((await requestPortal(app(), 'GET', `/portal-api/products/${ID}`)).Logo, '');
   });
 
   test('a form without a file, with two files, and an oversized one are refused', async () => {

@@ -13,6 +13,10 @@ const enableCopy = button => {
 };
 for (const button of document.querySelectorAll('[data-copy]')) enableCopy(button);
 
+/* A key that can be shown again does not stay on the screen. */
+for (const secret of document.querySelectorAll('[data-hide-seconds]'))
+  setTimeout(() => secret.remove(), Number(secret.dataset.hideSeconds) * 1000);
+
 /* Insert my key: replaces the placeholder in the samples. A text that no key can be could end a literal of a sample. */
 const keyPlaceholder = '$API_KEY';
 const keyPattern = /^[\w.~+/=-]{1,4096}$/;

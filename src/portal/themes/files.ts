@@ -1,4 +1,4 @@
-import { detectImageType } from '../files/image.ts';
+import { detectImageType, findImageFault, maxImageSide } from '../files/image.ts';
 import { findSvgFault } from './svg.ts';
 
 /** Checks of the files of a theme by their place and content. A fault completes "file: assets/x.js …". */
@@ -50,8 +50,11 @@ const findStyleFault: FindFault = bytes => {
 
 const checkImage =
   (mediaType: string): FindFault =>
-  bytes =>
-    detectImageType(bytes) === mediaType ? undefined : `is not ${mediaType} by its content`;
+  bytes => {
+    const fault = findImageFault(bytes, mediaType);
+    if (detectImageType(bytes) !== mediaType || (fault && !fault.size)) return `is not ${mediaType} by its content`;
+    return fault?.size && `has ${fault.size} pixels: at most ${maxImageSide} on a side`;
+  };
 
 const checkSignature =
   (signature: string): FindFault =>

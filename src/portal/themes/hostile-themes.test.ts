@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Problem } from '#base/problems.ts';
+import { imageHeads } from '../../../tests/support/image-heads.ts';
 import { createZip } from '../../../tests/support/zip.ts';
 import { checkThemeArchive } from './archive.ts';
 
 const svg = (inner: string, attributes = '') => `<svg xmlns="http://www.w3.org/2000/svg" ${attributes}>${inner}</svg>`;
 const manifest = (more: object = {}) => JSON.stringify({ name: 'acme', version: '1', ...more });
-const check = (files: Record<string, string>) =>
+const check = (files: Record<string, string | Buffer>) =>
   checkThemeArchive(
     createZip(Object.entries({ 'theme.json': manifest(), ...files }).map(([name, content]) => ({ name, content }))),
   );
@@ -21,7 +22,7 @@ const findRefusal = (work: () => unknown): string => {
   return 'accepted';
 };
 
-const refusedFiles: [name: string, content: string, reason: RegExp][] = [
+const refusedFiles: [name: string, content: string | Buffer, reason: RegExp][] = [
   ['assets/a.js', 'alert(1)', /type that themes may not have/],
   ['assets/a.html', '<p>', /type that themes may not have/],
   ['assets/a', 'x', /type that themes may not have/],
@@ -29,6 +30,7 @@ const refusedFiles: [name: string, content: string, reason: RegExp][] = [
   ['views/a.ts', 'x', /has no place in a theme/],
   ['views/deep/a.html', 'x', /has no place in a theme/],
   ['assets/a.png', 'GIF89a', /is not image\/png/],
+  ['assets/a.png', imageHeads['image/png']([60_000, 1]), /has 60000 × 1 pixels: at most 4096/],
   ['assets/a.woff2', 'MZ', /content of another type/],
   ['views/a.html', '<SCRIPT src=//x>', /script/],
   ['views/a.html', '<img src=x onerror=alert(1)>', /event handler/],

@@ -22,12 +22,14 @@ import {
   type SiteRequest,
   type SiteServices,
 } from '../page.ts';
+import { describeLimit } from '../pages/register.ts';
 import { readAppFields, renderAppFields } from './app-form.ts';
 import { toAppUrl } from './app-list.ts';
 import { type AppOutcome, credentialsPath, overlapChoices, renderAppPage, respondApp } from './app-page.ts';
 import { readPemFields } from './certificate-fields.ts';
 import { findEditableApp, readObjectId } from './own-apps.ts';
 import { changePlan } from './plan-change.ts';
+import { canReveal, findRevealMode, wrongReveal } from './reveal-form.ts';
 
 type Errors = Map<string, string>;
 
@@ -126,6 +128,24 @@ async function attachOwn(
   await attachCertificate(credential, owning, certificate, services);
 }
 
+/** Shows the key: the new one of a rotation as it is, a stored one after a re-authentication where the setting asks for it. */
+async function openKey(
+  credentialId: number,
+  mode: 'reveal' | 'roll',
+  request: SiteRequest,
+  services: SiteServices,
+): Promise<AppOutcome> {
+  const isRepeatable = mode === 'reveal' && (await findRevealMode(request.visitor, services)) !== 'once';
+  try {
+    if (isRepeatable && !(await canReveal(request, services))) return { error: wrongReveal, status: 422 };
+  } catch (error) {
+    const { failure, status } = describeLimit(error);
+    return { error: failure, status };
+  }
+  const key = await revealKey(credentialId, services, isRepeatable);
+  return { revealed: key === undefined ? undefined : { credentialId, key } };
+}
+
 /** Shows, rotates or revokes a credential. The key is part of this response alone, which no cache stores. */
 async function submitCredential(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
   const { form, visitor } = request;
@@ -136,7 +156,6 @@ async function submitCredential(request: SiteRequest, services: SiteServices): P
   const owning = credential && (await portal.accessRequests.get(credential.AccessRequestID));
   if (!credential || owning?.AppID !== app.ID) return undefined;
   const page = { app, canEdit: true };
-  const showsKey = mode === 'reveal' || mode === 'roll';
   let outcome: AppOutcome;
   try {
     if (mode === 'roll') await rotateKey(credential, owning, services, readOverlap(form('overlap')));
@@ -146,12 +165,11 @@ async function submitCredential(request: SiteRequest, services: SiteServices): P
       await changeRedirectUris(owning, credential.OauthClientID, form('redirect_url'), services);
     if (mode === 'attach') await attachOwn(app, credential, owning, request, services);
     if (mode === 'detach') await detachCertificate(credential, owning, readObjectId(form('certificate_id')), services);
-    const key = showsKey ? await revealKey(credential.ID, services) : undefined;
-    outcome = { revealed: key === undefined ? undefined : { credentialId: credential.ID, key } };
+    outcome = mode === 'reveal' || mode === 'roll' ? await openKey(credential.ID, mode, request, services) : {};
   } catch (error) {
     outcome = { error: describeFailure(error, services), status: 422 };
   }
-  const status = outcome.status ?? (showsKey ? 200 : 303);
+  const status = outcome.status ?? (mode === 'reveal' || mode === 'roll' ? 200 : 303);
   await auditForm(actions[mode!], request, visitor.user, status, services, String(credential.ID));
   return status === 303 ? { redirect: toAppUrl(app) } : renderAppPage(page, request, services, outcome);
 }

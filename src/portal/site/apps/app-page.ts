@@ -23,9 +23,10 @@ import { findGatewayBase, getAuthHeader } from '../reference/gateway-base.ts';
 import { formatDay, formatMoment, formatQuota, formatRate } from '../words.ts';
 import { toAppUrl } from './app-list.ts';
 import { type CertificateCardOptions, renderCertificates } from './certificate-card.ts';
-import { renderClientFacts, renderClientSecret, renderRedirectChange } from './client-card.ts';
+import { renderClientFacts, renderClientSecret, renderHiding, renderRedirectChange } from './client-card.ts';
 import { findPageApp, type PageApp } from './own-apps.ts';
 import { listOtherPlans } from './plan-change.ts';
+import { findRevealMode, type RevealMode, renderRevealForm } from './reveal-form.ts';
 
 export const credentialsPath = '/portal/private/credentials';
 
@@ -93,7 +94,8 @@ export async function renderAppPage(
   const approved = requests.filter(({ request }) => request.Status === 'approved');
   const others = requests.filter(({ request }) => request.Status !== 'approved');
   const certificates = new Map((await services.portal.certificates.ofApp(app.ID)).map(it => [it.ID, it]));
-  const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), revealed, certificates };
+  const revealMode = await findRevealMode(visitor, services);
+  const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), revealed, revealMode, certificates };
   return {
     status,
     title: app.Name,
@@ -119,6 +121,7 @@ interface CardOptions {
   readonly appId: number;
   readonly nowMs: number;
   readonly revealed: AppOutcome['revealed'];
+  readonly revealMode: RevealMode;
   readonly certificates: CertificateCardOptions['certificates'];
 }
 
@@ -148,13 +151,13 @@ const formatState = ({ Expires }: StoredCredential, nowMs: number) =>
 
 function renderCredential(credential: StoredCredential, view: RequestView, options: CardOptions): Markup {
   if (credential.Client) return renderClient(credential, credential.Client, view, options);
-  const { ID, CredentialHash, Expires, CreatedAt, RevealedAt } = credential;
+  const { ID, CredentialHash, Expires, CreatedAt } = credential;
   const { canEdit, revealed } = options;
   // The certificate alone is the credential: the key, which carries the plan, is never sent.
   const hasKey = view.request.AuthType !== 'mutualTLS';
   const former = credential.Former && credential.Former.Until > options.nowMs ? credential.Former : undefined;
   return html`<article class="card"><h3>${renderProducts(view)} ${formatState(credential, options.nowMs)}</h3>
-${revealed?.credentialId === ID ? renderKey(revealed.key, credential, view.call) : ''}
+${revealed?.credentialId === ID ? renderKey(revealed.key, credential, view.call, options) : ''}
 <ul class="facts"><li>${renderPlanLine(view)}</li>
 <li>Hash <code>${CredentialHash.slice(0, 16)}</code></li><li>Created ${formatDay(CreatedAt)}</li>
 <li>${Expires > 0 ? `Expires ${formatDay(Expires)}` : 'Does not expire'}</li>
@@ -162,12 +165,12 @@ ${former ? html`<li>Old key valid until ${formatMoment(former.Until)}</li>` : ''
 ${
   canEdit
     ? html`<div class="actions">
-${!hasKey || RevealedAt || revealed?.credentialId === ID ? '' : renderAction('reveal', 'Show key once', ID, options)}
+${hasKey ? renderReveal('key', credential, options) : ''}
 ${hasKey ? renderRotation(ID, options) : ''}${former ? renderAction('end', 'End old key now', ID, options) : ''}
 ${renderPlanChange(credential, view, options)}${renderRevocation(hasKey ? 'key' : 'access', ID, options)}</div>`
     : ''
 }
-${RevealedAt && !revealed ? html`<p class="dim">The key was shown. Rotate it for a new one if it is lost.</p>` : ''}
+${isSpent(credential, options) ? html`<p class="dim">The key was shown. Rotate it for a new one if it is lost.</p>` : ''}
 ${renderCertificates(credential, {
   ...options,
   action: credentialsPath,
@@ -182,26 +185,47 @@ function renderClient(
   view: RequestView,
   options: CardOptions,
 ) {
-  const { ID, CreatedAt, RevealedAt } = credential;
+  const { ID, CreatedAt } = credential;
   const { canEdit, revealed } = options;
   const isShown = revealed?.credentialId === ID;
-  const canReveal = !RevealedAt && !isShown && client.ClientSecret !== '';
   return html`<article class="card"><h3>${renderProducts(view)} ${formatState(credential, options.nowMs)}</h3>
-${isShown ? renderClientSecret(revealed.key) : ''}<ul class="facts"><li>OAuth 2.0</li><li>${renderPlanLine(view)}</li>
+${isShown ? renderClientSecret(revealed.key, options.revealMode === 'once') : ''}<ul class="facts"><li>OAuth 2.0</li><li>${renderPlanLine(view)}</li>
 <li>Created ${formatDay(CreatedAt)}</li></ul>${renderClientFacts(client)}
 ${
   canEdit
-    ? html`<div class="actions">${canReveal ? renderAction('reveal', 'Show secret once', ID, options) : ''}
+    ? html`<div class="actions">${client.ClientSecret !== '' ? renderReveal('secret', credential, options) : ''}
 ${renderPlanChange(credential, view, options)}${renderRevocation('client', ID, options)}</div>
 ${renderRedirectChange(client, credentialsPath, renderActionFields('update', ID, options))}`
     : ''
-}${RevealedAt && !isShown ? html`<p class="dim">The secret was shown. Ask the owner of this portal if it is lost.</p>` : ''}
+}${
+  isSpent(credential, options)
+    ? html`<p class="dim">The secret was shown. Ask the owner of this portal if it is lost.</p>`
+    : ''
+}
 </article>`;
 }
 
-const renderKey = (key: string, { Certificates }: StoredCredential, call: RequestView['call']) => {
+/** The key was shown, and is not shown again. */
+const isSpent = ({ ID, RevealedAt }: StoredCredential, { revealed, revealMode }: CardOptions) =>
+  revealMode === 'once' && Boolean(RevealedAt) && revealed?.credentialId !== ID;
+
+function renderReveal(noun: 'key' | 'secret', { ID, RevealedAt }: StoredCredential, options: CardOptions): Markup | '' {
+  const { revealMode, revealed } = options;
+  if (revealed?.credentialId === ID) return '';
+  const fields = renderActionFields('reveal', ID, options);
+  if (revealMode !== 'once') return renderRevealForm(noun, ID, revealMode, credentialsPath, fields);
+  return RevealedAt ? '' : renderAction('reveal', `Show ${noun} once`, ID, options);
+}
+
+const renderKey = (
+  key: string,
+  { Certificates }: StoredCredential,
+  call: RequestView['call'],
+  { revealMode }: CardOptions,
+) => {
   const certificate = Certificates ? '--cert client.crt --key client.key ' : '';
-  return html`<div class="secret" role="status"><p><strong>Copy this key now: it is not shown again.</strong></p>
+  return html`<div class="secret" role="status"${renderHiding(revealMode === 'once')}>
+<p><strong>${revealMode === 'once' ? 'Copy this key now: it is not shown again.' : 'This key is hidden after 30 seconds.'}</strong></p>
 <code>${key}</code> <button class="copy quiet" type="button" data-copy="${key}" hidden>Copy</button>
 ${
   call ? html`<pre class="code"><code>curl ${certificate}-H "${call.header}: ${key}" ${call.url}</code></pre>` : ''

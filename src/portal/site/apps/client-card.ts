@@ -43,8 +43,12 @@ ${
 }`;
 }
 
-export const renderClientSecret = (secret: string): Markup =>
-  html`<div class="secret" role="status"><p><strong>Copy this secret now: it is not shown again.</strong></p>
+/** The script of the site removes what can be shown again. */
+export const renderHiding = (isShownOnce: boolean): Markup | '' => (isShownOnce ? '' : html` data-hide-seconds="30"`);
+
+export const renderClientSecret = (secret: string, isShownOnce: boolean): Markup =>
+  html`<div class="secret" role="status"${renderHiding(isShownOnce)}>
+<p><strong>${isShownOnce ? 'Copy this secret now: it is not shown again.' : 'This secret is hidden after 30 seconds.'}</strong></p>
 <code>${secret}</code> <button class="copy quiet" type="button" data-copy="${secret}" hidden>Copy</button></div>`;
 
 /** Form that changes the addresses of a client, where it has any. */

@@ -18,6 +18,7 @@ import {
   type SiteServices,
   signInPath,
 } from '../page.ts';
+import { findByLink } from './link-attempts.ts';
 import {
   describeLimit,
   findNewPasswordErrors,
@@ -92,15 +93,16 @@ ${renderRepeatedPassword('confirm_password', 'New password again', errors)}
   };
 }
 
-async function showUpdate({ query }: SiteRequest, services: SiteServices): Promise<SiteReply> {
-  const found = await findPortalReset(query('token'), services);
+async function showUpdate(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
+  const { query } = request;
+  const found = await findByLink(request, services, () => findPortalReset(query('token'), services));
   return found ? renderUpdate(query('token'), found.user.Email, services, new Map()) : renderDeadReset();
 }
 
 async function submitUpdate(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
   const { form, address } = request;
   const token = form('reset_password_token');
-  const found = await findPortalReset(token, services);
+  const found = await findByLink(request, services, () => findPortalReset(token, services));
   if (!found) return renderDeadReset();
   const { user } = found;
   const password = form('new_password');

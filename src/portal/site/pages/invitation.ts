@@ -26,6 +26,7 @@ import {
 } from '../page.ts';
 import { readTermsField, renderTermsField } from '../terms/terms-field.ts';
 import { formatSiteCookie, sessionCookieName } from '../visitor.ts';
+import { findByLink } from './link-attempts.ts';
 import {
   findNewPasswordErrors,
   renderNewPassword,
@@ -113,14 +114,14 @@ ${kind === 'join' ? renderJoin(invitation) : fields}</form>`,
 /** Opening the link uses no token: mail scanners follow links. */
 async function showInvitation(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
   const token = request.query('token');
-  const found = await findInvitation(token, services);
+  const found = await findByLink(request, services, () => findInvitation(token, services));
   if (!found) return renderDeadInvitation();
   return found.kind === 'taken' ? renderTaken() : renderInvitation(found, token, request, services, new Map());
 }
 
 async function submit(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
   const { form, address } = request;
-  const found = await findInvitation(form('token'), services);
+  const found = await findByLink(request, services, () => findInvitation(form('token'), services));
   if (!found) return renderDeadInvitation();
   if (found.kind === 'taken') return renderTaken();
   let names: AcceptedNames = { first: '', last: '', password: '' };

@@ -17,6 +17,7 @@ import {
   type SiteServices,
   toSignInUrl,
 } from '../page.ts';
+import { findByLink } from './link-attempts.ts';
 import { findNewPasswordErrors, renderNewPassword, renderNotice, renderRepeatedPassword } from './register.ts';
 
 const renderDeadLink = (services: SiteServices): SiteDocument =>
@@ -74,9 +75,10 @@ ${renderRepeatedPassword('confirm_password', 'New password again', errors)}`
 }
 
 /** Opening the link uses no token: mail scanners follow links. */
-async function show({ query }: SiteRequest, services: SiteServices): Promise<SiteReply> {
+async function show(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
+  const { query } = request;
   const token = query('token');
-  const found = await findSignUp(token, services);
+  const found = await findByLink(request, services, () => findSignUp(token, services));
   if (!found) return renderDeadLink(services);
   return renderVerify({ token, email: found.signUp.email, hasNewPassword: query('own') === '1' }, services);
 }
@@ -109,7 +111,7 @@ async function readSignUp(
 
 async function submit(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
   const token = request.form('token');
-  const found = await findSignUp(token, services);
+  const found = await findByLink(request, services, () => findSignUp(token, services));
   if (!found) return refuse(request, services);
   const again = { token, email: found.signUp.email, hasNewPassword: request.form('own') === '1' };
   let read: FoundSignUp | FieldErrors;
