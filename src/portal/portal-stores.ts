@@ -21,9 +21,8 @@ import { createLocalControlPlane, type LocalPlaneServices } from './control-plan
 import { createRemoteControlPlane } from './control-plane-remote.ts';
 import { createCredentialStore } from './credentials/store.ts';
 import { createCustomCredentialStore } from './custom-credentials/store.ts';
-import { createDocStore } from './docs/store.ts';
+import { createDocumentStores } from './document-stores.ts';
 import { createExpiryNoticeStore } from './expiry-notices/store.ts';
-import { createPortalFileStore } from './files/store.ts';
 import { createInvitationStore } from './invitations/store.ts';
 import { createInviteCodeStore } from './invite-codes/store.ts';
 import { createJoinTableStore } from './join-table-store.ts';
@@ -42,7 +41,6 @@ import { createLabelStore } from './posts/label-store.ts';
 import { createProductStore } from './products/store.ts';
 import { createProviderTaskStore } from './provider-tasks/store.ts';
 import { createProviderStore } from './providers/store.ts';
-import { createSearchStore } from './search/store.ts';
 import { createTermsStore } from './terms/store.ts';
 import { createThemeReader } from './themes/active-theme.ts';
 import { createThemeStore } from './themes/store.ts';
@@ -70,9 +68,8 @@ export function createPortalStores({ records, vault, clock, settings, mailer, lo
   const deliveries = createDeliveryStore(records);
   const notify = createPortalNotifier({ webhooks, deliveries, vault, clock, settings });
   const teams = createTeamStore(records);
-  const search = createSearchStore(records);
-  const files = createPortalFileStore(records, search);
-  const themes = createThemeStore(records, files);
+  const documents = createDocumentStores(records);
+  const themes = createThemeStore(records, documents.files);
   const users = createPortalUserStore(records);
   const mails = createMailStore(records, vault);
   const notifications = createNotificationStore(records, clock);
@@ -83,10 +80,8 @@ export function createPortalStores({ records, vault, clock, settings, mailer, lo
     providerTasks: createProviderTaskStore(records, vault, node),
     providerCertificates: createProviderCertificateStore(records),
     certificates: createPortalCertificateStore(records),
-    files,
+    ...documents,
     themes,
-    docs: createDocStore(records, search),
-    search,
     tags: createLabelStore(records, 'portal_tags'),
     productTags: createJoinTableStore(records, 'portal_product_tags', 'tag_id'),
     oauthProviders: createOauthProviderStore(records, vault),

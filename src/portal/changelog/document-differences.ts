@@ -8,7 +8,7 @@ export interface DocumentDifference {
   IsBreaking: boolean;
   /** Method and path. */
   Operation: string;
-  /** What changed in the operation; empty for a whole one. */
+  /** Change inside of the operation; empty for a whole one. */
   Text: string;
 }
 
@@ -21,7 +21,7 @@ const maxPathChars = 200;
 const keyOf = ({ method, path }: ReferenceOperation) => `${method} ${path.replaceAll(/\{[^{}]*\}/g, '{}')}`;
 const byKey = ({ operations }: DocumentReference) => new Map(operations.map(it => [keyOf(it), it]));
 
-/** What a client notices of a new version of a document, in the order of its operations; removed ones come last. */
+/** Lists changes of a document that a client notices, in the order of its operations; removed ones come last. */
 export function compareDocuments(before: DocumentReference, after: DocumentReference): DocumentDifference[] {
   const found: DocumentDifference[] = [];
   const budget = { schemas: maxComparedSchemas };

@@ -6,7 +6,7 @@ import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import { listGuideEntries } from '../search/entries.ts';
 import { toGuideOwner } from '../search/schema.ts';
-import type { SearchStore } from '../search/store.ts';
+import type { EntryStore } from '../search/store.ts';
 import type { PortalPageQuery } from '../shapes.ts';
 import type { StoredDoc } from './schema.ts';
 
@@ -14,7 +14,7 @@ const readIndexed = ({ Title, Lede, Path, Status, MarkdownEnabled, MarkdownConte
   JSON.stringify([Title, Lede, Path, Status, MarkdownEnabled, MarkdownContent, Content]);
 
 /** Indexes a doc for searches in the transaction that writes it; a new position changes nothing. */
-async function recordDocWords({ id, before, after }: RowChange, search: SearchStore): Promise<void> {
+async function recordDocWords({ id, before, after }: RowChange, search: EntryStore): Promise<void> {
   const owner = toGuideOwner(Number(id));
   if (after === undefined) return search.removeOwner(owner);
   const doc = JSON.parse(after) as StoredDoc;
@@ -25,7 +25,7 @@ async function recordDocWords({ id, before, after }: RowChange, search: SearchSt
 }
 
 /** Docs of products, in the order that their administrator set. */
-export function createDocStore(records: Records, search: SearchStore) {
+export function createDocStore(records: Records, search: EntryStore) {
   const { rows, insert, change, remove } = createNumberedStore<'portal_product_docs', StoredDoc>(
     records,
     'portal_product_docs',

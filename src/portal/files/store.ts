@@ -2,7 +2,7 @@ import type { FileContent } from '#operations/body.ts';
 import type { Records } from '#storage/records.ts';
 import { listDocumentEntries } from '../search/entries.ts';
 import { readDocumentProduct } from '../search/schema.ts';
-import { createSearchStore } from '../search/store.ts';
+import { createEntryStore, type EntryStore } from '../search/store.ts';
 
 export type PortalFileStore = ReturnType<typeof createPortalFileStore>;
 
@@ -10,13 +10,7 @@ export type PortalFileStore = ReturnType<typeof createPortalFileStore>;
  * Uploaded files, in the database: one in each slot (`logo`, `oas`) of an owner (`products/7`, `products/7/specs/2`).
  * Owners and slots are made of ids and fixed words, never of the name of an upload.
  */
-export function createPortalFileStore(records: Records, search = createSearchStore(records)) {
-  /** Searches find the operations of OpenAPI documents. */
-  async function indexFile(owner: string, slot: string, content: FileContent): Promise<void> {
-    const productId = slot === 'oas' ? readDocumentProduct(owner) : undefined;
-    if (productId !== undefined) await search.replace({ owner, productId }, listDocumentEntries(content));
-  }
-
+export function createPortalFileStore(records: Records, search = createEntryStore(records)) {
   return {
     async find(owner: string, slot: string): Promise<FileContent | undefined> {
       const row = await records.db
@@ -36,15 +30,9 @@ export function createPortalFileStore(records: Records, search = createSearchSto
 
     /** Stores a file in place of the one before. */
     async put(owner: string, slot: string, file: FileContent, nowMs: number): Promise<void> {
-      const { mediaType, bytes } = file;
-      const content = { media_type: mediaType, content: bytes.toString('base64'), updated_at: nowMs };
       await records.write(async () => {
-        await records.db
-          .insertInto('portal_files')
-          .values({ owner, slot, ...content })
-          .onConflict(conflict => conflict.columns(['owner', 'slot']).doUpdateSet(content))
-          .execute();
-        await indexFile(owner, slot, file);
+        await upsertFile(records, { owner, slot }, file, nowMs);
+        await indexFile(search, owner, slot, file);
       });
     },
 
@@ -76,4 +64,24 @@ export function createPortalFileStore(records: Records, search = createSearchSto
       return slots;
     },
   };
+}
+
+async function upsertFile(
+  { db }: Records,
+  place: { readonly owner: string; readonly slot: string },
+  { mediaType, bytes }: FileContent,
+  nowMs: number,
+): Promise<void> {
+  const content = { media_type: mediaType, content: bytes.toString('base64'), updated_at: nowMs };
+  await db
+    .insertInto('portal_files')
+    .values({ ...place, ...content })
+    .onConflict(conflict => conflict.columns(['owner', 'slot']).doUpdateSet(content))
+    .execute();
+}
+
+/** Searches find the operations of OpenAPI documents. */
+async function indexFile(search: EntryStore, owner: string, slot: string, content: FileContent): Promise<void> {
+  const productId = slot === 'oas' ? readDocumentProduct(owner) : undefined;
+  if (productId !== undefined) await search.replace({ owner, productId }, listDocumentEntries(content));
 }

@@ -128,6 +128,8 @@ const buildParams = ({ param }: Subject) =>
   >;
 const dryRunQuery = z.object({ dry_run: lenientBool.optional().describe('Checks the file, and stores nothing') });
 
+const proposalNote = ' Its differences from the former one are proposed for the changelog.';
+
 function buildDocumentOperations(row: Row) {
   const { subject, kind, noun, of, uploadMethod } = row;
   const end = kind === 'oas' ? 'oas' : 'graphql/schema';
@@ -148,7 +150,7 @@ function buildDocumentOperations(row: Row) {
       ...shared,
       name: `upload${noun}`,
       method: uploadMethod,
-      about: `Stores ${of}. With \`dry_run\` it is checked only.${kind === 'oas' ? ' What differs from the former one is proposed for the changelog.' : ''}`,
+      about: `Stores ${of}. With \`dry_run\` it is checked only.${kind === 'oas' ? proposalNote : ''}`,
       query: dryRunQuery,
       accepts: 'upload',
       body: uploadedFile,

@@ -4,7 +4,7 @@ import { listSearchWords } from '#storage/search-words.ts';
 import type { StoredDoc } from '../docs/schema.ts';
 import type { ReferenceOperation } from '../files/api-reference.ts';
 import { parseProductDocument } from '../files/parsed-document.ts';
-import type { SearchEntry } from './schema.ts';
+import type { IndexedEntry } from './schema.ts';
 
 /** Operations of one document that searches find. */
 const maxIndexedOperations = 2000;
@@ -28,7 +28,7 @@ const joinOperationTexts = ({ method, path, id, summary, tag, parameters, descri
   ].join('\n');
 
 /** Operations of an OpenAPI document; none of another one, or of one that cannot be read. */
-export function listDocumentEntries(content: Pick<FileContent, 'bytes'>): SearchEntry[] {
+export function listDocumentEntries(content: Pick<FileContent, 'bytes'>): IndexedEntry[] {
   return readOperations(content)
     .slice(0, maxIndexedOperations)
     .map(operation => ({
@@ -50,7 +50,7 @@ function readOperations(content: Pick<FileContent, 'bytes'>): readonly Reference
 }
 
 /** A published guide; none of a draft. */
-export function listGuideEntries(doc: StoredDoc): SearchEntry[] {
+export function listGuideEntries(doc: StoredDoc): IndexedEntry[] {
   if (doc.Status !== 'published') return [];
   const { Title, Lede, Path, MarkdownEnabled, MarkdownContent, Content } = doc;
   const text = [Title, Lede, MarkdownEnabled ? MarkdownContent : Content].join('\n');

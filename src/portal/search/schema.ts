@@ -1,6 +1,6 @@
 /** Entry of the search index: an operation of a document, or a guide. */
-export interface SearchEntry {
-  readonly kind: SearchKind;
+export interface IndexedEntry {
+  readonly kind: EntryKind;
   /** Segment of its address below its source. */
   readonly place: string;
   readonly title: string;
@@ -8,9 +8,9 @@ export interface SearchEntry {
   readonly words: readonly string[];
 }
 
-export type SearchKind = 'operation' | 'guide';
+export type EntryKind = 'operation' | 'guide';
 
-/** What entries come from: a document, by the owner of its file, or a guide. */
+/** Source of entries: a document, by the owner of its file, or a guide. */
 export interface SearchSource {
   readonly owner: string;
   readonly productId: number;

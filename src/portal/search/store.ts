@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
 import { isInCatalogue } from '../visibility/offer-store.ts';
-import type { SearchEntry, SearchKind, SearchSource } from './schema.ts';
-import { beginsWord, maxComparedEntries } from './word-condition.ts';
+import type { EntryKind, IndexedEntry, SearchSource } from './schema.ts';
+import { beginsWord, maxComparedEntries } from './word-store.ts';
 
-export type SearchStore = ReturnType<typeof createSearchStore>;
+export type EntryStore = ReturnType<typeof createEntryStore>;
 
 export interface EntryQuery {
-  readonly kind: SearchKind;
+  readonly kind: EntryKind;
   readonly catalogueIds: readonly number[];
   /** Each of them begins a word of the entry. */
   readonly words: readonly string[];
@@ -26,7 +26,7 @@ const rowsPerInsert = 300;
 const maxCounted = 1000;
 
 /** Index of what searches of the site find inside of products. Writes are part of the transactions of their sources. */
-export function createSearchStore(records: Records) {
+export function createEntryStore(records: Records) {
   const removeSources = (where: RawBuilder<boolean>): Promise<void> =>
     records.write(async () => {
       const ids = sql`select id from portal_search_sources where ${where}`;
@@ -37,7 +37,7 @@ export function createSearchStore(records: Records) {
 
   return {
     /** Replaces the entries of a source. */
-    replace: ({ owner, productId }: SearchSource, entries: readonly SearchEntry[]): Promise<void> =>
+    replace: ({ owner, productId }: SearchSource, entries: readonly IndexedEntry[]): Promise<void> =>
       records.write(async () => {
         await removeSources(sql<boolean>`owner = ${owner}`);
         const source = records.db.insertInto('portal_search_sources').values({ owner, product_id: productId });
@@ -55,45 +55,48 @@ export function createSearchStore(records: Records) {
       removeSources(sql<boolean>`owner = ${owner} or (owner > ${`${owner}/`} and owner < ${`${owner}0`})`),
     removeOfProduct: (productId: number) => removeSources(sql<boolean>`product_id = ${productId}`),
 
-    /** Entries with all words: those of featured products first, then by the name of the product. */
-    async find({ kind, catalogueIds, words, limit }: EntryQuery): Promise<FoundEntry[]> {
-      if (catalogueIds.length === 0 || words.length === 0) return [];
-      const [rarest, ...others] = await sortByRarity(records, words);
-      const candidates = sql`select source_id, position from portal_search_words where ${beginsWord(rarest!)}
-        limit ${maxComparedEntries}`;
-      const conditions = others.map(word => sql<boolean>` and ${entryHasWord(word)}`);
-      const statement = sql<Record<'owner' | 'product_id' | 'place' | 'title' | 'summary', string>>`
-        select owner, product_id, place, title, summary from portal_search_entries as entry
-        inner join portal_search_sources on portal_search_sources.id = entry.source_id
-        inner join portal_products on portal_products.id = portal_search_sources.product_id
-        where (entry.source_id, entry.position) in (${candidates}) and kind = ${kind}
-        and hidden = 0 and ${isInCatalogue(catalogueIds)}${sql.join(conditions, sql``)}
-        order by featured desc, lower(name), entry.source_id, entry.position limit ${limit}`;
-      const { rows } = await statement.execute(records.db);
-      return rows.map(({ product_id, ...row }) => ({ ...row, productId: Number(product_id) }));
-    },
-
-    /** A document or guide of before the index; undefined where all are in it. */
-    async nextMissing(): Promise<{ documentOwner: string } | { docId: number } | undefined> {
-      const isKnown = (owner: RawBuilder<unknown>) =>
-        sql`exists (select 1 from portal_search_sources where portal_search_sources.owner = ${owner})`;
-      const file = sql<{ owner: string }>`select owner from portal_files
-        where slot = 'oas' and not ${isKnown(sql`portal_files.owner`)} limit 1`;
-      const [found] = (await file.execute(records.db)).rows;
-      if (found) return { documentOwner: found.owner };
-      const doc = sql<{ id: number }>`select id from portal_product_docs
-        where not ${isKnown(sql`'docs/' || portal_product_docs.id`)} limit 1`;
-      const [missing] = (await doc.execute(records.db)).rows;
-      return missing && { docId: Number(missing.id) };
-    },
+    find: (query: EntryQuery) => findEntries(records, query),
+    nextMissing: () => findMissing(records),
   };
+}
+
+/** Entries with all words: those of featured products first, then by the name of the product. */
+async function findEntries(records: Records, { kind, catalogueIds, words, limit }: EntryQuery): Promise<FoundEntry[]> {
+  if (catalogueIds.length === 0 || words.length === 0) return [];
+  const [rarest, ...others] = await sortByRarity(records, words);
+  const candidates = sql`select source_id, position from portal_search_words where ${beginsWord(rarest!)}
+    limit ${maxComparedEntries}`;
+  const conditions = others.map(word => sql<boolean>` and ${entryHasWord(word)}`);
+  const statement = sql<Record<'owner' | 'product_id' | 'place' | 'title' | 'summary', string>>`
+    select owner, product_id, place, title, summary from portal_search_entries as entry
+    inner join portal_search_sources on portal_search_sources.id = entry.source_id
+    inner join portal_products on portal_products.id = portal_search_sources.product_id
+    where (entry.source_id, entry.position) in (${candidates}) and kind = ${kind}
+    and hidden = 0 and ${isInCatalogue(catalogueIds)}${sql.join(conditions, sql``)}
+    order by featured desc, lower(name), entry.source_id, entry.position limit ${limit}`;
+  const { rows } = await statement.execute(records.db);
+  return rows.map(({ product_id, ...row }) => ({ ...row, productId: Number(product_id) }));
+}
+
+/** A document or guide of before the index; undefined where all are in it. */
+async function findMissing({ db }: Records): Promise<{ documentOwner: string } | { docId: number } | undefined> {
+  const isKnown = (owner: RawBuilder<unknown>) =>
+    sql`exists (select 1 from portal_search_sources where portal_search_sources.owner = ${owner})`;
+  const file = sql<{ owner: string }>`select owner from portal_files
+    where slot = 'oas' and not ${isKnown(sql`portal_files.owner`)} limit 1`;
+  const [found] = (await file.execute(db)).rows;
+  if (found) return { documentOwner: found.owner };
+  const doc = sql<{ id: number }>`select id from portal_product_docs
+    where not ${isKnown(sql`'docs/' || portal_product_docs.id`)} limit 1`;
+  const [missing] = (await doc.execute(db)).rows;
+  return missing && { docId: Number(missing.id) };
 }
 
 const entryHasWord = (word: string) =>
   sql<boolean>`exists (select 1 from portal_search_words as own
     where own.source_id = entry.source_id and own.position = entry.position and ${beginsWord(word)})`;
 
-async function insertEntries({ db }: Records, sourceId: number, entries: readonly SearchEntry[]): Promise<void> {
+async function insertEntries({ db }: Records, sourceId: number, entries: readonly IndexedEntry[]): Promise<void> {
   const rows = entries.map(({ words: _words, ...entry }, position) => ({ source_id: sourceId, position, ...entry }));
   const words = entries.flatMap((entry, position) =>
     entry.words.map(word => ({ word, source_id: sourceId, position })),

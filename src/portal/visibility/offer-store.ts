@@ -4,7 +4,7 @@ import { listSearchWords } from '#storage/search-words.ts';
 import { readDocuments } from '../batch-store.ts';
 import type { StoredProduct } from '../products/schema.ts';
 import { selectProductsWithWord } from '../products/word-store.ts';
-import { selectProductsWithEntry } from '../search/word-condition.ts';
+import { selectProductsWithEntry } from '../search/word-store.ts';
 
 export interface OfferQuery {
   readonly catalogueIds: readonly number[];

@@ -128,7 +128,7 @@ async function attachOwn(
   await attachCertificate(credential, owning, certificate, services);
 }
 
-/** Shows the key: the new one of a rotation as it is, a stored one after a re-authentication where the setting asks for it. */
+/** Shows a key: that of a rotation as it is, a stored one after a re-authentication where the setting asks for it. */
 async function openKey(
   credentialId: number,
   mode: 'reveal' | 'roll',

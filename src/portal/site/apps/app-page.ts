@@ -23,7 +23,13 @@ import { findGatewayBase, getAuthHeader } from '../reference/gateway-base.ts';
 import { formatDay, formatMoment, formatQuota, formatRate } from '../words.ts';
 import { toAppUrl } from './app-list.ts';
 import { type CertificateCardOptions, renderCertificates } from './certificate-card.ts';
-import { renderClientFacts, renderClientSecret, renderHiding, renderRedirectChange } from './client-card.ts';
+import {
+  describeHiding,
+  renderClientFacts,
+  renderClientSecret,
+  renderHiding,
+  renderRedirectChange,
+} from './client-card.ts';
 import { findPageApp, type PageApp } from './own-apps.ts';
 import { listOtherPlans } from './plan-change.ts';
 import { findRevealMode, type RevealMode, renderRevealForm } from './reveal-form.ts';
@@ -170,7 +176,11 @@ ${hasKey ? renderRotation(ID, options) : ''}${former ? renderAction('end', 'End 
 ${renderPlanChange(credential, view, options)}${renderRevocation(hasKey ? 'key' : 'access', ID, options)}</div>`
     : ''
 }
-${isSpent(credential, options) ? html`<p class="dim">The key was shown. Rotate it for a new one if it is lost.</p>` : ''}
+${
+  isSpent(credential, options)
+    ? html`<p class="dim">The key was shown. Rotate it for a new one if it is lost.</p>`
+    : ''
+}
 ${renderCertificates(credential, {
   ...options,
   action: credentialsPath,
@@ -189,7 +199,8 @@ function renderClient(
   const { canEdit, revealed } = options;
   const isShown = revealed?.credentialId === ID;
   return html`<article class="card"><h3>${renderProducts(view)} ${formatState(credential, options.nowMs)}</h3>
-${isShown ? renderClientSecret(revealed.key, options.revealMode === 'once') : ''}<ul class="facts"><li>OAuth 2.0</li><li>${renderPlanLine(view)}</li>
+${isShown ? renderClientSecret(revealed.key, options.revealMode === 'once') : ''}
+<ul class="facts"><li>OAuth 2.0</li><li>${renderPlanLine(view)}</li>
 <li>Created ${formatDay(CreatedAt)}</li></ul>${renderClientFacts(client)}
 ${
   canEdit
@@ -225,7 +236,7 @@ const renderKey = (
 ) => {
   const certificate = Certificates ? '--cert client.crt --key client.key ' : '';
   return html`<div class="secret" role="status"${renderHiding(revealMode === 'once')}>
-<p><strong>${revealMode === 'once' ? 'Copy this key now: it is not shown again.' : 'This key is hidden after 30 seconds.'}</strong></p>
+<p><strong>${describeHiding('key', revealMode === 'once')}</strong></p>
 <code>${key}</code> <button class="copy quiet" type="button" data-copy="${key}" hidden>Copy</button>
 ${
   call ? html`<pre class="code"><code>curl ${certificate}-H "${call.header}: ${key}" ${call.url}</code></pre>` : ''

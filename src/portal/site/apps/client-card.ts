@@ -46,9 +46,12 @@ ${
 /** The script of the site removes what can be shown again. */
 export const renderHiding = (isShownOnce: boolean): Markup | '' => (isShownOnce ? '' : html` data-hide-seconds="30"`);
 
+export const describeHiding = (noun: 'key' | 'secret', isShownOnce: boolean): string =>
+  isShownOnce ? `Copy this ${noun} now: it is not shown again.` : `This ${noun} is hidden after 30 seconds.`;
+
 export const renderClientSecret = (secret: string, isShownOnce: boolean): Markup =>
   html`<div class="secret" role="status"${renderHiding(isShownOnce)}>
-<p><strong>${isShownOnce ? 'Copy this secret now: it is not shown again.' : 'This secret is hidden after 30 seconds.'}</strong></p>
+<p><strong>${describeHiding('secret', isShownOnce)}</strong></p>
 <code>${secret}</code> <button class="copy quiet" type="button" data-copy="${secret}" hidden>Copy</button></div>`;
 
 /** Form that changes the addresses of a client, where it has any. */

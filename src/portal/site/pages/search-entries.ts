@@ -1,7 +1,7 @@
 import { listSearchWords } from '#storage/search-words.ts';
 import { toApiOwner, toSpecOwner } from '../../products/removal.ts';
 import type { StoredProduct } from '../../products/schema.ts';
-import type { SearchKind } from '../../search/schema.ts';
+import type { EntryKind } from '../../search/schema.ts';
 import type { FoundEntry } from '../../search/store.ts';
 import { html, type Markup } from '../markup.ts';
 import { displayName } from '../offer.ts';
@@ -24,7 +24,7 @@ const findDocumentId = ({ ID, APIDetails, SpecDetails }: StoredProduct, owner: s
   APIDetails.find(({ APIID }) => toApiOwner(ID, APIID) === owner)?.APIID ??
   SpecDetails.find(spec => toSpecOwner(ID, spec.ID) === owner)?.SpecAlias;
 
-function toEntryPath(kind: SearchKind, { owner, place }: FoundEntry, product: StoredProduct): string | undefined {
+function toEntryPath(kind: EntryKind, { owner, place }: FoundEntry, product: StoredProduct): string | undefined {
   const base = toProductUrl(product);
   if (kind === 'guide') return `${base}/guides/${encodeURIComponent(place)}`;
   const id = findDocumentId(product, owner);
@@ -33,7 +33,7 @@ function toEntryPath(kind: SearchKind, { owner, place }: FoundEntry, product: St
 
 /** Operations or guides with the words of a text, of products in the catalogues. */
 export async function findEntryLinks(
-  kind: SearchKind,
+  kind: EntryKind,
   text: string,
   catalogueIds: readonly number[],
   limit: number,
