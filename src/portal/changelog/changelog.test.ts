@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
+import { fillChangelog } from '../../../tests/support/full-changelog.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
 import { aDeveloper, aProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
@@ -69,12 +70,7 @@ for (const engine of engines)
     test('a product has a bounded number of entries', async () => {
       const product = await aProduct(app);
       const { ID } = await anEntry(product.ID);
-      const { services, records } = app.application.installation;
-      const { changelog } = services.portal;
-      const { ID: _id, ...stored } = (await changelog.get(product.ID, ID))!;
-      await records.write(async () => {
-        for (let count = 1; count < 2000; count++) await changelog.insert(stored);
-      });
+      await fillChangelog(app.application.installation.records, product.ID, 1999);
       const path = `/portal-api/products/${product.ID}/changelog`;
       await expectProblem(app, 'createChangelogEntry', problem.too_many_changes, path, { body: entry });
       await ok('DELETE', `/products/${product.ID}/changelog/${ID}`);

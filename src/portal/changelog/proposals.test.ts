@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
+import { fillChangelog } from '../../../tests/support/full-changelog.ts';
 import { anApi, aProduct, portalTimePattern, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
 import { createSiteClient } from '../../../tests/support/site-client.ts';
 import { problem } from '../problems.ts';
@@ -89,13 +90,7 @@ onEveryEngine('proposed entries of changelogs', app => {
     const foreign = `${other.path}/${proposal.ID}`;
     assert.equal((await app().ask('POST', `/portal-api${foreign}/publish`, { body: {} })).status, 422);
     assert.equal((await app().ask('DELETE', `/portal-api${foreign}`)).status, 404);
-    const { services, records } = app().application.installation;
-    const { changelog } = services.portal;
-    const entry = { ProductID: product.ID, Version: '', Kind: 'added' as const, Headline: 'x', Text: '' };
-    await records.write(async () => {
-      for (let count = 0; count < 2000; count++)
-        await changelog.insert({ ...entry, ReleasedAt: 1, CreatedAt: 1, UpdatedAt: 1 });
-    });
+    await fillChangelog(app().application.installation.records, product.ID);
     const given = `/portal-api${path}/${proposal.ID}/publish`;
     await expectProblem(app(), 'publishChangelogProposal', problem.too_many_changes, given, { body: {} });
     assert.deepEqual(await ok('GET', path), [proposal]);
