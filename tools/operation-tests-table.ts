@@ -121,6 +121,11 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
     'updateChangelogEntry',
     'deleteChangelogEntry',
   ],
+  'src/portal/changelog/proposals.test.ts': [
+    'listChangelogProposals',
+    'publishChangelogProposal',
+    'dropChangelogProposal',
+  ],
   'src/portal/access-requests/access-requests.test.ts': [
     'listAccessRequests',
     'getAccessRequest',
