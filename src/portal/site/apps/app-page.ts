@@ -177,9 +177,7 @@ ${renderPlanChange(credential, view, options)}${renderRevocation(hasKey ? 'key' 
     : ''
 }
 ${
-  isSpent(credential, options)
-    ? html`<p class="dim">The key was shown. Rotate it for a new one if it is lost.</p>`
-    : ''
+  isSpent(credential, options) ? html`<p class="dim">The key was shown. Rotate it for a new one if it is lost.</p>` : ''
 }
 ${renderCertificates(credential, {
   ...options,
