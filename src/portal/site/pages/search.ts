@@ -79,7 +79,8 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
   return {
     title: text ? `Search for ${text}` : 'Search',
     main: html`<div class="head"><h1>Search</h1></div><form class="inline" role="search" action="/search" method="get">
-<input type="search" name="q" value="${text}" aria-label="Search products, operations, guides, posts, pages and apps" maxlength="100">
+<input type="search" name="q" value="${text}" maxlength="100"
+ aria-label="Search products, operations, guides, posts, pages and apps">
 <button>Search</button></form>
 ${text && isEmpty ? html`<div class="notice"><p>Nothing matches “${text}”.</p></div>` : ''}
 ${renderGroup('products', 'Products', 'cards', cards.map(renderProductCard))}
