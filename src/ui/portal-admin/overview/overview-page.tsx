@@ -25,7 +25,10 @@ const Figures = ({ figures }: { figures: readonly Figure[] }) => (
   <ul className="grid grid-cols-[repeat(auto-fit,minmax(11rem,1fr))] gap-3">
     {figures.map(({ to, label, count }) => (
       <li key={label}>
-        <Link to={to} className="flex flex-col rounded-card border border-line bg-surface p-4 hover:bg-hover">
+        <Link
+          to={to}
+          className="flex h-full flex-col justify-between rounded-card border border-line bg-surface p-4 hover:bg-hover"
+        >
           <span className="text-small text-dim">{label}</span>
           <span className="text-display font-semibold">{toText(count)}</span>
         </Link>
