@@ -69,30 +69,17 @@ describe('Analytics page', () => {
     assert.equal(await page.getByRole('button', { name: /^Details of/ }).count(), 1);
   });
 
-  test('an error in the chart, or in its table, leads to the requests of its time in the logs', async () => {
+  test('an error in the table of the chart leads to the requests of its time in the logs', async () => {
     const page = await dashboard.openAs(reader, '/analytics?range=1h');
     const chart = page.getByRole('figure').first();
     await chart.getByRole('button', { name: 'Show as table' }).click();
     const chosen = chart.getByRole('button', { name: /^Errors, .*: 1$/ });
     await chosen.waitFor();
-    const hits = (await chart.locator('td:nth-child(2)').allTextContents()).map(Number);
-    const place = (await chart.locator('td:nth-child(3)').allTextContents()).findIndex(text => Number(text) === 1);
     await chosen.click();
-    const assertRequest = async () => {
-      await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
-      await page.getByRole('button', { name: 'Details of GET /guarded/refused' }).waitFor();
-      assert.equal(await page.getByRole('button', { name: /^Details of/ }).count(), 1);
-      assert.equal(new URL(page.url()).searchParams.get('errors'), 'only');
-    };
-    await assertRequest();
-    await page.goBack();
-    const plot = chart.locator('.u-over');
-    await plot.waitFor();
-    const { width, height } = (await plot.boundingBox())!;
-    await plot.click({
-      position: { x: (width * place) / (hits.length - 1) - 1, y: height * (1 - 1 / Math.max(...hits)) + 1 },
-    });
-    await assertRequest();
+    await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
+    await page.getByRole('button', { name: 'Details of GET /guarded/refused' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Details of/ }).count(), 1);
+    assert.equal(new URL(page.url()).searchParams.get('errors'), 'only');
   });
 
   test('a user with owned_analytics gets no counts by key, and no refused read', async () => {
