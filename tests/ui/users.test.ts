@@ -114,4 +114,19 @@ describe('User pages', () => {
     await page.goto(`${dashboard.app().url.dashboard}/certificates`);
     await page.getByRole('heading', { name: 'This page needs the permission certs' }).first().waitFor();
   });
+
+  test('the buttons of a dialog with a long name fit a screen of 360 pixels', async () => {
+    const email_address = `${'a-rather-long-address-'.repeat(2)}of-a-person@example.org`;
+    const { id } = await dashboard.addPerson({ email_address });
+    const admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
+    const page = await dashboard.openAs(admin, `/users/${id}`, { width: 360 });
+    await page.getByRole('button', { name: `Actions for ${email_address}` }).click();
+    await page.getByRole('menuitem', { name: 'Revoke access' }).click();
+    const dialog = page.getByRole('alertdialog');
+    await dialog.waitFor();
+    for (const name of ['Cancel', `Revoke access of ${email_address}`]) {
+      const { x, width } = (await dialog.getByRole('button', { name }).boundingBox())!;
+      assert.ok(x >= 0 && x + width <= 360, `${name} is from ${x} to ${x + width}`);
+    }
+  });
 });

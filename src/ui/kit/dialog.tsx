@@ -12,6 +12,11 @@ const panel =
   'opens fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-32px)] -translate-x-1/2 -translate-y-1/2 flex-col ' +
   'w-[calc(100vw-32px)] rounded-dialog border border-line bg-raised break-words shadow-layer';
 
+/** A button names its object: a long name breaks on narrow screens. */
+const footerClass =
+  'flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3 [&>button]:whitespace-normal ' +
+  '[&>button]:wrap-anywhere';
+
 export interface DialogProps {
   readonly isOpen: boolean;
   onClose(): void;
@@ -46,7 +51,7 @@ export function Dialog({ isOpen, onClose, title, about, children, footer, width,
             {!isModalOnly && <IconButton icon={X} label={sharedTexts.kit.close} onClick={onClose} />}
           </header>
           <div className="overflow-auto px-5 py-4">{children}</div>
-          {footer && <footer className="flex justify-end gap-2 border-t border-line px-5 py-3">{footer}</footer>}
+          {footer && <footer className={footerClass}>{footer}</footer>}
         </Primitive.Content>
       </Primitive.Portal>
     </Primitive.Root>
@@ -122,7 +127,7 @@ function Confirmation({
           <TextField label={sharedTexts.kit.typeName(name)} value={typed} onChange={it => setTyped(it.target.value)} />
         )}
       </div>
-      <footer className="flex justify-end gap-2 border-t border-line px-5 py-3">
+      <footer className={footerClass}>
         <AlertDialog.Cancel asChild>
           <Button>{sharedTexts.kit.cancel}</Button>
         </AlertDialog.Cancel>

@@ -49,7 +49,8 @@ export function useRowWindow(count: number): RowWindow {
       if (next.end < end) frame = requestAnimationFrame(update);
       setRange(before => (before.first === next.first && before.end === next.end ? before : next));
     };
-    update();
+    // In a frame of its own: the task of the first rows has ended by then.
+    frame = requestAnimationFrame(update);
     document.addEventListener('scroll', update, { capture: true, passive: true });
     window.addEventListener('resize', update);
     return () => {
