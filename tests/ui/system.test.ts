@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
+import { makeAuthority } from '../support/certificates.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
 import { mint, type Publisher, rsaPair, startPublisher } from '../support/tokens.ts';
 import { eventually, openApi, publish } from '../support/traffic.ts';
@@ -81,6 +82,26 @@ describe('System pages', () => {
     await assertAccessible(page, 'queues, key sets and settings');
     await search.fill('no such setting');
     await page.getByRole('heading', { name: 'No match' }).waitFor();
+  });
+
+  test('the status page lists the certificates that APIs use, and those that are missing', async () => {
+    const { ask } = dashboard.app();
+    const upload = async (cn: string) => (await ask('POST', '/api/certs', { body: makeAuthority(cn).certPem })).body.id;
+    const [used, removed] = [await upload('Partner authority'), await upload('Removed authority')];
+    for (const id of [used, removed]) {
+      const { proxy, ...rest } = openApi(upstream);
+      await publish(dashboard.app(), { ...rest, proxy: { ...proxy, transport: { ssl_ca_certificates: [id] } } });
+    }
+    assert.equal((await ask('DELETE', `/api/certs/${removed}?force=true`)).status, 200);
+    await eventually(async () => {
+      const [node] = (await ask('GET', '/api/system/nodes')).body.data.nodes;
+      assert.equal(node.certificates[0].state, 'failed');
+    });
+    const page = await dashboard.openAs(person, '/system');
+    const rows = page.getByRole('region', { name: 'Certificates in use' }).getByRole('row');
+    await rows.filter({ hasText: 'Not loaded' }).getByText('not in the certificate store').waitFor();
+    await rows.filter({ hasText: 'In use' }).getByRole('link', { name: 'Partner authority' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Partner authority' }).waitFor();
   });
 
   test('audit filters combine in the address, a record opens by its link, and markup in it is text', async () => {

@@ -30,13 +30,15 @@ export function formatPeriod(seconds: number): string {
 const article = (period: string) =>
   /^\d/.test(period) ? `per ${period}` : `${/^hour/.test(period) ? 'an' : 'a'} ${period}`;
 
+const formatCalls = (count: number) => (count === 1 ? '1 call' : `${formatCount(count)} calls`);
+
 export const formatRate = ({ UnlimitedRateLimit, RateLimit, Per }: StoredPlan): string =>
-  UnlimitedRateLimit ? 'No rate limit' : `${formatCount(RateLimit)} calls ${article(formatPeriod(Per))}`;
+  UnlimitedRateLimit ? 'No rate limit' : `${formatCalls(RateLimit)} ${article(formatPeriod(Per))}`;
 
 export function formatQuota({ UnlimitedQuota, Quota, QuotaRenewalRate }: StoredPlan): string {
   if (UnlimitedQuota) return 'No quota';
-  if (QuotaRenewalRate <= 0) return `${formatCount(Quota)} calls in all`;
-  return `${formatCount(Quota)} calls ${article(formatPeriod(QuotaRenewalRate))}`;
+  if (QuotaRenewalRate <= 0) return `${formatCalls(Quota)} in all`;
+  return `${formatCalls(Quota)} ${article(formatPeriod(QuotaRenewalRate))}`;
 }
 
 export const formatKeyLifetime = ({ KeyExpiresIn }: StoredPlan): string =>

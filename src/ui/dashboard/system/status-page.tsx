@@ -10,6 +10,7 @@ import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
+import { CertificateCard } from './certificate-card.tsx';
 import { KeySetCard } from './key-set-card.tsx';
 import { NodeTable } from './node-table.tsx';
 import { NoticeList, useNotices } from './notice-list.tsx';
@@ -45,6 +46,7 @@ export function StatusPage() {
         </Card>
         {data.nodes.length > 0 && <QueueCard data={data} />}
         <KeySetCard nodes={data.nodes} />
+        <CertificateCard nodes={data.nodes} />
         <ApiHistory />
         {data.nodes.length > 0 && <SettingsCard />}
       </div>
