@@ -20,6 +20,7 @@ const dashboard = (catalogue as readonly Each[]).filter(it => it.surface === 'da
 const queryKinds: Readonly<Record<string, string>> = {
   apiID: 'apiId',
   api_id: 'apiId',
+  api_ids: 'apiId',
   base_api_id: 'apiId',
   hook_id: 'hookId',
   key: 'keyHash',

@@ -9,6 +9,7 @@ import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { useProviderItems } from '../lists/reference-items.ts';
+import { describeAuthentication } from './authentication-text.ts';
 import type { PortalProduct } from './portal-product.ts';
 import { ProviderApiPicker } from './provider-api-picker.tsx';
 
@@ -25,7 +26,7 @@ export const ProductApis = ({ product }: { product: PortalProduct }) => (
             [own.apiId, <code key="id">{api.APIID}</code>],
             [own.apiType, api.APIType || '–'],
             [own.listenPath, <code key="path">{api.ListenPath}</code>],
-            [own.columns.authentication, adminTexts.forms.authentication(product.AuthTypes) || '–'],
+            [own.columns.authentication, describeAuthentication(product.AuthTypes) || '–'],
             [own.columns.marks, <Badge key="state">{api.Status ? own.apiActive : own.apiInactive}</Badge>],
           ]}
         />

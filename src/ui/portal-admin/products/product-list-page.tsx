@@ -8,6 +8,7 @@ import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { sharedTexts } from '../../texts/shared-texts.ts';
 import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { describeAuthentication } from './authentication-text.ts';
 
 const own = adminTexts.products;
 
@@ -28,7 +29,7 @@ const columns: readonly Column<ProductItem>[] = [
   {
     id: 'authentication',
     title: own.columns.authentication,
-    cell: ({ AuthTypes }) => adminTexts.forms.authentication(AuthTypes) || '–',
+    cell: ({ AuthTypes }) => describeAuthentication(AuthTypes) || '–',
   },
   {
     id: 'catalogues',

@@ -1,6 +1,7 @@
 import { type PickItem, PickList } from '../../kit/pick-list.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
+import { describeAuthentication } from './authentication-text.ts';
 
 const own = adminTexts.products;
 
@@ -36,7 +37,7 @@ function useProviderApis(provider_id: string, text: string, chosen: readonly Pic
   const items = data?.value.map(({ APIID, Name, ListenPath, AuthTypes }) => ({
     id: APIID,
     name: own.apiOf(Name, ListenPath),
-    kind: adminTexts.forms.authentication(AuthTypes),
+    kind: describeAuthentication(AuthTypes),
   }));
   const kinds = chosen.map(({ id, kind }) => kind ?? items?.find(it => it.id === id)?.kind);
   const wanted = kinds.find(it => it !== undefined);

@@ -12,6 +12,7 @@ import { CredentialList } from '../apps/credential-list.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
 import { describeUser } from '../lists/reference-items.ts';
 import { describePlanLimits } from '../plans/plan-limits.ts';
+import { describeAuthentication } from '../products/authentication-text.ts';
 import { RejectDialog } from './reject-dialog.tsx';
 import { RequestStatePill } from './request-state-pill.tsx';
 import { type Decision, useDecisions } from './use-decisions.ts';
@@ -137,10 +138,7 @@ function RequestFacts({ request }: { request: AccessRequest }) {
           [own.columns.plan, <PlanLink key="plan" request={request} />],
           [own.limits, plan ? describePlanLimits(plan) : '–'],
           [own.catalogue, request.Catalogue || own.noCatalogue],
-          [
-            own.authentication,
-            adminTexts.forms.authentication([request.AuthType, ...request.AuthTypes].filter(Boolean)),
-          ],
+          [own.authentication, describeAuthentication([request.AuthType, ...request.AuthTypes].filter(Boolean))],
           ...(request.Reason ? [[own.reason, request.Reason] as const] : []),
           ...(request.Failure ? [[own.failure, request.Failure] as const] : []),
           [own.columns.created, request.CreatedAt],

@@ -15,9 +15,8 @@ const authNames: Readonly<Record<string, string>> = {
 };
 
 export const adminFormTexts = {
-  /** Ways of authentication in words. */
-  authentication: (types: readonly string[]) =>
-    [...new Set(types.filter(it => it !== 'other').map(it => authNames[it] ?? it))].join(', '),
+  /** Ways of authentication. */
+  authentication: authNames,
   delete: 'Delete',
   search: 'Search by name',
   saved: (name: string) => `${name} was saved`,

@@ -1,9 +1,11 @@
+import { pluralize } from '../../pluralize.ts';
+
 /** Texts of plans. */
 export const planTexts = {
   title: 'Plans',
   about: 'Limits under which developers use products.',
   columns: { name: 'Name', limits: 'Limits', approval: 'Approval', catalogues: 'Catalogues' },
-  rateOf: (count: string, period: string) => `${count} requests ${period}`,
+  rateOf: (count: string, period: string) => `${pluralize(count, 'request')} ${period}`,
   quotaOf: (count: string, period: string) => `quota of ${count} ${period}`,
   quotaInAll: (count: string) => `quota of ${count} in all`,
   /** Words of a number of days, hours, minutes or seconds. */
