@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
 import type { ChartProps } from './chart-types.ts';
+import { classNames } from './class-names.ts';
 import { formatAxisTime, formatNumber, formatTime, toZonedDate } from './format.ts';
 
 const seriesCount = 8;
@@ -57,7 +58,8 @@ function Plot({ times, series, unit = '', height, onPick }: ChartProps) {
       plot.destroy();
     };
   }, [times, series, unit, height]);
-  return <div ref={parent} className={onPick && '[&_.u-over]:cursor-pointer'} />;
+  // The canvas follows the width a frame later: until then it is cut off, and does not widen the page.
+  return <div ref={parent} className={classNames('overflow-hidden', onPick && '[&_.u-over]:cursor-pointer')} />;
 }
 
 /** Value under the pointer: at the time of the cursor, of the series whose line is nearest; of equal ones the upper. */

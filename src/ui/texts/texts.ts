@@ -5,7 +5,6 @@ import { consumerTexts } from './en/consumers.ts';
 import { deletedTexts } from './en/deleted.ts';
 import { designerTexts } from './en/designer.ts';
 import { endpointTexts } from './en/endpoints.ts';
-import { graphqlTexts } from './en/graphql.ts';
 import { groupTexts } from './en/groups.ts';
 import { historyTexts } from './en/history.ts';
 import { homeTexts } from './en/home.ts';
@@ -14,15 +13,12 @@ import { keyTexts } from './en/keys.ts';
 import { libraryTexts } from './en/library.ts';
 import { limitTexts } from './en/limits.ts';
 import { logTexts } from './en/logs.ts';
-import { mcpTexts } from './en/mcp.ts';
 import { migrationTexts } from './en/migration.ts';
 import { pickerTexts } from './en/pickers.ts';
 import { policyTexts } from './en/policies.ts';
 import { profileTexts } from './en/profile.ts';
 import { settingsTexts } from './en/settings.ts';
 import { signInTexts } from './en/sign-in.ts';
-import { signOnTexts } from './en/sign-on.ts';
-import { systemTexts } from './en/system.ts';
 import { tryApiTexts } from './en/try-api.ts';
 import { uptimeTexts } from './en/uptime.ts';
 import { userTexts } from './en/users.ts';
@@ -31,7 +27,10 @@ import { deliveryTexts, webhookTexts } from './en/webhooks.ts';
 import { welcomeTexts } from './en/welcome.ts';
 import { sharedTexts } from './shared-texts.ts';
 
-/** Texts of the web apps, one file for each area. A translation is another object of this type. */
+/**
+ * Texts of the dashboard, one file for each area; the first page loads all of them. Pages of GraphQL, MCP, sign-on profiles
+ * and the system import the file of their area, which is loaded with them.
+ */
 export const texts = {
   ...sharedTexts,
   signIn: signInTexts,
@@ -54,17 +53,13 @@ export const texts = {
   users: userTexts,
   groups: groupTexts,
   profile: profileTexts,
-  signOn: signOnTexts,
   certificates: certificateTexts,
   oauthClients: oauthClientTexts,
   webhooks: webhookTexts,
   deliveries: deliveryTexts,
   library: libraryTexts,
-  mcp: mcpTexts,
   migration: migrationTexts,
-  system: systemTexts,
   uptime: uptimeTexts,
-  graphql: graphqlTexts,
   settings: settingsTexts,
   welcome: welcomeTexts,
 } as const;

@@ -3,10 +3,11 @@ import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { TextAreaField, TextField } from '../../kit/field.tsx';
 import { focusFirstFault } from '../../kit/focus-fault.ts';
+import { graphqlTexts } from '../../texts/en/graphql.ts';
 import { texts } from '../../texts/texts.ts';
 import type { FormObject } from '../apis/form/json-members.ts';
 
-const own = texts.graphql.supergraph;
+const own = graphqlTexts.supergraph;
 
 interface AddSubgraphDialogProps {
   onAdd(subgraph: FormObject): void;
@@ -31,7 +32,7 @@ export function AddSubgraphDialog({ onAdd, onClose }: AddSubgraphDialogProps) {
     event.preventDefault();
     const found: Faults = {
       ...(/^[A-Za-z][\w-]*$/.test(value.name) ? {} : { name: own.nameInvalid }),
-      ...(/^(https?|gw):\/\/[^/]/.test(value.url) ? {} : { url: texts.graphql.source.urlInvalid }),
+      ...(/^(https?|gw):\/\/[^/]/.test(value.url) ? {} : { url: graphqlTexts.source.urlInvalid }),
       ...(value.sdl.trim() === '' ? { sdl: own.sdlMissing } : {}),
     };
     setFaults(found);

@@ -3,7 +3,7 @@ import { Badge, StatusPill } from '../../kit/badge.tsx';
 import { Card } from '../../kit/card.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { ListToolbar } from '../../kit/list-toolbar.tsx';
-import { texts } from '../../texts/texts.ts';
+import { graphqlTexts } from '../../texts/en/graphql.ts';
 import type { LoadedApi } from '../apis/api-frame.tsx';
 import { DefinitionSaveBar } from '../apis/designer/save-bar.tsx';
 import { useDefinitionDraft } from '../apis/designer/use-draft.ts';
@@ -15,7 +15,7 @@ import { SchemaFaultList } from './schema-fault-list.tsx';
 import { mergeGraphDefinitions } from './schema-merge.ts';
 import { SourceDialog } from './source-dialog.tsx';
 
-const own = texts.graphql.fields;
+const own = graphqlTexts.fields;
 
 interface FieldRow {
   readonly field: GraphField;

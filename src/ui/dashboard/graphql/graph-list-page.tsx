@@ -10,11 +10,11 @@ import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
-import { texts } from '../../texts/texts.ts';
+import { graphqlTexts } from '../../texts/en/graphql.ts';
 import { toApiOutline } from '../apis/api-outline.ts';
 import { toGraphOutline } from './graph-outline.ts';
 
-const own = texts.graphql;
+const own = graphqlTexts;
 const graphTypes = 'graphql,udg,subgraph,supergraph';
 
 const toRow = (item: ResultOf<'GET /api/apis'>['apis'][number]) => ({

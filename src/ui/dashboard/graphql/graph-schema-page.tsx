@@ -5,13 +5,13 @@ import { buttonClass } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { Notice } from '../../kit/states.tsx';
-import { texts } from '../../texts/texts.ts';
+import { graphqlTexts } from '../../texts/en/graphql.ts';
 import { ApiFrame, type LoadedApi } from '../apis/api-frame.tsx';
 import { type GraphOutline, type GraphSource, toGraphOutline } from './graph-outline.ts';
 import { NoGraphNotice } from './no-graph-notice.tsx';
 import { SchemaEditor } from './schema-editor.tsx';
 
-const own = texts.graphql;
+const own = graphqlTexts;
 
 /** Schema and data sources of a GraphQL API. */
 export const GraphSchemaPage = () => <ApiFrame>{loaded => <GraphSchema key={loaded.api.id} {...loaded} />}</ApiFrame>;

@@ -2,14 +2,14 @@ import { Link } from '@tanstack/react-router';
 import { Share2 } from 'lucide-react';
 import { buttonClass } from '../../kit/button.tsx';
 import { Notice } from '../../kit/states.tsx';
-import { texts } from '../../texts/texts.ts';
+import { graphqlTexts } from '../../texts/en/graphql.ts';
 import { ApiFrame, type LoadedApi } from '../apis/api-frame.tsx';
 import { DataGraphEditor } from './data-graph-editor.tsx';
 import { toGraphOutline } from './graph-outline.ts';
 import { NoGraphNotice } from './no-graph-notice.tsx';
 import { SupergraphEditor } from './supergraph-editor.tsx';
 
-const own = texts.graphql;
+const own = graphqlTexts;
 
 /** Sources of the fields of a data graph, or subgraphs of a supergraph. */
 export const GraphSourcesPage = () => <ApiFrame>{loaded => <GraphSources key={loaded.api.id} {...loaded} />}</ApiFrame>;

@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router';
 import { Share2 } from 'lucide-react';
 import { buttonClass } from '../../kit/button.tsx';
 import { Notice } from '../../kit/states.tsx';
-import { texts } from '../../texts/texts.ts';
+import { graphqlTexts } from '../../texts/en/graphql.ts';
 
-const own = texts.graphql;
+const own = graphqlTexts;
 
 /** In place of a page about GraphQL, for an API without a schema. */
 export const NoGraphNotice = ({ apiId }: { apiId: string }) => (

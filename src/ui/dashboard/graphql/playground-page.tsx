@@ -6,6 +6,7 @@ import { CodeEditor } from '../../kit/code-editor.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { ErrorText, QueryState } from '../../kit/states.tsx';
+import { graphqlTexts } from '../../texts/en/graphql.ts';
 import { texts } from '../../texts/texts.ts';
 import { ApiFrame, type LoadedApi } from '../apis/api-frame.tsx';
 import { readHeaderName } from '../apis/sample-call.ts';
@@ -15,7 +16,7 @@ import { TriedResult } from '../apis/try/tried-result.tsx';
 import { useExplainedCall } from '../apis/try/use-explained-call.ts';
 import { NoGraphNotice } from './no-graph-notice.tsx';
 
-const own = texts.graphql.playground;
+const own = graphqlTexts.playground;
 const firstOperation = '{\n  __typename\n}\n';
 
 /** Operations of a GraphQL API, sent through the gateway. */

@@ -6,7 +6,7 @@ import { Switch } from '../../kit/field.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
-import { texts } from '../../texts/texts.ts';
+import { graphqlTexts } from '../../texts/en/graphql.ts';
 import type { LoadedApi } from '../apis/api-frame.tsx';
 import { describeApplied } from '../apis/applied.ts';
 import { DefinitionSaveBar } from '../apis/designer/save-bar.tsx';
@@ -16,7 +16,7 @@ import { listTypes } from './graph-outline.ts';
 import { SchemaFaultList } from './schema-fault-list.tsx';
 import { mergeGraphDefinitions } from './schema-merge.ts';
 
-const own = texts.graphql;
+const own = graphqlTexts;
 const schemaPath = ['graphql', 'schema'];
 const closedPath = ['graphql', 'introspection', 'disabled'];
 

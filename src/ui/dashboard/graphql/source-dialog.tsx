@@ -3,6 +3,7 @@ import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { SelectField, TextAreaField, TextField } from '../../kit/field.tsx';
 import { focusFirstFault } from '../../kit/focus-fault.ts';
+import { graphqlTexts } from '../../texts/en/graphql.ts';
 import { texts } from '../../texts/texts.ts';
 import { parseHeaderLines } from '../apis/try/curl.ts';
 import {
@@ -17,7 +18,7 @@ import {
 } from './field-sources.ts';
 import type { GraphField } from './graph-fields.ts';
 
-const own = texts.graphql.source;
+const own = graphqlTexts.source;
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 interface SourceDialogProps {

@@ -2,10 +2,11 @@ import { StatusPill } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import { CodeEditor } from '../../kit/code-editor.tsx';
 import { TextField } from '../../kit/field.tsx';
+import { graphqlTexts } from '../../texts/en/graphql.ts';
 import { texts } from '../../texts/texts.ts';
 import type { FormObject } from '../apis/form/json-members.ts';
 
-const own = texts.graphql.supergraph;
+const own = graphqlTexts.supergraph;
 
 interface SubgraphCardProps {
   readonly subgraph: FormObject;

@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
-import { texts } from '../../texts/texts.ts';
+import { graphqlTexts } from '../../texts/en/graphql.ts';
 import type { LoadedApi } from '../apis/api-frame.tsx';
 import { describeApplied } from '../apis/applied.ts';
 import { DefinitionSaveBar } from '../apis/designer/save-bar.tsx';
@@ -16,7 +16,7 @@ import { type FormObject, isJsonObject, readFieldValue, withMember } from '../ap
 import { AddSubgraphDialog } from './add-subgraph-dialog.tsx';
 import { SubgraphCard } from './subgraph-card.tsx';
 
-const own = texts.graphql.supergraph;
+const own = graphqlTexts.supergraph;
 const subgraphsPath = ['graphql', 'supergraph', 'subgraphs'];
 const placePrefix = '/graphql/supergraph/subgraphs';
 

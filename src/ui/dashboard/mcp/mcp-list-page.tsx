@@ -9,11 +9,11 @@ import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
-import { texts } from '../../texts/texts.ts';
+import { mcpTexts } from '../../texts/en/mcp.ts';
 import { usePermission } from '../session/session.ts';
 import { findRestApi, type McpOutline, toMcpOutline } from './mcp-outline.ts';
 
-const own = texts.mcp;
+const own = mcpTexts;
 
 const columns: readonly Column<McpOutline>[] = [
   {

@@ -14,6 +14,7 @@ import { useOperation, useWrite } from '../../kit/queries.ts';
 import { ErrorText, QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { useDraft } from '../../kit/use-draft.ts';
+import { mcpTexts } from '../../texts/en/mcp.ts';
 import { texts } from '../../texts/texts.ts';
 import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
 import { parseDocument } from '../library/template-document.ts';
@@ -22,7 +23,7 @@ import { UpstreamText } from './mcp-list-page.tsx';
 import { type McpOutline, toMcpOutline } from './mcp-outline.ts';
 import { ToolRules } from './tool-rules.tsx';
 
-const own = texts.mcp;
+const own = mcpTexts;
 const maxIdChars = 40;
 export const mcpReads = ['GET /api/mcps', 'GET /api/mcps/{apiId}'] as const;
 

@@ -10,11 +10,12 @@ import type { PickItem } from '../../kit/pick-list.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
+import { mcpTexts } from '../../texts/en/mcp.ts';
 import { texts } from '../../texts/texts.ts';
 import { buildDocument, isUpstreamUrl, toListenPath } from '../apis/new-api.ts';
 import { ApiPicker } from '../pickers/api-picker.tsx';
 
-const own = texts.mcp;
+const own = mcpTexts;
 type Source = 'server' | 'api';
 type Faults = Partial<Record<'name' | 'upstream' | 'listenPath' | 'restApi', string>>;
 const refreshed = ['GET /api/mcps'] as const;

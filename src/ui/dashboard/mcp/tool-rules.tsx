@@ -8,12 +8,12 @@ import { TextField } from '../../kit/field.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
-import { texts } from '../../texts/texts.ts';
+import { mcpTexts } from '../../texts/en/mcp.ts';
 import { usePermission } from '../session/session.ts';
 import { type McpOutline, setBlocked, type ToolRule } from './mcp-outline.ts';
 import { type DiscoveredTool, useToolDiscovery } from './use-tool-discovery.ts';
 
-const own = texts.mcp;
+const own = mcpTexts;
 
 interface ToolRow extends DiscoveredTool {
   readonly rule: ToolRule;

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useWrite } from '../../kit/queries.ts';
-import { texts } from '../../texts/texts.ts';
+import { mcpTexts } from '../../texts/en/mcp.ts';
 
 export interface DiscoveredTool {
   readonly name: string;
@@ -54,7 +54,7 @@ export function useToolDiscovery(address: string, onListed: (tools: readonly Dis
           setCount(tools?.length);
           if (tools) return onListed(tools);
           const message = JSON.stringify(value.body ?? '').slice(0, maxMessageChars);
-          setRefusal(new Error(texts.mcp.discoverFailed(value.status_code, message)));
+          setRefusal(new Error(mcpTexts.discoverFailed(value.status_code, message)));
         },
       },
     );

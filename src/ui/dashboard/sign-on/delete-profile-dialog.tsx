@@ -1,9 +1,9 @@
 import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
-import { texts } from '../../texts/texts.ts';
+import { signOnTexts } from '../../texts/en/sign-on.ts';
 
-const own = texts.signOn;
+const own = signOnTexts;
 
 interface DeleteProfileProps {
   readonly profile: { readonly ID: string; readonly Name: string } | undefined;

@@ -2,11 +2,11 @@ import { useState } from 'react';
 import { SelectField, Switch, TextField } from '../../kit/field.tsx';
 import { LinesField } from '../../kit/lines-field.tsx';
 import { useOperation } from '../../kit/queries.ts';
-import { texts } from '../../texts/texts.ts';
+import { signOnTexts } from '../../texts/en/sign-on.ts';
 import { usePermission } from '../session/session.ts';
 import { formatMapping, type GroupItem, type ProfileBody, parseMapping } from './profile-draft.ts';
 
-const own = texts.signOn;
+const own = signOnTexts;
 
 interface MappingFieldsProps {
   readonly value: ProfileBody;

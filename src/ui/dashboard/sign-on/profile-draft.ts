@@ -1,10 +1,10 @@
 import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
-import type { texts } from '../../texts/texts.ts';
+import type { signOnTexts } from '../../texts/en/sign-on.ts';
 
 export type ProfileData = ResultOf<'GET /api/sso/profiles/{profileId}'>;
 export type ProfileBody = Required<Omit<ArgumentsOf<'POST /api/sso/profiles'>['body'], 'Type' | 'ActionType'>>;
 export type SignOnProvider = ProfileBody['ProviderName'];
-export type ProviderField = keyof typeof texts.signOn.fields;
+export type ProviderField = keyof typeof signOnTexts.fields;
 type Config = Record<string, unknown>;
 
 export interface FieldRow {

@@ -8,14 +8,14 @@ import { SaveBar } from '../../kit/save-bar.tsx';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { useDraft } from '../../kit/use-draft.ts';
-import { texts } from '../../texts/texts.ts';
+import { signOnTexts } from '../../texts/en/sign-on.ts';
 import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
 import { MappingFields } from './mapping-fields.tsx';
 import { chooseProvider, type ProfileBody, type SignOnProvider } from './profile-draft.ts';
 import { ProviderFields } from './provider-fields.tsx';
 import { ProviderTest } from './provider-test.tsx';
 
-const own = texts.signOn;
+const own = signOnTexts;
 const refreshed = ['GET /api/sso/profiles', 'GET /api/sso/profiles/{profileId}'] as const;
 
 interface ProfileFormProps {

@@ -13,12 +13,12 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
-import { texts } from '../../texts/texts.ts';
+import { signOnTexts } from '../../texts/en/sign-on.ts';
 import { usePermission } from '../session/session.ts';
 import { DeleteProfileDialog } from './delete-profile-dialog.tsx';
 import type { ProfileData } from './profile-draft.ts';
 
-const own = texts.signOn;
+const own = signOnTexts;
 type ListQuery = NonNullable<ArgumentsOf<'GET /api/sso/profiles'>['query']>;
 
 const columns: readonly Column<ProfileData>[] = [

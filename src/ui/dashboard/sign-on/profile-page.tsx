@@ -7,6 +7,7 @@ import { CopyButton } from '../../kit/copy.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
+import { signOnTexts } from '../../texts/en/sign-on.ts';
 import { texts } from '../../texts/texts.ts';
 import { HistoryLink } from '../history/history-link.tsx';
 import { usePermission } from '../session/session.ts';
@@ -14,7 +15,7 @@ import { DeleteProfileDialog } from './delete-profile-dialog.tsx';
 import { emptyProfile, type ProfileData, toProfileBody } from './profile-draft.ts';
 import { ProfileForm } from './profile-form.tsx';
 
-const own = texts.signOn;
+const own = signOnTexts;
 
 export function SignOnProfilePage() {
   const { profileId } = useParams({ from: '/shell/sign-on/$profileId' });

@@ -1,9 +1,9 @@
 import { Switch, TextAreaField, TextField } from '../../kit/field.tsx';
 import { LinesField } from '../../kit/lines-field.tsx';
-import { texts } from '../../texts/texts.ts';
+import { signOnTexts } from '../../texts/en/sign-on.ts';
 import { type FieldRow, type ProfileBody, providerFields, readConfig, writeConfig } from './profile-draft.ts';
 
-const own = texts.signOn;
+const own = signOnTexts;
 
 interface ProviderFieldsProps {
   readonly value: ProfileBody;

@@ -2,10 +2,10 @@ import { StatusPill, type Tone } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
-import { texts } from '../../texts/texts.ts';
+import { signOnTexts } from '../../texts/en/sign-on.ts';
 import type { ProfileBody } from './profile-draft.ts';
 
-const own = texts.signOn;
+const own = signOnTexts;
 const tones = { passed: 'success', failed: 'danger', skipped: 'neutral' } as const satisfies Record<string, Tone>;
 
 interface ProviderTestProps {

@@ -3,9 +3,9 @@ import type { ResultOf } from '../../kit/calls.ts';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { formatBytes, formatMs, formatNumber } from '../../kit/format.ts';
 import { TimeText } from '../../kit/time-text.tsx';
-import { texts } from '../../texts/texts.ts';
+import { systemTexts } from '../../texts/en/system.ts';
 
-const own = texts.system;
+const own = systemTexts;
 type NodeItem = ResultOf<'GET /api/system/nodes'>['data']['nodes'][number];
 
 /** State of a process: lost, without traffic, or how far its configuration is behind. */

@@ -5,9 +5,9 @@ import { Card } from '../../kit/card.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
-import { texts } from '../../texts/texts.ts';
+import { systemTexts } from '../../texts/en/system.ts';
 
-const own = texts.system;
+const own = systemTexts;
 const refreshMs = 30_000;
 
 export const useNotices = (enabled: boolean) =>

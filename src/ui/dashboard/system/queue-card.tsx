@@ -4,9 +4,9 @@ import { Card } from '../../kit/card.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { formatNumber } from '../../kit/format.ts';
 import { TimeText } from '../../kit/time-text.tsx';
-import { texts } from '../../texts/texts.ts';
+import { systemTexts } from '../../texts/en/system.ts';
 
-const own = texts.system;
+const own = systemTexts;
 type NodeList = ResultOf<'GET /api/system/nodes'>['data'];
 
 interface QueueItem {

@@ -9,9 +9,9 @@ import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { MarkedText } from '../../kit/marked-text.ts';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
-import { texts } from '../../texts/texts.ts';
+import { systemTexts } from '../../texts/en/system.ts';
 
-const own = texts.system;
+const own = systemTexts;
 type SettingItem = ResultOf<'GET /api/system/settings'>['settings'][number];
 
 /** Value of the filter in the address: a digit would be quoted there. */

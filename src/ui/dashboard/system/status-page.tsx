@@ -8,7 +8,7 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
-import { texts } from '../../texts/texts.ts';
+import { systemTexts } from '../../texts/en/system.ts';
 import { usePermission } from '../session/session.ts';
 import { CertificateCard } from './certificate-card.tsx';
 import { KeySetCard } from './key-set-card.tsx';
@@ -17,7 +17,7 @@ import { NoticeList, useNotices } from './notice-list.tsx';
 import { QueueCard } from './queue-card.tsx';
 import { SettingsCard } from './settings-card.tsx';
 
-const own = texts.system;
+const own = systemTexts;
 const refreshMs = 10_000;
 
 /** Processes, queues, key sets, settings, what needs attention, and the number of APIs; read again every ten seconds. */
