@@ -45,7 +45,7 @@ describe('request validation: bodies', () => {
   const cases: readonly [string, JsonObject, string | undefined, string, string][] = [
     ['JSON', json, 'application/json; charset=utf-8', '{"x":1}', ''],
     [
-      'JSON in an encoding that says something else',
+      'JSON in a charset other than UTF-8',
       json,
       'application/json; charset=utf-7',
       '{"x":1}',
@@ -166,8 +166,8 @@ describe('request validation: bodies', () => {
       'body: is not a multipart form',
     ],
   ];
-  for (const [what, content, type, text, said] of cases)
-    test(`${what}: ${said === '' ? 'valid' : 'reported'}`, () => assert.equal(body(content, type, text), said));
+  for (const [what, content, type, text, expected] of cases)
+    test(`${what}: ${expected === '' ? 'valid' : 'reported'}`, () => assert.equal(body(content, type, text), expected));
 
   test('no body: valid unless it is required', () => {
     assert.equal(body(json, undefined, ''), '');

@@ -222,9 +222,9 @@ const styles: readonly [string, JsonObject, Sent, Sent, string][] = [
 ];
 
 describe('request validation: parameters', () => {
-  for (const [what, parameter, fits, fails, said] of styles)
+  for (const [what, parameter, fits, fails, expected] of styles)
     test(`${what}: parsed by its OpenAPI style`, () => {
       assert.equal(faults(parameter, fits), '');
-      assert.equal(faults(parameter, fails), said);
+      assert.equal(faults(parameter, fails), expected);
     });
 });

@@ -35,7 +35,7 @@ describe('OAuth provider', () => {
     });
 
     test('unknown clients and wrong secrets are refused alike', async () => {
-      const said = [
+      const descriptions = [
         expectInvalidClient(await token(asked, 'shop', 'wrong'), true),
         expectInvalidClient(await token(asked, 'shop', ''), true),
         expectInvalidClient(await token(asked, 'nobody'), true),
@@ -43,7 +43,7 @@ describe('OAuth provider', () => {
         expectInvalidClient(await inBody('shop', ''), false),
         expectInvalidClient(await inBody('nobody', 'x'), false),
       ];
-      assert.equal(new Set(said).size, 1);
+      assert.equal(new Set(descriptions).size, 1);
     });
 
     test('missing or malformed credentials: invalid_request with the expected form', async () => {

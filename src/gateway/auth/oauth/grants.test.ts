@@ -224,7 +224,7 @@ describe('OAuth provider', () => {
         await leave(stored);
         expectDenied(await renew(second.refresh_token), 'invalid_grant');
         bench().invalidateAll();
-        assert.equal((await call(second.access_token)).status, 403, `${name}: nothing goes on`);
+        assert.equal((await call(second.access_token)).status, 403, `${name}: the token is refused`);
       }
       async function passwordOf(password: string) {
         return { basic_auth_data: { password: await hashPassword(password), hash_type: 'scrypt' } };
