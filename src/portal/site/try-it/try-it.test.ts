@@ -114,7 +114,7 @@ onEveryEngine('try-it of the API reference', app => {
     assert.equal(first.result.status, 200, first.text);
     const limited = await send(client, { ...fields, credential: id });
     assert.equal(limited.result.status, 429);
-    assert.match(limited.result.explanation, /rate limit is reached: 1 calls a minute/);
+    assert.match(limited.result.explanation, /rate limit is reached: 1 call a minute/);
   });
 
   test('a credential of another developer, of another provider, or a revoked one, is refused', async () => {
