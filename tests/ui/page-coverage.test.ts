@@ -20,9 +20,15 @@ function listRoutes(app: string): readonly string[] {
 }
 
 /** A parameter is any name that is no route of its own: `/keys/new` is not `/keys/$keyHash`. */
-const matches = (route: string, path: string, routes: readonly string[]) =>
+const matchesParameters = (route: string, path: string, routes: readonly string[]) =>
   route === path ||
   (!routes.includes(path) && new RegExp(`^${route.replaceAll(/\$\w+/g, '[^/]+')}$`).test(path) && route.includes('$'));
+
+/** `/$` is the route of addresses that no other route has. */
+const matches = (route: string, path: string, routes: readonly string[]) =>
+  route === '/$'
+    ? !routes.some(other => other !== route && matchesParameters(other, path, routes))
+    : matchesParameters(route, path, routes);
 
 describe('Walk through the pages of web apps', () => {
   for (const [app, lists] of Object.entries(apps))

@@ -50,4 +50,15 @@ describe('Pages of the dashboard', () => {
     await page.getByRole('link', { name: 'Orders' }).waitFor();
     assert.equal(await page.getByRole('link', { name: 'New API' }).count(), 0);
   });
+
+  test('an unknown address keeps the navigation, and asks a visitor without a session to sign in first', async () => {
+    const page = await dashboard.openAs(admin, '/apis/orders/no/such/page');
+    await page.getByRole('heading', { name: 'There is no such page' }).first().waitFor();
+    assert.equal(await page.getByRole('main').count(), 1);
+    await page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: 'All APIs' }).click();
+    await page.getByRole('link', { name: 'Orders' }).waitFor();
+    const visitor = await dashboard.openAnonymous('/no-such-page');
+    await visitor.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
+    assert.equal(new URL(visitor.url()).searchParams.get('next'), '/no-such-page');
+  });
 });

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router';
-import { NotFoundPage } from '../kit/shell/fault-pages.tsx';
+import { NotFoundNotice } from '../kit/shell/fault-pages.tsx';
 import { loadSession } from './session/session.ts';
 import { Shell } from './shell/shell.tsx';
 
@@ -19,7 +19,6 @@ interface RouterContext {
 
 export const rootRoute = createRootRouteWithContext<RouterContext>()({
   component: Outlet,
-  notFoundComponent: () => <NotFoundPage home="/" />,
 });
 
 export const shellRoute = createRoute({
@@ -30,4 +29,11 @@ export const shellRoute = createRoute({
     const session = await loadSession(context.queryClient);
     if (!session) throw redirect({ to: '/login', search: { next: location.href } });
   },
+});
+
+/** Every other address: the notice stands beside the navigation, and a user without a session signs in first. */
+export const unknownRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/$',
+  component: () => <NotFoundNotice home="/" />,
 });

@@ -9,7 +9,7 @@ import { eventRoutes } from './event-routes.tsx';
 import { logFilterNames } from './logs/log-filters.ts';
 import { peopleRoutes } from './people-routes.tsx';
 import { rewriteReservedIds } from './reserved-ids.ts';
-import { rootRoute, shellRoute } from './root-routes.tsx';
+import { rootRoute, shellRoute, unknownRoute } from './root-routes.tsx';
 import { systemRoutes } from './system-routes.tsx';
 
 /** Routes of the dashboard. Each page is a chunk of its own; `staticData.permission` is what reading it needs. */
@@ -61,6 +61,7 @@ const routeTree = rootRoute.addChildren([
     ...eventRoutes,
     ...peopleRoutes,
     ...systemRoutes,
+    unknownRoute,
   ]),
 ]);
 

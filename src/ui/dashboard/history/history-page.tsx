@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { useListChange } from '../../kit/list-search.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
-import { NotFoundPage } from '../../kit/shell/fault-pages.tsx';
+import { NotFoundNotice } from '../../kit/shell/fault-pages.tsx';
 import { ForbiddenState, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -72,7 +72,7 @@ export function HistoryPage() {
   const { name = objectId, ...search } = useSearch({ from: '/shell/history/$kind/$objectId' });
   const router = useRouter();
   const session = useSession();
-  if (!isHistoryKind(kind)) return <NotFoundPage home="/" />;
+  if (!isHistoryKind(kind)) return <NotFoundNotice home="/" />;
   const { permission, page } = revisedKinds[kind];
   if (!canUse(session, permission)) return <ForbiddenState permission={permission} />;
   const toPage = objectPages[page];

@@ -4,9 +4,9 @@ import { sharedTexts } from '../../texts/shared-texts.ts';
 import { Button, buttonClass } from '../button.tsx';
 import { Notice } from '../states.tsx';
 
-/** Page of an unknown address; `home` is the first page of the app. */
-export const NotFoundPage = ({ home }: { home: string }) => (
-  <main className="p-6">
+/** Unknown address, inside of the `main` of the shell; `home` is the first page of the app. */
+export const NotFoundNotice = ({ home }: { home: string }) => (
+  <>
     <h1 className="sr-only">{sharedTexts.kit.notFound}</h1>
     <Notice
       icon={MapPinOff}
@@ -19,6 +19,13 @@ export const NotFoundPage = ({ home }: { home: string }) => (
     >
       {sharedTexts.kit.notFoundHelp}
     </Notice>
+  </>
+);
+
+/** Page of an unknown address outside of the shell. */
+export const NotFoundPage = ({ home }: { home: string }) => (
+  <main className="p-6">
+    <NotFoundNotice home={home} />
   </main>
 );
 
