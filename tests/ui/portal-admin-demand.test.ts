@@ -169,7 +169,10 @@ describe('Portal admin: access requests, apps and people', () => {
 
   test('a user is created with a fault at its field first, changed, and deleted by its address', async () => {
     const page = await portal.openAs(admin, '/admin/users/new');
+    await page.getByRole('button', { name: 'Create user' }).waitFor();
+    assert.equal(await page.getByText('Unsaved changes').count(), 0, 'nothing was typed');
     await page.getByLabel('E-mail address').fill('new@example.org');
+    await page.getByText('Unsaved changes').waitFor();
     await page.getByLabel('First name').fill('New');
     await page.getByLabel('Password', { exact: true }).fill('short');
     await page.getByRole('button', { name: 'Create user' }).click();

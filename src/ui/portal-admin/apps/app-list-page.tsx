@@ -1,11 +1,10 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { AppWindow } from 'lucide-react';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 
 const own = adminTexts.apps;
 
@@ -34,23 +33,12 @@ const columns: readonly Column<AppItem>[] = [
   { id: 'created', title: own.columns.created, cell: ({ CreatedAt }) => CreatedAt },
 ];
 
-export function AppListPage() {
-  const { p = 1, q = '' } = useSearch({ from: '/shell/admin/apps' });
-  const query = { page: p, per_page: adminPageRows, q };
-  const list = useOperation('GET /portal-api/apps', { query }, { keepPrevious: true });
-  const create = <CreateLink to="/admin/apps/new" label={own.create} />;
-  return (
-    <PageFrame title={own.title} about={own.about} actions={create}>
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={columns}
-        idOf={({ ID }) => String(ID)}
-        nameOf={({ Name }) => Name}
-        search={{ label: adminTexts.forms.search, value: q }}
-        empty={{ icon: AppWindow, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
-  );
-}
+export const AppListPage = createListPage({
+  texts: own,
+  path: '/admin/apps',
+  icon: AppWindow,
+  columns,
+  useRows: query => useOperation('GET /portal-api/apps', { query }, { keepPrevious: true }),
+  nameOf: ({ Name }) => Name,
+  searchLabel: adminTexts.forms.search,
+});

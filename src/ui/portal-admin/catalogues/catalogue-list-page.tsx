@@ -1,12 +1,11 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { LibraryBig } from 'lucide-react';
 import { Badge } from '../../kit/badge.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 
 const own = adminTexts.catalogues;
 
@@ -36,26 +35,12 @@ const columns: readonly Column<CatalogueItem>[] = [
   },
 ];
 
-export function CatalogueListPage() {
-  const { p = 1, q = '' } = useSearch({ from: '/shell/admin/catalogues' });
-  const query = { page: p, per_page: adminPageRows, q };
-  const list = useOperation('GET /portal-api/catalogues', { query }, { keepPrevious: true });
-  return (
-    <PageFrame
-      title={own.title}
-      about={own.about}
-      actions={<CreateLink to="/admin/catalogues/new" label={own.create} />}
-    >
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={columns}
-        idOf={({ ID }) => String(ID)}
-        nameOf={({ Name }) => Name}
-        search={{ label: adminTexts.forms.search, value: q }}
-        empty={{ icon: LibraryBig, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
-  );
-}
+export const CatalogueListPage = createListPage({
+  texts: own,
+  path: '/admin/catalogues',
+  icon: LibraryBig,
+  columns,
+  useRows: query => useOperation('GET /portal-api/catalogues', { query }, { keepPrevious: true }),
+  nameOf: ({ Name }) => Name,
+  searchLabel: adminTexts.forms.search,
+});

@@ -64,7 +64,7 @@ export function RecordForm({ stored, sections, action, isBusy, error, onSave, re
         </Card>
       ))}
       {renderMore?.(draft)}
-      <SaveBar isDirty={isDirty || rest.isNew === true} isBusy={isBusy} action={action} onDiscard={discard} />
+      <SaveBar isDirty={isDirty} isNew={rest.isNew ?? false} isBusy={isBusy} action={action} onDiscard={discard} />
     </form>
   );
 }

@@ -1,13 +1,12 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { Ticket } from 'lucide-react';
 import { StatusPill } from '../../kit/badge.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import { CopyButton } from '../../kit/copy.tsx';
 import type { Column } from '../../kit/data-table.tsx';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 
 const own = adminTexts.inviteCodes;
 type CodeItem = ResultOf<'GET /portal-api/invite-codes'>[number];
@@ -37,25 +36,11 @@ const columns: readonly Column<CodeItem>[] = [
   },
 ];
 
-export function InviteCodeListPage() {
-  const { p = 1 } = useSearch({ from: '/shell/admin/invite_codes' });
-  const query = { page: p, per_page: adminPageRows };
-  const list = useOperation('GET /portal-api/invite-codes', { query }, { keepPrevious: true });
-  return (
-    <PageFrame
-      title={own.title}
-      about={own.about}
-      actions={<CreateLink to="/admin/invite_codes/new" label={own.create} />}
-    >
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={columns}
-        idOf={({ ID }) => String(ID)}
-        nameOf={({ Code }) => Code}
-        empty={{ icon: Ticket, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
-  );
-}
+export const InviteCodeListPage = createListPage({
+  texts: own,
+  path: '/admin/invite_codes',
+  icon: Ticket,
+  columns,
+  useRows: query => useOperation('GET /portal-api/invite-codes', { query }, { keepPrevious: true }),
+  nameOf: ({ Code }) => Code,
+});

@@ -1,12 +1,11 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { PanelTop } from 'lucide-react';
 import { StatusPill } from '../../kit/badge.tsx';
 import type { Column } from '../../kit/data-table.tsx';
 import { formatNumber } from '../../kit/format.ts';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 import { countHidden, type MenuView, toMenuRows } from './menu-items.ts';
 
 const own = adminTexts.menus;
@@ -32,21 +31,11 @@ const MenuStatePill = ({ hidden }: { hidden: number }) => (
   </StatusPill>
 );
 
-export function MenuListPage() {
-  const { p = 1 } = useSearch({ from: '/shell/admin/menus' });
-  const query = { page: p, per_page: adminPageRows };
-  const list = useOperation('GET /portal-api/menus', { query }, { keepPrevious: true });
-  return (
-    <PageFrame title={own.title} about={own.about} actions={<CreateLink to="/admin/menus/new" label={own.create} />}>
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={columns}
-        idOf={({ ID }) => String(ID)}
-        nameOf={({ Name }) => Name}
-        empty={{ icon: PanelTop, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
-  );
-}
+export const MenuListPage = createListPage({
+  texts: own,
+  path: '/admin/menus',
+  icon: PanelTop,
+  columns,
+  useRows: query => useOperation('GET /portal-api/menus', { query }, { keepPrevious: true }),
+  nameOf: ({ Name }) => Name,
+});

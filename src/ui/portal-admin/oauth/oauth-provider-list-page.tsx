@@ -1,11 +1,10 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { KeySquare } from 'lucide-react';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 
 const own = adminTexts.oauthProviders;
 
@@ -29,25 +28,11 @@ const columns: readonly Column<OauthProviderItem>[] = [
   },
 ];
 
-export function OauthProviderListPage() {
-  const { p = 1 } = useSearch({ from: '/shell/admin/oauth2-0-providers' });
-  const query = { page: p, per_page: adminPageRows };
-  const list = useOperation('GET /portal-api/oauth-providers', { query }, { keepPrevious: true });
-  return (
-    <PageFrame
-      title={own.title}
-      about={own.about}
-      actions={<CreateLink to="/admin/oauth2-0-providers/new" label={own.create} />}
-    >
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={columns}
-        idOf={({ ID }) => String(ID)}
-        nameOf={({ Name }) => Name}
-        empty={{ icon: KeySquare, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
-  );
-}
+export const OauthProviderListPage = createListPage({
+  texts: own,
+  path: '/admin/oauth2-0-providers',
+  icon: KeySquare,
+  columns,
+  useRows: query => useOperation('GET /portal-api/oauth-providers', { query }, { keepPrevious: true }),
+  nameOf: ({ Name }) => Name,
+});

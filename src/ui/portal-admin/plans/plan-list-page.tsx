@@ -1,12 +1,11 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { Gauge } from 'lucide-react';
 import { Badge } from '../../kit/badge.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 import { describePlanLimits } from './plan-limits.ts';
 
 const own = adminTexts.plans;
@@ -37,22 +36,12 @@ const columns: readonly Column<PlanItem>[] = [
   },
 ];
 
-export function PlanListPage() {
-  const { p = 1, q = '' } = useSearch({ from: '/shell/admin/plans' });
-  const query = { page: p, per_page: adminPageRows, q };
-  const list = useOperation('GET /portal-api/plans', { query }, { keepPrevious: true });
-  return (
-    <PageFrame title={own.title} about={own.about} actions={<CreateLink to="/admin/plans/new" label={own.create} />}>
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={columns}
-        idOf={({ ID }) => String(ID)}
-        nameOf={plan => plan.DisplayName || plan.Name}
-        search={{ label: adminTexts.forms.search, value: q }}
-        empty={{ icon: Gauge, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
-  );
-}
+export const PlanListPage = createListPage({
+  texts: own,
+  path: '/admin/plans',
+  icon: Gauge,
+  columns,
+  useRows: query => useOperation('GET /portal-api/plans', { query }, { keepPrevious: true }),
+  nameOf: plan => plan.DisplayName || plan.Name,
+  searchLabel: adminTexts.forms.search,
+});

@@ -1,12 +1,11 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { Newspaper } from 'lucide-react';
 import { StatusPill, type Tone } from '../../kit/badge.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 
 const own = adminTexts.posts;
 
@@ -32,21 +31,11 @@ const columns: readonly Column<PostItem>[] = [
   { id: 'created', title: own.columns.created, cell: ({ CreatedAt }) => CreatedAt },
 ];
 
-export function PostListPage() {
-  const { p = 1 } = useSearch({ from: '/shell/admin/posts' });
-  const query = { page: p, per_page: adminPageRows };
-  const list = useOperation('GET /portal-api/posts', { query }, { keepPrevious: true });
-  return (
-    <PageFrame title={own.title} about={own.about} actions={<CreateLink to="/admin/posts/new" label={own.create} />}>
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={columns}
-        idOf={({ ID }) => String(ID)}
-        nameOf={({ Title }) => Title}
-        empty={{ icon: Newspaper, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
-  );
-}
+export const PostListPage = createListPage({
+  texts: own,
+  path: '/admin/posts',
+  icon: Newspaper,
+  columns,
+  useRows: query => useOperation('GET /portal-api/posts', { query }, { keepPrevious: true }),
+  nameOf: ({ Title }) => Title,
+});

@@ -1,13 +1,12 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { Package } from 'lucide-react';
 import { Badge } from '../../kit/badge.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { sharedTexts } from '../../texts/shared-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 import { describeAuthentication } from './authentication-text.ts';
 
 const own = adminTexts.products;
@@ -54,26 +53,12 @@ const columns: readonly Column<ProductItem>[] = [
   },
 ];
 
-export function ProductListPage() {
-  const { p = 1, q = '' } = useSearch({ from: '/shell/admin/api_products' });
-  const query = { page: p, per_page: adminPageRows, q };
-  const list = useOperation('GET /portal-api/products', { query }, { keepPrevious: true });
-  return (
-    <PageFrame
-      title={own.title}
-      about={own.about}
-      actions={<CreateLink to="/admin/api_products/new" label={own.create} />}
-    >
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={columns}
-        idOf={({ ID }) => String(ID)}
-        nameOf={product => product.DisplayName || product.Name}
-        search={{ label: adminTexts.forms.search, value: q }}
-        empty={{ icon: Package, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
-  );
-}
+export const ProductListPage = createListPage({
+  texts: own,
+  path: '/admin/api_products',
+  icon: Package,
+  columns,
+  useRows: query => useOperation('GET /portal-api/products', { query }, { keepPrevious: true }),
+  nameOf: product => product.DisplayName || product.Name,
+  searchLabel: adminTexts.forms.search,
+});

@@ -1,13 +1,13 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { PlugZap, RefreshCw } from 'lucide-react';
 import { StatusPill, type Tone } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 import { useSynchronization } from './use-synchronization.ts';
 
 const own = adminTexts.providers;
@@ -33,33 +33,24 @@ const columns: readonly Column<ProviderItem>[] = [
   { id: 'synced', title: own.columns.synced, cell: ({ LastSyncedAt }) => LastSyncedAt || own.never },
 ];
 
-export function ProviderListPage() {
-  const { p = 1 } = useSearch({ from: '/shell/admin/providers' });
-  const query = { page: p, per_page: adminPageRows };
-  const list = useOperation('GET /portal-api/providers', { query }, { keepPrevious: true });
+function ProviderActions() {
   const { isBusy, synchronize } = useSynchronization();
   return (
-    <PageFrame
-      title={own.title}
-      about={own.about}
-      actions={
-        <>
-          <Button icon={RefreshCw} isBusy={isBusy} onClick={() => synchronize('all')}>
-            {own.synchronizeAll}
-          </Button>
-          <CreateLink to="/admin/providers/new" label={own.create} />
-        </>
-      }
-    >
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={columns}
-        idOf={({ ID }) => String(ID)}
-        nameOf={({ Name }) => Name}
-        empty={{ icon: PlugZap, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
+    <>
+      <Button icon={RefreshCw} isBusy={isBusy} onClick={() => synchronize('all')}>
+        {own.synchronizeAll}
+      </Button>
+      <CreateLink to="/admin/providers/new" label={own.create} />
+    </>
   );
 }
+
+export const ProviderListPage = createListPage({
+  texts: own,
+  path: '/admin/providers',
+  icon: PlugZap,
+  columns,
+  useRows: query => useOperation('GET /portal-api/providers', { query }, { keepPrevious: true }),
+  nameOf: ({ Name }) => Name,
+  actions: <ProviderActions />,
+});

@@ -1,11 +1,10 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { LogIn } from 'lucide-react';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 
 const own = adminTexts.signOn;
 
@@ -39,25 +38,11 @@ const columns: readonly Column<SignOnRow>[] = [
   },
 ];
 
-export function PortalSignOnListPage() {
-  const { p = 1 } = useSearch({ from: '/shell/admin/sso_profiles' });
-  const query = { page: p, per_page: adminPageRows };
-  const list = useOperation('GET /portal-api/sso_profiles', { query }, { keepPrevious: true });
-  return (
-    <PageFrame
-      title={own.title}
-      about={own.about}
-      actions={<CreateLink to="/admin/sso_profiles/new" label={own.create} />}
-    >
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={columns}
-        idOf={({ ID }) => ID}
-        nameOf={({ Name }) => Name}
-        empty={{ icon: LogIn, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
-  );
-}
+export const PortalSignOnListPage = createListPage({
+  texts: own,
+  path: '/admin/sso_profiles',
+  icon: LogIn,
+  columns,
+  useRows: query => useOperation('GET /portal-api/sso_profiles', { query }, { keepPrevious: true }),
+  nameOf: ({ Name }) => Name,
+});

@@ -1,12 +1,11 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
 import { StatusPill } from '../../kit/badge.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 import { useProductItems } from '../lists/reference-items.ts';
 
 const own = adminTexts.terms;
@@ -18,7 +17,7 @@ export const TermsStatePill = ({ terms }: { terms: Pick<TermsItem, 'Published' |
   </StatusPill>
 );
 
-const createColumns = (nameOf: (productId: number) => string): readonly Column<TermsItem>[] => [
+const columns: readonly Column<TermsItem>[] = [
   {
     id: 'version',
     title: own.columns.version,
@@ -28,7 +27,7 @@ const createColumns = (nameOf: (productId: number) => string): readonly Column<T
       </Link>
     ),
   },
-  { id: 'product', title: own.columns.product, cell: ({ ProductID }) => nameOf(ProductID) },
+  { id: 'product', title: own.columns.product, cell: ({ ProductID }) => <TermsProduct id={ProductID} /> },
   { id: 'state', title: own.columns.state, cell: terms => <TermsStatePill terms={terms} /> },
   { id: 'published', title: own.columns.published, cell: ({ PublishedAt }) => PublishedAt || '–' },
 ];
@@ -41,22 +40,14 @@ export function useTermsProducts() {
   return { items, nameOf };
 }
 
-export function TermsListPage() {
-  const { p = 1 } = useSearch({ from: '/shell/admin/terms' });
-  const query = { page: p, per_page: adminPageRows };
-  const { nameOf } = useTermsProducts();
-  const list = useOperation('GET /portal-api/terms', { query }, { keepPrevious: true });
-  return (
-    <PageFrame title={own.title} about={own.about} actions={<CreateLink to="/admin/terms/new" label={own.create} />}>
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={createColumns(nameOf)}
-        idOf={({ ID }) => String(ID)}
-        nameOf={({ Version }) => Version}
-        empty={{ icon: ScrollText, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
-  );
-}
+/** Rows share one read of the products. */
+const TermsProduct = ({ id }: { id: number }) => useTermsProducts().nameOf(id);
+
+export const TermsListPage = createListPage({
+  texts: own,
+  path: '/admin/terms',
+  icon: ScrollText,
+  columns,
+  useRows: query => useOperation('GET /portal-api/terms', { query }, { keepPrevious: true }),
+  nameOf: ({ Version }) => Version,
+});

@@ -1,12 +1,11 @@
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { UsersRound } from 'lucide-react';
 import { StatusPill } from '../../kit/badge.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
-import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { AdminList, adminPageRows, CreateLink } from '../lists/admin-list.tsx';
+import { createListPage } from '../lists/list-page.tsx';
 import { useOrganisationItems } from '../lists/reference-items.ts';
 
 const own = adminTexts.users;
@@ -57,22 +56,12 @@ function OrganisationName({ id }: { id: number }) {
   return items.find(it => it.id === String(id))?.name ?? own.organisationOf(id);
 }
 
-export function PortalUserListPage() {
-  const { p = 1, q = '' } = useSearch({ from: '/shell/admin/users' });
-  const query = { page: p, per_page: adminPageRows, q };
-  const list = useOperation('GET /portal-api/users', { query }, { keepPrevious: true });
-  return (
-    <PageFrame title={own.title} about={own.about} actions={<CreateLink to="/admin/users/new" label={own.create} />}>
-      <AdminList
-        label={own.title}
-        query={list}
-        page={p}
-        columns={columns}
-        idOf={({ ID }) => String(ID)}
-        nameOf={({ Email }) => Email}
-        search={{ label: own.search, value: q }}
-        empty={{ icon: UsersRound, title: own.emptyTitle, about: own.emptyAbout }}
-      />
-    </PageFrame>
-  );
-}
+export const PortalUserListPage = createListPage({
+  texts: own,
+  path: '/admin/users',
+  icon: UsersRound,
+  columns,
+  useRows: query => useOperation('GET /portal-api/users', { query }, { keepPrevious: true }),
+  nameOf: ({ Email }) => Email,
+  searchLabel: own.search,
+});
