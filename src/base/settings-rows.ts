@@ -25,7 +25,7 @@ export const text = (fallback: string, about: string): Setting<string> => ({
 });
 
 /** An `http` or `https` address, a path of this server, or none. */
-export const pageAddress = (about: string): Setting<string> => ({
+const pageAddress = (about: string): Setting<string> => ({
   ...text('', about),
   rule: 'address or path',
   read: value =>
@@ -33,6 +33,26 @@ export const pageAddress = (about: string): Setting<string> => ({
       ? value
       : refuse('must be an http or https address, or a path that begins with one /'),
 });
+
+/** Pages of the portal that lead to its sign-in page, which would lead back to them. */
+const signInPages = /^\/(auth\/password\/login(?![^#]*[?&]local=1(&|#|$))|portal\/private|admin)(?=[/?#]|$)/;
+
+/** True for an address, without its origin, that leads back to the sign-in page of the portal. */
+export const leadsToSignIn = (path: string): boolean => signInPages.test(path);
+
+/** Address of a page in place of the sign-in page of the portal; empty for none. */
+export const signInAddress = (about: string): Setting<string> => {
+  const row = pageAddress(about);
+  return {
+    ...row,
+    read: value => {
+      const address = row.read(value);
+      return leadsToSignIn(address)
+        ? refuse('must not lead to the sign-in page itself, which redirects there')
+        : address;
+    },
+  };
+};
 
 /** A colour of six hexadecimal digits, or none. */
 export const hexColor = (about: string): Setting<string> => ({

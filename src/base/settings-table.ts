@@ -13,12 +13,12 @@ import {
   messageOverrides,
   objectList,
   objectLists,
-  pageAddress,
   pathSegment,
   port,
   secret,
   secretMap,
   share,
+  signInAddress,
   text,
 } from './settings-rows.ts';
 
@@ -449,6 +449,11 @@ export const settingsTable = {
     'once',
     'How the developer portal shows keys and client secrets: `once`, or each time after the developer has sent the password, and the code of a second factor. Users of single sign-on, who have no password, see them once.',
   ),
+  'portal.second_factor': choice(
+    ['optional', 'administrators', 'all'],
+    'optional',
+    'Users with a password who have to add an authenticator app on the profile page of the developer portal before any other private page, the admin app and `/portal-api` with their session: none, `administrators`, or `all`.',
+  ),
   'portal.registration': choice(
     ['off', 'approval', 'open'],
     'off',
@@ -463,8 +468,8 @@ export const settingsTable = {
     false,
     'Creates an administrator (`provider-admin`) of the developer portal at the first sign-on through a profile for administrators. Otherwise only known administrators sign on.',
   ),
-  'portal.sso_custom_login_url': pageAddress(
-    'Address that the sign-in page of the developer portal redirects to, such as the login URL of a single sign-on profile; `?local=1` shows the form all the same. Empty: the form.',
+  'portal.sso_custom_login_url': signInAddress(
+    'Address that the sign-in page of the developer portal redirects to, such as the login URL of a single sign-on profile; `?local=1` shows the form all the same. One of the portal that leads to the sign-in page is refused. Empty: the form.',
   ),
   'portal.link_ttl_seconds': count(
     86_400,

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addWebAppRoutes, sendWebApp } from '#operations/web-app/routes.ts';
 import type { WebApp } from '#operations/web-app/web-app.ts';
+import { lacksRequiredFactor } from '../second-factor/required-factor.ts';
 import { isPortalAdmin } from '../users/schema.ts';
-import { type SiteBaseServices, toSignInUrl } from './page.ts';
+import { requiredFactorUrl, type SiteBaseServices, toSignInUrl } from './page.ts';
 import { renderAdminOnly } from './pages/failure.ts';
 import type { Site } from './site.ts';
 import { readVisitor, usesSecureCookies } from './visitor.ts';
@@ -29,6 +30,7 @@ export function addAdminAppRoutes(app: FastifyInstance, options: AdminAppOptions
     if (!visitor.user) return reply.redirect(toSignInUrl(request.url), 303);
     if (!isPortalAdmin(visitor.user.Role))
       return respondDocument(renderAdminOnly(visitor.user.Email), visitor, request, reply);
+    if (await lacksRequiredFactor(visitor.user, services)) return reply.redirect(requiredFactorUrl, 303);
     // The preview of a mail is a frame.
     const sent = await sendWebApp(webApp, 'portal-admin', request, reply, { hasFrames: true });
     return sent ?? respondUnknown(request, reply);

@@ -85,6 +85,8 @@ export interface SiteRequest {
 /** A document of the site. */
 export interface SiteDocument {
   readonly status?: number;
+  /** Reply to a script in place of the page. */
+  readonly json?: unknown;
   readonly title: string;
   readonly main: Markup;
   readonly description?: string;
@@ -167,6 +169,8 @@ export const toRegisterUrl = (next: string): string => `${registerPath}?next=${e
 export const appsPath = '/portal/private/apps';
 export const usagePath = '/portal/private/analytics';
 export const profilePath = '/portal/private/profile';
+/** The profile, with the notice that a second factor is required. */
+export const requiredFactorUrl = `${profilePath}?required=second-factor`;
 export const teamPath = '/portal/private/users';
 export const organisationPath = '/portal/private/organisation';
 export const notificationsPath = '/portal/private/notifications';

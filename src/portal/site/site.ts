@@ -8,19 +8,21 @@ import { canSignUp } from '../accounts/account-services.ts';
 import { anonymousVisitor } from '../visibility/rules.ts';
 import { loadSiteAssets, type SiteAssets } from './assets.ts';
 import { hideProvider } from './failure-text.ts';
+import { findGate, type Gate } from './gate.ts';
+import { toJsonFile } from './json/json-file.ts';
+import { isScriptCall, readJsonFields, toScriptReply } from './json/script-reply.ts';
 import { renderSiteDocument, type SiteFrame } from './layout.ts';
 import { noMenus, readSiteMenus } from './menus.ts';
-import {
-  type SiteBaseServices,
-  type SiteDocument,
-  type SiteFields,
-  type SiteFile,
-  type SitePage,
-  type SiteReply,
-  type SiteRequest,
-  type SiteServices,
-  type SiteVisitor,
-  toSignInUrl,
+import type {
+  SiteBaseServices,
+  SiteDocument,
+  SiteFields,
+  SiteFile,
+  SitePage,
+  SiteReply,
+  SiteRequest,
+  SiteServices,
+  SiteVisitor,
 } from './page.ts';
 import { findContentPage } from './pages/content-page.ts';
 import { renderFailure, renderNotFound } from './pages/failure.ts';
@@ -28,7 +30,6 @@ import { sitePages } from './pages/list.ts';
 import { problem as siteProblem } from './problems.ts';
 import { createSignOnClients } from './sign-on/sign-on-clients.ts';
 import { applyTemplate, createSiteLooks } from './site-looks.ts';
-import { findTermsGate } from './terms/terms-page.ts';
 import { insertNotice, renderThemeNotice } from './theme-notice.ts';
 import { isOwnSite, isOwnToken, readVisitor, themePreviewCookieName, usesSecureCookies } from './visitor.ts';
 
@@ -70,10 +71,9 @@ export function createSite(given: SiteBaseServices) {
     const route = findRoute(method, path);
     if (path.startsWith('/auth/') || route?.page.hasVisitorForm)
       for (const cookie of cookies) reply.header('set-cookie', cookie);
-    if (route?.page.access === 'user' && !visitor.user)
-      return reply.redirect(toSignInUrl(method === 'GET' ? request.url : '/'), 303);
-    const gate = route && (await findTermsGate(route.page, request.url, visitor, services));
-    if (gate) return reply.redirect(gate, 303);
+    const isScript = isScriptCall(method, path, request.headers.accept);
+    const gate = route && (await findGate(route.page, request.url, visitor, services));
+    if (gate) return sendGate(reply, gate, isScript);
     const frame = await readFrame(visitor);
     const site: SiteRequest = {
       method: method === 'POST' ? method : 'GET',
@@ -89,7 +89,8 @@ export function createSite(given: SiteBaseServices) {
     const sent = route ? await route.page.respond(site, services) : undefined;
     const page = sent ?? (method === 'GET' ? await findContentPage(site, services) : undefined);
     const shown = page && 'visitor' in page ? page.visitor! : visitor;
-    return send(reply, page ?? renderNotFound(path), { visitor: shown, path, ...frame });
+    const answer = page ?? renderNotFound(path);
+    return isScript ? sendScript(reply, answer, shown) : send(reply, answer, { visitor: shown, path, ...frame });
   }
 
   async function respondError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -97,6 +98,8 @@ export function createSite(given: SiteBaseServices) {
     const { errors } = body as { errors: readonly string[] };
     const visitor = visitors.get(request) ?? signedOut;
     reply.headers(headers);
+    if (isScriptCall(request.method, pathOfUrl(request.url), request.headers.accept))
+      return sendFile(reply, toJsonFile({ errors }, status));
     const frame = await readFrameOfFailure(visitor);
     return sendDocument(reply, renderFailure(status, errors), { visitor, path: pathOfUrl(request.url), ...frame });
   }
@@ -199,6 +202,15 @@ const signedOut: SiteVisitor = {
   previewedTheme: undefined,
 };
 
+const sendGate = (reply: FastifyReply, { url, status, error }: Gate, isScript: boolean): FastifyReply =>
+  isScript ? sendFile(reply, toJsonFile({ errors: [error] }, status)) : reply.redirect(url, 303);
+
+/** Replies to a script, with the cookies of the page. */
+function sendScript(reply: FastifyReply, sent: SiteReply, visitor: SiteVisitor): FastifyReply {
+  for (const cookie of ('cookies' in sent && sent.cookies) || []) reply.header('set-cookie', cookie);
+  return sendFile(reply, toScriptReply(sent, visitor));
+}
+
 function sendFile(reply: FastifyReply, { file, type, isImmutable, policy, status = 200 }: SiteFile) {
   if (isImmutable) markImmutable(reply);
   if (policy) reply.header('content-security-policy', policy);
@@ -225,11 +237,20 @@ const createFields =
 
 /** Fields of a form that this site sent to the visitor. */
 function readForm(request: FastifyRequest, visitor: SiteVisitor, page: SitePage | undefined): SiteFields {
-  if (parseMediaType(request.headers['content-type']) !== formType)
-    throw problem.wrong_type({ detail: { accepted: formType } });
-  const fields = createFields(new URLSearchParams(((request.body as Buffer | undefined) ?? '').toString()));
+  const fields = createFields(readBody(request));
+  const token = fields('csrf_token') || String(request.headers['x-csrf-token'] ?? '');
   const fetchSite = request.headers['sec-fetch-site'] as string | undefined;
-  const isOwn = isOwnSite(fetchSite) && (page?.hasLinkToken || isOwnToken(fields('csrf_token'), visitor));
+  const isOwn = isOwnSite(fetchSite) && (page?.hasLinkToken || isOwnToken(token, visitor));
   if (!isOwn && !page?.isPostedAcrossSites) throw siteProblem.form_expired();
   return fields;
+}
+
+/** Fields of a form, or of a JSON object. */
+function readBody({ headers, body }: FastifyRequest): URLSearchParams {
+  const type = parseMediaType(headers['content-type']);
+  const text = ((body as Buffer | undefined) ?? '').toString();
+  if (type === formType) return new URLSearchParams(text);
+  const fields = type === 'application/json' ? readJsonFields(text) : undefined;
+  if (fields) return fields;
+  throw problem.wrong_type({ detail: { accepted: `${formType}, or a JSON object of texts` } });
 }

@@ -1,13 +1,16 @@
 import type { Clock } from '#base/clock.ts';
+import type { Settings } from '#base/settings.ts';
 import type { AuthenticateSession } from '#operations/actor.ts';
 import { createSessionAuthenticator, type SessionAuthentication } from '#people/sessions/authenticate-session.ts';
 import type { PortalStores } from '../portal-stores.ts';
+import { lacksRequiredFactor } from '../second-factor/required-factor.ts';
 import { isPortalAdmin } from './schema.ts';
 import { toSessionOwner } from './session-owner.ts';
 
 export interface PortalSessionServices {
-  portal: Pick<PortalStores, 'sessions' | 'users'>;
+  portal: Pick<PortalStores, 'sessions' | 'users' | 'factors'>;
   clock: Clock;
+  settings: Settings;
 }
 
 /** The active user of a session of the site; its use renews the idle timeout. */
@@ -21,14 +24,15 @@ export async function findSessionUser(token: string, { portal, clock }: PortalSe
 }
 
 /**
- * Authenticates the session cookie of the site for `/portal-api`. The role is read on each request: a changed one
- * applies at once.
+ * Authenticates the session cookie of the site for `/portal-api`. Role and second factor are read on each request: a
+ * change applies at once.
  */
 const createPortalSessionAuthenticator =
   (services: PortalSessionServices): AuthenticateSession =>
   async token => {
     const found = await findSessionUser(token, services);
-    if (!found || !isPortalAdmin(found.user.Role)) return undefined;
+    if (!found || !isPortalAdmin(found.user.Role) || (await lacksRequiredFactor(found.user, services)))
+      return undefined;
     const { user, session } = found;
     const actor = { surface: 'portal', id: session.userId, name: user.Email, orgId: '', permissions: {} } as const;
     return { actor: { ...actor, sessionId: session.id }, csrfToken: services.portal.sessions.csrfToken(session.id) };

@@ -12,6 +12,7 @@ import { changeRedirectUris } from '../../oauth-clients/redirect-change.ts';
 import { auditForm } from '../audit.ts';
 import { describeFailure } from '../failure-text.ts';
 import { renderField, renderFormError } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html } from '../markup.ts';
 import {
@@ -37,6 +38,7 @@ async function renderEdit(app: StoredApp, request: SiteRequest, services: SiteSe
   const owner = await services.portal.users.get(app.UserID);
   return {
     status: errors.size > 0 ? 422 : 200,
+    json: toFormErrors(errors),
     title: `Edit ${app.Name}`,
     section: 'apps',
     main: html`<form class="form broad" method="post" action="${toAppUrl(app)}"><h1>Edit app</h1>
@@ -65,6 +67,7 @@ async function submitEdit(request: SiteRequest, services: SiteServices): Promise
 function renderDelete(app: StoredApp, { visitor }: SiteRequest, error = ''): SiteDocument {
   return {
     status: error ? 422 : 200,
+    json: toFormErrors(new Map(), error),
     title: `Delete ${app.Name}`,
     section: 'apps',
     main: html`<form class="form broad" method="post" action="${toAppUrl(app)}/delete"><h1>Delete app ${app.Name}</h1>

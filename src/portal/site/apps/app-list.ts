@@ -3,6 +3,7 @@ import { insertApp } from '../../apps/changes.ts';
 import type { StoredApp } from '../../apps/schema.ts';
 import { auditForm } from '../audit.ts';
 import { renderFormError } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
 import {
@@ -65,6 +66,7 @@ function renderNew(request: SiteRequest, values: typeof emptyApp, errors: Map<st
   const { csrfToken, user } = request.visitor;
   return {
     status: errors.size > 0 ? 422 : 200,
+    json: toFormErrors(errors),
     title: 'Create an application',
     section: 'apps',
     main: html`<form class="form broad" method="post" action="${appsPath}"><h1>New app</h1>

@@ -5,6 +5,7 @@ import type { StoredOauthClient } from '../../oauth-clients/schema.ts';
 import type { StoredPlan } from '../../plans/schema.ts';
 import type { StoredProduct } from '../../products/schema.ts';
 import { renderFormError } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
 import { displayName } from '../offer.ts';
@@ -104,6 +105,7 @@ export async function renderAppPage(
   const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), revealed, revealMode, certificates };
   return {
     status,
+    json: toOutcome(app.ID, error, revealed),
     title: app.Name,
     section: 'apps',
     main: html`<nav class="crumbs" aria-label="Breadcrumb"><a href="${appsPath}">My apps</a></nav>
@@ -120,6 +122,12 @@ ${approved.length === 0 ? html`<p class="dim">No access yet. <a href="${catalogu
 ${canEdit ? html`<p><a class="button danger" href="${toAppUrl(app)}/delete">Delete app</a></p>` : ''}`,
   };
 }
+
+const toOutcome = (AppID: number, error: string, revealed: AppOutcome['revealed']) =>
+  toFormErrors(new Map(), error) ?? {
+    AppID,
+    ...(revealed && { CredentialID: revealed.credentialId, Key: revealed.key }),
+  };
 
 interface CardOptions {
   readonly csrf: Markup;

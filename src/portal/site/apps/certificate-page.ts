@@ -2,6 +2,7 @@ import { listUses, removeUnused } from '../../certificates/removal.ts';
 import { auditForm } from '../audit.ts';
 import { describeFailure } from '../failure-text.ts';
 import { renderFormError } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html } from '../markup.ts';
 import {
@@ -28,6 +29,7 @@ async function renderPage(
   const usesOf = await listUses(app.ID, portal);
   return {
     status: error ? 422 : 200,
+    json: toFormErrors(new Map(), error),
     title: `Certificates of ${app.Name}`,
     section: 'apps',
     main: html`<nav class="crumbs" aria-label="Breadcrumb"><a href="${appsPath}">My apps</a>

@@ -6,6 +6,7 @@ import { revealKey } from '../../credentials/reveal.ts';
 import { auditForm } from '../audit.ts';
 import { describeFailure } from '../failure-text.ts';
 import { renderFormError } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
 import {
@@ -73,6 +74,7 @@ async function renderCheckout(
   const hidden = { product: product.Path, plan: String(plan.ID), catalogue: String(chosen.catalogueId) };
   return {
     status: errors.size > 0 ? 422 : 200,
+    json: toFormErrors(errors),
     title: `Access to ${displayName(product)}`,
     section: 'apps',
     main: html`<nav class="crumbs" aria-label="Breadcrumb">

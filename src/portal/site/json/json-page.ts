@@ -1,3 +1,4 @@
+import { lacksRequiredFactor } from '../../second-factor/required-factor.ts';
 import type { SitePage, SiteRequest, SiteServices } from '../page.ts';
 import { findOpenTerms } from '../terms/terms-page.ts';
 import { toJsonFile } from './json-file.ts';
@@ -17,6 +18,7 @@ export const createJsonPage = (path: string, read: ReadJson): SitePage => ({
   async respond(request, services) {
     if (!request.visitor.user) return refuse(401, 'Sign in first');
     if (await findOpenTerms(request.visitor, services)) return refuse(403, 'Accept the new terms of use first');
+    if (await lacksRequiredFactor(request.visitor.user, services)) return refuse(403, 'Add an authenticator app first');
     const value = await read(request, services);
     return value === undefined ? refuse(404, 'Not found') : toJsonFile(value);
   },

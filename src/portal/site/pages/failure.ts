@@ -29,6 +29,7 @@ and sign in with another account.</p><p><a href="/portal/private/apps">My apps</
 
 export const renderFailure = (status: number, errors: readonly string[]): SiteDocument => ({
   status,
+  json: { errors },
   title: 'Request failed',
   main: html`<div class="notice" role="alert"><h1>Request failed</h1>${errors.map(it => html`<p>${it}</p>`)}
 <p><a href="/">Home</a></p></div>`,

@@ -8,6 +8,7 @@ import {
 } from '../../accounts/password-reset.ts';
 import { auditForm } from '../audit.ts';
 import { type FieldErrors, renderField, renderFormError } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html } from '../markup.ts';
 import {
@@ -40,6 +41,7 @@ const emailField = {
 function renderRequest({ visitor, form }: SiteRequest, failure = '', status = 200): SiteDocument {
   return {
     status,
+    json: toFormErrors(new Map(), failure),
     title: 'Password reset',
     section: 'sign-in',
     main: html`<form class="form" method="post" action="${forgottenPath}"><h1>Password reset</h1>
@@ -81,6 +83,7 @@ const renderDeadReset = () =>
 function renderUpdate(token: string, email: string, services: SiteServices, errors: FieldErrors): SiteDocument {
   return {
     status: errors.size > 0 ? 422 : 200,
+    json: toFormErrors(errors),
     title: 'Set a new password',
     section: 'sign-in',
     main: html`<form class="form" method="post" action="${updatePath}"><h1>Set a new password</h1>

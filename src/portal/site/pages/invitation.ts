@@ -12,6 +12,7 @@ import { isPortalAdmin, type StoredPortalUser } from '../../users/schema.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 import { auditForm } from '../audit.ts';
 import { type FieldErrors, renderField, renderFormError } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { html, type Markup } from '../markup.ts';
 import { maxNameChars, readNameFields } from '../name-fields.ts';
 import {
@@ -102,6 +103,7 @@ ${renderRepeatedPassword('password2', 'Password again', errors)}
 ${renderTermsField(await services.portal.terms.findCurrent(), errors)}<button>Create account</button>`;
   return {
     status: errors.size > 0 ? 422 : 200,
+    json: toFormErrors(errors),
     title: 'Invitation',
     section: 'sign-in',
     main: html`<form class="form" method="post" action="${acceptPath}"><h1>Welcome to ${request.siteName}</h1>

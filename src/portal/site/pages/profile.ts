@@ -6,6 +6,7 @@ import { hashCheckedPassword } from '../../users/creation.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 import { auditForm } from '../audit.ts';
 import { type FieldErrors, renderField, renderFormError } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html } from '../markup.ts';
 import { maxNameChars, readNameFields } from '../name-fields.ts';
@@ -21,6 +22,7 @@ import { formatDay } from '../words.ts';
 import { describeLimit, findNewPasswordErrors, renderNewPassword, renderRepeatedPassword } from './register.ts';
 import { renderSecondFactor } from './second-factor.ts';
 
+const factorRequired = 'This portal requires a second factor: add an authenticator app first.';
 const passwordPath = `${profilePath}/password`;
 
 interface ProfileState {
@@ -47,6 +49,7 @@ async function renderProfile(request: SiteRequest, services: SiteServices, state
     });
   return {
     status,
+    json: toFormErrors(errors, failure) ?? (message && { Message: message }),
     title: 'Profile',
     section: 'profile',
     main: html`<div class="head"><h1>Profile</h1></div>${renderFormError(failure)}
@@ -131,7 +134,8 @@ export const profilePages: readonly SitePage[] = [
     method: 'GET',
     path: profilePath,
     access: 'user',
-    respond: (request, services) => renderProfile(request, services),
+    respond: (request, services) =>
+      renderProfile(request, services, request.query('required') ? { failure: factorRequired } : {}),
   },
   { method: 'POST', path: profilePath, access: 'user', respond: submitName },
   { method: 'POST', path: passwordPath, access: 'user', respond: submitPassword },

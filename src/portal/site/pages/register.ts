@@ -14,6 +14,7 @@ import { readPortalPasswordPolicy } from '../../users/creation.ts';
 import { readAttributeFields, renderAttributeField, toAttributeField } from '../attribute-fields.ts';
 import { type FieldErrors, renderField, renderFormError } from '../form.ts';
 import { type InviteCodeChoice, readInviteCode, renderCodeField } from '../invite-code-field.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
 import { readNameFields } from '../name-fields.ts';
@@ -52,6 +53,7 @@ function renderRegister(request: SiteRequest, services: SiteServices, state: For
     renderField({ name, label, autocomplete, type, value: form(name), error: errors.get(name), maxLength: 254 });
   return {
     status,
+    json: toFormErrors(errors, failure),
     title: 'Sign up',
     section: 'sign-in',
     main: html`<form class="form" method="post" action="${registerPath}"><h1>Sign up</h1>${renderFormError(failure)}
@@ -165,6 +167,7 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
 
 export const renderNotice = (title: string, lines: readonly string[], link?: Markup, status = 200): SiteDocument => ({
   status,
+  json: status < 400 ? { Message: title, Details: lines } : { errors: lines },
   title,
   section: 'sign-in',
   main: html`<div class="notice"><h1>${title}</h1>${lines.map(it => html`<p>${it}</p>`)}

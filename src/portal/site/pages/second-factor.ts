@@ -22,6 +22,7 @@ import {
   type SiteRequest,
   type SiteServices,
 } from '../page.ts';
+import { acceptTermsPath } from '../terms/terms-page.ts';
 import { describeLimit } from './register.ts';
 import { maxCodeChars } from './sign-in-code.ts';
 
@@ -29,6 +30,10 @@ const factorPath = `${profilePath}/second-factor`;
 const confirmPath = `${factorPath}/confirm`;
 const codesPath = `${factorPath}/recovery-codes`;
 const removePath = `${factorPath}/remove`;
+
+/** Pages on which a user without a required second factor adds it, or leaves. */
+export const opensWithoutFactor = (path: string): boolean =>
+  path === profilePath || path === factorPath || path === confirmPath || path === acceptTermsPath;
 
 const renderPassword = (id: string) =>
   renderField({
@@ -73,16 +78,18 @@ const toDocument = (title: string, content: Markup, status = 200): SiteDocument 
 <p><a href="${profilePath}">Back to the profile</a></p>`,
 });
 
-const renderSecret = ({ visitor, siteName }: SiteRequest, secret: string, failure = '', status = 200) =>
-  toDocument(
+function renderSecret({ visitor, siteName }: SiteRequest, secret: string, failure = '', status = 200): SiteDocument {
+  const address = formatTotpUri(siteName, visitor.user!.Email, secret);
+  return toDocument(
     'Add authenticator app',
     html`${renderFormError(failure)}<p>Add this key to your authenticator app, or
-<a href="${formatTotpUri(siteName, visitor.user!.Email, secret)}">open it in an app of this device</a>.</p>
+<a href="${address}">open it in an app of this device</a>.</p>
 <p><code>${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p>
 <form class="form broad" method="post" action="${confirmPath}">${renderCsrfField(visitor.csrfToken)}
 ${renderCodeField('otp')}<button>Confirm code</button></form>`,
     status,
   );
+}
 
 const renderCodes = (codes: readonly string[]) =>
   toDocument(

@@ -7,6 +7,7 @@ import type { StoredPortalUser } from '../../users/schema.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 import { auditForm } from '../audit.ts';
 import { renderField, renderFormError } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html } from '../markup.ts';
 import {
@@ -27,6 +28,7 @@ export const maxCodeChars = 64;
 
 const renderCode = (token: string, { visitor, form }: SiteRequest, failure = '', status = 200): SiteDocument => ({
   status,
+  json: toFormErrors(new Map(), failure) ?? { Step: 'code', Token: token },
   title: 'Sign in',
   section: 'sign-in',
   main: html`<form class="form" method="post" action="${codePath}"><h1>Second factor</h1>${renderFormError(failure)}

@@ -1,13 +1,16 @@
 import { toAddressKey } from '#base/address-key.ts';
 import { hashDummyPassword, verifyPassword } from '#base/passwords.ts';
 import { Problem } from '#base/problems.ts';
+import { leadsToSignIn } from '#base/settings-rows.ts';
 import { problem as sessionProblem } from '#people/sessions/problems.ts';
 import { readNextPath } from '#people/single-sign-on/next-path.ts';
 import { canSignUp } from '../../accounts/account-services.ts';
 import { createResetPath } from '../../accounts/password-reset.ts';
+import { readPortalUrl } from '../../portal-url.ts';
 import type { StoredPortalUser } from '../../users/schema.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 import { auditForm } from '../audit.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
 import {
@@ -40,6 +43,7 @@ async function renderSignIn(
   const options = await listSignOnOptions(next, services);
   return {
     status,
+    json: toFormErrors(new Map(), error),
     title: 'Sign in',
     section: 'sign-in',
     main: html`<form class="form" method="post" action="${signInPath}"><h1>Sign in</h1>
@@ -72,10 +76,16 @@ function renderSignOnOptions(options: readonly SignOnOption[], csrfToken: string
   }${directories.map(it => renderDirectoryForm(it, csrfToken, next))}</section>`;
 }
 
+/** True for an address of this site that redirects to the sign-in page: browsers would follow the two for ever. */
+function isLoop(custom: string, { settings }: SiteServices): boolean {
+  const [target, own] = [URL.parse(custom), URL.parse(readPortalUrl(settings))];
+  return target?.host === own?.host && leadsToSignIn(`${target?.pathname}${target?.search}`);
+}
+
 /** Page of another system, or of one profile, where users sign in instead; `local=1` shows the form all the same. */
-function findCustomSignIn({ query }: SiteRequest, { settings }: SiteServices): string | undefined {
-  const custom = settings['portal.sso_custom_login_url'];
-  if (custom === '' || query('local') === '1') return undefined;
+function findCustomSignIn({ query }: SiteRequest, services: SiteServices): string | undefined {
+  const custom = services.settings['portal.sso_custom_login_url'];
+  if (custom === '' || query('local') === '1' || isLoop(custom, services)) return undefined;
   const next = readNextPath(query('next'));
   if (next === '/' || !custom.startsWith('/')) return custom;
   return `${custom}${custom.includes('?') ? '&' : '?'}next=${encodeURIComponent(next)}`;

@@ -7,6 +7,7 @@ import { completeSignUp, type FoundSignUp, findSignUp, verifyPath } from '../../
 import { hashCheckedPassword } from '../../users/creation.ts';
 import { auditForm } from '../audit.ts';
 import { type FieldErrors, renderField, renderFormError } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { html } from '../markup.ts';
 import {
   registerPath,
@@ -53,6 +54,7 @@ function renderVerify(verify: VerifyForm, services: SiteServices): SiteDocument 
   } as const;
   return {
     status,
+    json: toFormErrors(errors, failure),
     title: 'Confirm your address',
     section: 'sign-in',
     main: html`<form class="form" method="post" action="${verifyPath}"><h1>Confirm your address</h1>

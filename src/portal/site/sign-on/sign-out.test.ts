@@ -108,6 +108,24 @@ describe('portal.sso_custom_login_url', () => {
     );
   });
 
+  test('an address of the portal that leads back to the sign-in page is refused, or the page has the form', async () => {
+    for (const value of ['/auth/password/login', '/auth/password/login?next=/x', '/portal/private/apps', '/admin'])
+      await assert.rejects(
+        startApp('sqlite', { settings: { 'portal.sso_custom_login_url': value } }),
+        /portal\.sso_custom_login_url.*must not lead to the sign-in page/,
+      );
+    const own = 'https://dev.example.org';
+    const settings = { 'portal.url': own, 'portal.sso_custom_login_url': `${own}/auth/password/login?next=%2F` };
+    const loop = await startApp('sqlite', { settings });
+    try {
+      const { status, text } = await createSiteClient(loop).get('/auth/password/login');
+      assert.equal(status, 200);
+      assert.match(text, /<h1>Sign in<\/h1>/);
+    } finally {
+      await loop.close();
+    }
+  });
+
   test('a value that is neither an address nor a path is refused at the start', async () => {
     for (const value of ['//evil.example', 'javascript:alert(1)', 'login', '/a b', '/\\evil.example'])
       await assert.rejects(

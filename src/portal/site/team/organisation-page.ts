@@ -9,6 +9,7 @@ import { defaultOrganisationId, plainName } from '../../organisations/schema.ts'
 import { auditForm } from '../audit.ts';
 import { describeFailure } from '../failure-text.ts';
 import { renderField } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html } from '../markup.ts';
 import {
@@ -35,6 +36,7 @@ function renderForm({ visitor, form }: SiteRequest, rejected?: StoredOrganisatio
   const reason = rejected?.Reason ? ` Reason: ${rejected.Reason}` : '';
   return {
     status: error ? 422 : 200,
+    json: toFormErrors(new Map(), error),
     title,
     section: 'profile',
     main: html`<form class="form broad" method="post" action="${organisationPath}"><h1>Create an organisation</h1>

@@ -2,6 +2,7 @@ import { readNextPath } from '#people/single-sign-on/next-path.ts';
 import type { StoredTerms } from '../../terms/schema.ts';
 import { findVisibleProduct } from '../../visibility/visibility.ts';
 import { auditForm } from '../audit.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { renderContent } from '../markdown.ts';
 import { html } from '../markup.ts';
@@ -9,7 +10,7 @@ import type { SiteDocument, SitePage, SiteReply, SiteRequest, SiteServices, Site
 import { formatDay } from '../words.ts';
 import { readTermsField, renderTermsField, termsPath } from './terms-field.ts';
 
-const acceptPath = '/portal/private/terms';
+export const acceptTermsPath = '/portal/private/terms';
 
 /** The version in force that a developer has not accepted; administrators of the portal make the terms. */
 export async function findOpenTerms({ user, rights }: SiteVisitor, { portal }: SiteServices) {
@@ -25,8 +26,9 @@ export async function findTermsGate(
   visitor: SiteVisitor,
   services: SiteServices,
 ): Promise<string | undefined> {
-  if (page.access !== 'user' || page.path === acceptPath || !(await findOpenTerms(visitor, services))) return undefined;
-  return `${acceptPath}?next=${encodeURIComponent(page.method === 'GET' ? url : '/')}`;
+  if (page.access !== 'user' || page.path === acceptTermsPath || !(await findOpenTerms(visitor, services)))
+    return undefined;
+  return `${acceptTermsPath}?next=${encodeURIComponent(page.method === 'GET' ? url : '/')}`;
 }
 
 /** Terms of a product are for those to whom it is visible. */
@@ -60,12 +62,14 @@ async function ask(
   const csrf = renderCsrfField(visitor.csrfToken);
   return {
     status: errors.size > 0 ? 422 : 200,
+    json: toFormErrors(errors),
     title: 'Terms of use',
     section: 'profile',
     main: html`<div class="head"><h1>New terms of use</h1>
 <p class="dim">Accept version ${terms.Version} to go on, or sign out.</p></div>
 <div class="prose">${renderContent(terms.Content)}</div>
-<form class="form broad" method="post" action="${acceptPath}">${csrf}<input type="hidden" name="next" value="${next}">
+<form class="form broad" method="post" action="${acceptTermsPath}">${csrf}
+<input type="hidden" name="next" value="${next}">
 ${renderTermsField(current, errors)}<button>Accept</button></form>
 <form method="post" action="/auth/logout">${csrf}<button class="quiet">Sign out instead</button></form>`,
   };
@@ -89,6 +93,6 @@ async function accept(request: SiteRequest, services: SiteServices): Promise<Sit
 export const termsPages: readonly SitePage[] = [
   { method: 'GET', path: termsPath, access: 'all', respond: showTerms },
   { method: 'GET', path: `${termsPath}/:version`, access: 'all', respond: showTerms },
-  { method: 'GET', path: acceptPath, access: 'user', respond: (request, services) => ask(request, services) },
-  { method: 'POST', path: acceptPath, access: 'user', respond: accept },
+  { method: 'GET', path: acceptTermsPath, access: 'user', respond: (request, services) => ask(request, services) },
+  { method: 'POST', path: acceptTermsPath, access: 'user', respond: accept },
 ];
