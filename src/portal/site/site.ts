@@ -93,7 +93,23 @@ export function createSite(given: SiteBaseServices) {
     return isScript ? sendScript(reply, answer, shown) : send(reply, answer, { visitor: shown, path, ...frame });
   }
 
-  async function respondError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const respondError = createErrorResponder(services, readFrameOfFailure, sendDocument);
+  return {
+    respondDocument: createDocumentSender(sendDocument, readFrame),
+    respond: (request: FastifyRequest, reply: FastifyReply) =>
+      respond(request, reply).catch((error: unknown) => respondError(error, request, reply)),
+    respondError,
+  };
+}
+
+/** Responds with the page of an error, or with its JSON to a script. */
+const createErrorResponder =
+  (
+    services: SiteServices,
+    readFrameOfFailure: ReturnType<typeof createFrameReader>['readFrameOfFailure'],
+    sendDocument: ReturnType<typeof createSender>['sendDocument'],
+  ) =>
+  async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { status, body, headers } = renderProblem(hideProvider(error, services.log), surfaces.portal, services.log);
     const { errors } = body as { errors: readonly string[] };
     const visitor = visitors.get(request) ?? signedOut;
@@ -102,15 +118,7 @@ export function createSite(given: SiteBaseServices) {
       return sendFile(reply, toJsonFile({ errors }, status));
     const frame = await readFrameOfFailure(visitor);
     return sendDocument(reply, renderFailure(status, errors), { visitor, path: pathOfUrl(request.url), ...frame });
-  }
-
-  return {
-    respondDocument: createDocumentSender(sendDocument, readFrame),
-    respond: (request: FastifyRequest, reply: FastifyReply) =>
-      respond(request, reply).catch((error: unknown) => respondError(error, request, reply)),
-    respondError,
   };
-}
 
 /** File of a theme: the visitor is read only where the browser previews one. */
 async function findThemeFile(
