@@ -7,6 +7,18 @@ import { toSessionOwner } from '../../users/session-owner.ts';
 
 const login = '/auth/password/login';
 
+/** Members of the replies. */
+interface ScriptReply {
+  readonly CSRFToken?: string;
+  readonly Title: string;
+  readonly Location: string;
+  readonly Email: string;
+  readonly Message: string;
+  readonly Step: string;
+  readonly Token: string;
+  readonly errors: readonly string[];
+}
+
 onEveryEngine('JSON twins of forms', app => {
   /** A script: keeps cookies, and sends JSON with the token that it read. */
   function createScript() {
@@ -22,7 +34,7 @@ onEveryEngine('JSON twins of forms', app => {
         const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
         cookies.set(name, value);
       }
-      const reply = { status: response.status, body: await response.json() };
+      const reply = { status: response.status, body: (await response.json()) as ScriptReply };
       token = reply.body.CSRFToken ?? token;
       return reply;
     }
@@ -44,7 +56,7 @@ onEveryEngine('JSON twins of forms', app => {
     const script = await aScript();
     const wrong = await script.send(login, { login: user.Email, password: 'wrong' });
     assert.equal(wrong.status, 401);
-    assert.match(wrong.body.errors[0], /address or the password is wrong/);
+    assert.match(wrong.body.errors[0]!, /address or the password is wrong/);
     const next = '/portal/private/apps';
     const signedIn = await script.send(login, { login: user.Email, password: sitePassword, next });
     assert.deepEqual([signedIn.status, signedIn.body], [200, { Location: next }]);
@@ -71,9 +83,14 @@ onEveryEngine('JSON twins of forms', app => {
     const user = await aSiteDeveloper(app());
     const script = await aScript();
     const given = { login: user.Email, password: sitePassword };
-    for (const headers of [{ 'x-csrf-token': '' }, { 'x-csrf-token': 'guess' }, { 'sec-fetch-site': 'cross-site' }]) {
-      const { status, body } = await script.send(login, given, headers);
-      assert.deepEqual([status, body.errors.length], [403, 1], JSON.stringify(headers));
+    const headers = [
+      ['x-csrf-token', ''],
+      ['x-csrf-token', 'guess'],
+      ['sec-fetch-site', 'cross-site'],
+    ] as const;
+    for (const [name, value] of headers) {
+      const { status, body } = await script.send(login, given, { [name]: value });
+      assert.deepEqual([status, body.errors.length], [403, 1], `${name}: ${value}`);
     }
     for (const body of [[given], 'text', { login: { a: 1 } }, null])
       assert.equal((await script.send(login, body)).status, 415, JSON.stringify(body));
@@ -84,7 +101,7 @@ onEveryEngine('JSON twins of forms', app => {
     const script = await aScript();
     const dead = await script.send('/auth/password/update', { reset_password_token: 'x' });
     assert.equal(dead.status, 410);
-    assert.match(dead.body.errors[0], /was used already/);
+    assert.match(dead.body.errors[0]!, /was used already/);
     const reset = await script.send('/auth/password/new', { email: 'a@example.org' });
     assert.equal(reset.body.Message, 'No mail can be sent');
     const unknown = await script.send('/auth/password/register', {});
@@ -101,12 +118,12 @@ onEveryEngine('JSON twins of forms', app => {
     await script.read('/portal/private/api/me');
     const refused = await script.send(path, { ...given, client_name: '' });
     assert.equal(refused.status, 422);
-    assert.match(refused.body.errors[0], /^client_name: /);
+    assert.match(refused.body.errors[0]!, /^client_name: /);
     const created = await script.send(path, given);
     assert.equal(created.status, 200);
     assert.match(created.body.Location, /^\/portal\/private\/apps\/\d+$/);
     const profile = await script.send('/portal/private/profile', { first: '', last: 'x' });
-    assert.match(profile.body.errors[0], /^first: /);
+    assert.match(profile.body.errors[0]!, /^first: /);
   });
 
   test('a browser gets pages and redirects as before', async () => {
