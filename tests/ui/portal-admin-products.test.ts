@@ -7,7 +7,7 @@ import type { Developer } from '../support/portal-site.ts';
 import { createSiteClient } from '../support/site-client.ts';
 import { eventually } from '../support/traffic.ts';
 
-describe('Portal admin: changelog and client types of a product, settings, profile', () => {
+describe('Portal admin: parts of a product, settings, profile', () => {
   const portal = testPortalAdmin();
   let admin: Developer;
   before(async () => {
@@ -89,6 +89,37 @@ describe('Portal admin: changelog and client types of a product, settings, profi
     const [spec] = (await ask('GET', `/products/${product.ID}`)).SpecDetails;
     const { text } = await portal.app().ask('GET', `/portal-api/products/${product.ID}/spec-details/${spec.ID}/oas`);
     assert.match(text, /"version":"2"/);
+  });
+
+  test('tags and images of a product are saved in its form and shown by the site; a text as image is refused', async () => {
+    const product = await aProduct(portal.app(), { DisplayName: 'Pictures', Catalogues: [1] });
+    const page = await portal.openAs(admin, `/admin/api_products/${product.ID}`);
+    await page.getByLabel('Tags').fill('billing\npartners');
+    await page.getByRole('button', { name: 'Save product' }).click();
+    await page.getByText('Pictures was saved').waitFor();
+    await page.getByRole('button', { name: 'Upload preview' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Upload preview' });
+    await dialog.getByRole('button', { name: 'Upload image' }).click();
+    await dialog.getByText('Choose a file first').waitFor();
+    const choose = (buffer: Buffer) =>
+      dialog.getByLabel('Image file').setInputFiles({ name: 'card.gif', mimeType: 'image/gif', buffer });
+    await choose(Buffer.from('no image'));
+    await dialog.getByRole('button', { name: 'Upload image' }).click();
+    await dialog.getByText(/must be a PNG, JPEG, GIF or WebP image/).waitFor();
+    await choose(Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64'));
+    await dialog.getByRole('button', { name: 'Upload image' }).click();
+    const image = page.getByRole('img', { name: 'Preview' });
+    await image.waitFor();
+    await eventually(async () =>
+      assert.equal(await image.evaluate(it => (it as unknown as { naturalWidth: number }).naturalWidth), 1),
+    );
+    await assertAccessible(page, 'images of a product');
+    const saved = await ask('GET', `/products/${product.ID}`);
+    assert.deepEqual([saved.Tags.sort(), saved.Logo], [['billing', 'partners'], '']);
+    assert.match((await createSiteClient(portal.app()).get('/portal/catalogue-products')).text, /billing/);
+    await page.getByRole('button', { name: 'Remove preview' }).click();
+    await image.waitFor({ state: 'detached' });
+    assert.equal((await ask('GET', `/products/${product.ID}`)).Preview, '');
   });
 
   test('a changed document proposes an entry of the changelog, which is published with another headline or dropped', async () => {

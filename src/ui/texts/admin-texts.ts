@@ -11,7 +11,7 @@ import { invitationTexts, inviteCodeTexts, organisationRequestTexts } from './en
 import { labelTexts, menuTexts } from './en/admin/menus.ts';
 import { organisationTexts, portalUserTexts } from './en/admin/people.ts';
 import { planTexts } from './en/admin/plans.ts';
-import { productTexts } from './en/admin/products.ts';
+import { productImageTexts, productTexts } from './en/admin/products.ts';
 import { requestTexts } from './en/admin/requests.ts';
 import {
   adminProfileTexts,
@@ -30,6 +30,7 @@ export const adminTexts = {
   shell: adminShellTexts,
   forms: adminFormTexts,
   products: productTexts,
+  productImages: productImageTexts,
   guides: productGuideTexts,
   references: referenceTexts,
   changelog: changelogTexts,

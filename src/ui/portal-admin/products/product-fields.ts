@@ -19,6 +19,7 @@ export const productSections: readonly FormSection[] = [
       { name: 'Path', label: own.columns.path, help: own.pathHelp, isMono: true },
       description,
       { name: 'Content', label: own.content, help: own.markdown, kind: 'area', rows: 10 },
+      { name: 'Tags', label: own.tags, help: own.tagsHelp, kind: 'lines' },
       { name: 'Feature', label: own.feature, kind: 'switch' },
     ],
   },

@@ -19,6 +19,7 @@ import { ProductChangelog } from './product-changelog.tsx';
 import { ProductClientTypes } from './product-client-types.tsx';
 import { ProductDocuments } from './product-documents.tsx';
 import { createNewProductSections, productSections } from './product-fields.ts';
+import { ProductImages } from './product-images.tsx';
 import { ProviderApiPicker } from './provider-api-picker.tsx';
 
 const own = adminTexts.products;
@@ -85,13 +86,21 @@ export function ProductPage() {
         <QueryState query={{ ...read, error: read.error ?? catalogues.error }} />
       </PageFrame>
     );
-  const { Name, DisplayName, Path, Description, Content, Feature, DCREnabled, Scopes } = product;
+  const { Name, DisplayName, Path, Description, Content, Tags, Feature, DCREnabled, Scopes } = product;
   const stored = {
-    ...{ Name, DisplayName, Path, Description, Content, Feature, DCREnabled, Scopes },
+    ...{ Name, DisplayName, Path, Description, Content, Tags, Feature, DCREnabled, Scopes },
     Catalogues: chooseByName(catalogues.items, product.Catalogues).map(({ id }) => Number(id)),
   };
   return <ProductEditor product={product} stored={stored} />;
 }
+
+const tabs = [
+  { id: 'details', label: own.details },
+  { id: 'apis', label: own.columns.apis },
+  { id: 'documentation', label: own.documentation },
+  { id: 'changelog', label: adminTexts.changelog.title },
+  { id: 'registration', label: adminTexts.productClientTypes.title },
+];
 
 function ProductEditor({ product, stored }: { product: PortalProduct; stored: RecordValue }) {
   const { tab = 'details' } = useSearch({ from: '/shell/admin/api_products/$productId' });
@@ -118,18 +127,8 @@ function ProductEditor({ product, stored }: { product: PortalProduct; stored: Re
         />
       }
     >
-      <Tabs
-        label={name}
-        current={tab}
-        items={[
-          { id: 'details', label: own.details },
-          { id: 'apis', label: own.columns.apis },
-          { id: 'documentation', label: own.documentation },
-          { id: 'changelog', label: adminTexts.changelog.title },
-          { id: 'registration', label: adminTexts.productClientTypes.title },
-        ]}
-      />
-      <div className={tab === 'details' ? '' : 'hidden'}>
+      <Tabs label={name} current={tab} items={tabs} />
+      <div className={tab === 'details' ? 'flex flex-col gap-4' : 'hidden'}>
         <RecordForm
           key={product.ID}
           hasTabs
@@ -145,6 +144,7 @@ function ProductEditor({ product, stored }: { product: PortalProduct; stored: Re
             toasts.showSuccess(adminTexts.forms.saved(name));
           }}
         />
+        <ProductImages product={product} />
       </div>
       {tab === 'apis' && <ProductApis product={product} />}
       {tab === 'documentation' && <ProductDocuments product={product} />}

@@ -1,13 +1,6 @@
-import { useState } from 'react';
-import { Button } from '../../kit/button.tsx';
 import { uploadFile } from '../../kit/calls.ts';
-import { Dialog } from '../../kit/dialog.tsx';
-import { TextField } from '../../kit/field.tsx';
-import { useReload } from '../../kit/queries.ts';
-import { ErrorText } from '../../kit/states.tsx';
-import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { sharedTexts } from '../../texts/shared-texts.ts';
+import { FileUploadDialog } from '../forms/file-upload-dialog.tsx';
 
 const own = adminTexts.references;
 
@@ -43,50 +36,16 @@ interface ReferenceUploadProps {
 }
 
 /** Uploads the document of an API reference; the server checks it and says what is wrong. */
-export function ReferenceUpload({ productId, part, onClose }: ReferenceUploadProps) {
-  const [file, setFile] = useState<File>();
-  const [fault, setFault] = useState<Error | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const reload = useReload(productReads);
-  const toasts = useToasts();
-  const upload = async () => {
-    if (!file) return setFault(new Error(own.fileMissing));
-    setBusy(true);
-    try {
-      await sendReference(part, productId, file);
-      await reload();
-      toasts.showSuccess(own.uploaded(part.name));
-      onClose();
-    } catch (error) {
-      setFault(error instanceof Error ? error : new Error(String(error)));
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={own.upload(part.name)}
-      about={own.uploadAbout}
-      footer={
-        <>
-          <Button onClick={onClose}>{sharedTexts.kit.cancel}</Button>
-          <Button kind="primary" isBusy={isBusy} onClick={() => void upload()}>
-            {own.send}
-          </Button>
-        </>
-      }
-    >
-      <div className="flex flex-col gap-4">
-        <ErrorText error={fault} />
-        <TextField
-          label={own.file}
-          type="file"
-          accept=".json,.yaml,.yml,.graphql,.gql"
-          className="py-1"
-          onChange={event => setFile(event.target.files?.[0])}
-        />
-      </div>
-    </Dialog>
-  );
-}
+export const ReferenceUpload = ({ productId, part, onClose }: ReferenceUploadProps) => (
+  <FileUploadDialog
+    title={own.upload(part.name)}
+    about={own.uploadAbout}
+    label={own.file}
+    accept=".json,.yaml,.yml,.graphql,.gql"
+    action={own.send}
+    done={own.uploaded(part.name)}
+    reads={productReads}
+    send={file => sendReference(part, productId, file)}
+    onClose={onClose}
+  />
+);

@@ -63,7 +63,6 @@ export const themeTexts = {
   uploadTitle: 'Upload a theme',
   uploadAbout: 'A ZIP archive with theme.json. Every file is checked; a theme of the same name is replaced.',
   file: 'ZIP archive',
-  fileMissing: 'Choose a file',
   uploaded: 'The theme was uploaded',
   preview: 'Preview',
   activate: 'Activate',

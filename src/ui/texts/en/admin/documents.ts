@@ -31,7 +31,6 @@ export const referenceTexts = {
   upload: (name: string) => `Upload document of ${name}`,
   uploadAbout: 'An OpenAPI document (JSON or YAML), or a GraphQL schema (.graphql, .gql).',
   file: 'File',
-  fileMissing: 'Choose a file first',
   send: 'Upload document',
   uploaded: (name: string) => `The document of ${name} was uploaded`,
   remove: (name: string) => `Delete specification ${name}`,

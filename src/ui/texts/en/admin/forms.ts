@@ -19,5 +19,6 @@ export const adminFormTexts = {
   authentication: authNames,
   delete: 'Delete',
   search: 'Search by name',
+  fileMissing: 'Choose a file first',
   saved: (name: string) => `${name} was saved`,
 } as const;

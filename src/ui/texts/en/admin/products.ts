@@ -23,6 +23,8 @@ export const productTexts = {
   content: 'Content',
   markdown: 'Markdown or HTML; the site removes what is not safe.',
   plainText: 'One plain sentence, for lists and search.',
+  tags: 'Tags',
+  tagsHelp: 'One on each line; a new name is created. The catalogue filters by them.',
   feature: 'Featured on the home page',
   registration: 'App registration',
   dcr: 'Dynamic client registration',
@@ -56,4 +58,22 @@ export const productTexts = {
   deleted: 'The product was deleted',
   emptyTitle: 'There are no products yet',
   emptyAbout: 'Synchronise a provider, or create a product from its APIs: developers then find it in the catalogue.',
+} as const;
+
+/** Texts of the images of a product. */
+export const productImageTexts = {
+  title: 'Images',
+  names: { logo: 'Logo', preview: 'Preview' },
+  help: {
+    logo: 'On the page of the product.',
+    preview: 'On its card in the catalogue; without one the logo is there. 700 × 400 pixels fill the card.',
+  },
+  none: 'No image',
+  upload: { logo: 'Upload logo', preview: 'Upload preview' },
+  uploadAbout: 'PNG, JPEG, GIF or WebP, at most 4,096 pixels on a side. The site shows it at once.',
+  file: 'Image file',
+  send: 'Upload image',
+  uploaded: { logo: 'The logo was uploaded', preview: 'The preview was uploaded' },
+  remove: { logo: 'Remove logo', preview: 'Remove preview' },
+  removed: { logo: 'The logo was removed', preview: 'The preview was removed' },
 } as const;
