@@ -36,6 +36,8 @@ const clients: Readonly<Record<string, readonly string[]>> = {
   cli: ['base', 'operations', 'catalogue.ts'],
   ui: ['base', 'operations', 'catalogue.ts'],
 };
+/** Code of the server that runs in browsers too: it imports nothing of Node. */
+const runsInBrowsers = (path: string) => /^base\/qr\//.test(relative(sourceRoot, path));
 /** Code that runs in browsers; `ui/build` runs in Node. */
 const isBrowserCode = (path: string) => /^ui\/(?!build\/)/.test(relative(sourceRoot, path));
 
@@ -193,9 +195,15 @@ test('browser code takes types of the server, never its code', () => {
   for (const path of sources.filter(isBrowserCode))
     for (const [, clause, specifier] of read(path).matchAll(/(?:^|\n)import\b([^'"`;]*?)from\s*'([^']+)'/g)) {
       const target = targetOf(path, specifier!);
-      if (!target || (moduleOf(target) === 'ui' && isBrowserCode(target))) continue;
+      if (!target || (moduleOf(target) === 'ui' && isBrowserCode(target)) || runsInBrowsers(target)) continue;
       assert.match(clause!, /^ type\b/, `${toRelativePath(path)} imports the code of ${specifier}`);
     }
+});
+
+test('code of the server that runs in browsers too imports only files like it', () => {
+  for (const path of sources.filter(runsInBrowsers))
+    for (const specifier of importsOf(path))
+      assert.ok(targetOf(path, specifier) && runsInBrowsers(targetOf(path, specifier)!), `${path} ${specifier}`);
 });
 
 test('other modules are imported by name, files of the same module by path', () => {

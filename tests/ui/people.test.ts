@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { createQrCode } from '#base/qr/qr-code.ts';
 import { computeTotp, toTotpStep } from '#base/totp.ts';
-import { createQrCode } from '#ui/kit/qr/qr-code.ts';
 import { openBrowser, type Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
 

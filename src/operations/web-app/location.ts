@@ -3,13 +3,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
-const sourcePattern = 'src/ui/**/*.{ts,tsx,css,svg}';
+/** Sources of the web apps, and the code that they share with the server. */
+const sourcePatterns = ['src/ui/**/*.{ts,tsx,css,svg}', 'src/base/qr/*.ts'];
 const isTest = (file: string) => file.endsWith('.test.ts') || file.endsWith('.test.tsx');
 
 /** Cache key of a build: the sources of the web apps, and the versions of what they are built with. */
 export function hashWebAppSources(): string {
   const hash = createHash('sha256');
-  const files = globSync(sourcePattern, { cwd: root }).filter(file => !isTest(file));
+  const files = globSync(sourcePatterns, { cwd: root }).filter(file => !isTest(file));
   for (const file of ['package.json', ...files.sort()]) hash.update(`${file}\n`).update(readFileSync(join(root, file)));
   return hash.digest('hex').slice(0, 32);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { drawQrPath } from '#base/qr/qr-path.ts';
 import { computeTotp, toTotpStep } from '#base/totp.ts';
 import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
 import { readLastAudit } from '../../../tests/support/last-audit.ts';
@@ -28,7 +29,10 @@ onEveryEngine(
       const { text, status } = await client.post(factor, { password: sitePassword });
       assert.equal(status, 200, text);
       const secret = /<code>([A-Z2-7 ]{39})<\/code>/.exec(text)?.[1]?.replaceAll(' ', '') ?? assert.fail(text);
-      assert.match(text, new RegExp(`otpauth://totp/[^"]*secret=${secret}`));
+      const [, address = ''] = /href="(otpauth:[^"]*)"/.exec(text) ?? [];
+      assert.match(address, new RegExp(`otpauth://totp/[^"]*secret=${secret}`));
+      const drawn = drawQrPath(address.replaceAll('&amp;', '&'))!;
+      assert.ok(text.includes(`<path d="${drawn.path}"`), 'the QR code is that of the address');
       rememberSecrets({ secret });
       return secret;
     }

@@ -1,4 +1,5 @@
 import { maxPasswordBytes } from '#base/passwords.ts';
+import { drawQrPath } from '#base/qr/qr-path.ts';
 import { formatTotpUri } from '#base/totp.ts';
 import {
   confirmPortalTotp,
@@ -78,12 +79,22 @@ const toDocument = (title: string, content: Markup, status = 200): SiteDocument 
 <p><a href="${profilePath}">Back to the profile</a></p>`,
 });
 
+/** QR code of an address, dark on light in both themes: readers expect it. Empty for an address that is too long. */
+function renderQrCode(address: string): Markup | '' {
+  const drawn = drawQrPath(address);
+  return drawn
+    ? html`<svg class="qr" role="img" aria-label="QR code of the key" viewBox="0 0 ${drawn.size} ${drawn.size}"
+ shape-rendering="crispEdges" width="192" height="192"><rect width="${drawn.size}" height="${drawn.size}" fill="#fff"/>
+<path d="${drawn.path}" fill="#000"/></svg>`
+    : '';
+}
+
 function renderSecret({ visitor, siteName }: SiteRequest, secret: string, failure = '', status = 200): SiteDocument {
   const address = formatTotpUri(siteName, visitor.user!.Email, secret);
   return toDocument(
     'Add authenticator app',
-    html`${renderFormError(failure)}<p>Add this key to your authenticator app, or
-<a href="${address}">open it in an app of this device</a>.</p>
+    html`${renderFormError(failure)}<p>Scan this code with your authenticator app, add the key below it, or
+<a href="${address}">open it in an app of this device</a>.</p>${renderQrCode(address)}
 <p><code>${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p>
 <form class="form broad" method="post" action="${confirmPath}">${renderCsrfField(visitor.csrfToken)}
 ${renderCodeField('otp')}<button>Confirm code</button></form>`,
