@@ -97,6 +97,20 @@ for (const ownersOnly of ['true', 'false'])
         assert.deepEqual((await ask('other', `/api/usage?${between}`)).body.data, []);
       });
 
+      test('counts restricted to several APIs are those of the named ones that the caller may see', async () => {
+        const named = `/api/usage?${between}&group_by=api_id&p=-1&api_ids=`;
+        const path = `${named}${[byUser, foreign, byUser].join('%2C%20')}`;
+        assert.deepEqual(await list('admin', path), [byUser, foreign].sort());
+        assert.deepEqual(await list('admin', `${path}&percentiles=1`), [byUser, foreign].sort());
+        assert.deepEqual(await list('owner', path), [byUser]);
+        assert.deepEqual(await list('wide', path), ownersOnly === 'true' ? [] : [byUser, foreign].sort());
+        for (const none of ['', createPublicId()]) assert.deepEqual(await list('admin', named + none), []);
+        const many = Array.from({ length: 101 }, (_, index) => `a${index}`).join(',');
+        const refused = await ask('admin', named + many);
+        assert.equal(refused.status, 400);
+        assert.match(refused.text, /api_ids/);
+      });
+
       test('without it, or with it denied, analytics covers every visible API', async () => {
         const visible = ownersOnly === 'true' ? [open] : [byUser, byGroup, open, foreign];
         for (const name of ['wide', 'denied'])

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { problem as apis } from '#apis/problems.ts';
 import { utcZone } from '#base/time-zone.ts';
 import { operation } from '#operations/operation.ts';
-import { queryFlag, unixSeconds } from '#operations/shapes.ts';
+import { idList, queryFlag, unixSeconds } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { rejectNarrowedActor } from './analytics-scope.ts';
 import { problem } from './problems.ts';
@@ -62,6 +62,9 @@ export const countUsage = operation({
   query: query.extend({
     start: unixSeconds.describe('Unix seconds, rounded down to the minute'),
     end: unixSeconds.describe('Unix seconds, exclusive, rounded up to the minute'),
+    api_ids: idList
+      .optional()
+      .describe('Restricts the counts to these public ids of APIs, comma-separated, 100 at most'),
     key: z.string().max(64).optional().describe('Hash of a key'),
     oauth_id: z.string().max(maxFilterLength).optional().describe('Id of an OAuth client'),
     path: z.string().max(maxFilterLength).optional().describe('Path below the listen path'),
@@ -84,7 +87,7 @@ export const countUsage = operation({
   toCsv: formatUsageCsv,
   problems,
   async handle({ actor, query: given }, services: UsageServices) {
-    const { start, end, key, oauth_id, path, code, refusal, method, country, user_agent, errors } = given;
+    const { start, end, api_ids, key, oauth_id, path, code, refusal, method, country, user_agent, errors } = given;
     if (end <= start) throw createInvalidProblem([{ path: 'end', message: 'must be after start' }]);
     const from = Math.floor((start * 1000) / minuteMs) * minuteMs;
     const to = Math.ceil((end * 1000) / minuteMs) * minuteMs;
@@ -95,6 +98,7 @@ export const countUsage = operation({
     if (narrowing.length > 0) rejectNarrowedActor(actor, narrowing.join(', '));
     return queryUsage(services, actor, { from, to }, given, {
       groups: [],
+      apiIds: api_ids,
       keyHashes: key === undefined ? undefined : [key.toLowerCase()],
       oauthId: oauth_id,
       path,

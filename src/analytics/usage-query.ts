@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type FindApi, resolvePublicApiId } from '#access/api-lookup.ts';
+import { intersectIds } from '#apis/owners/intersect-ids.ts';
 import type { Ownership } from '#apis/owners/store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
@@ -94,6 +95,8 @@ export interface UsageSelection
   > {
   readonly groups: readonly UsageGroup[];
   readonly apiId?: string | undefined;
+  /** Public ids of the only APIs to count. */
+  readonly apiIds?: readonly string[] | undefined;
   readonly resolution?: Resolution | undefined;
   /** Page where the request names none: 1, or -1 for all. */
   readonly defaultPage?: number;
@@ -136,6 +139,7 @@ async function buildUsageQuery(
   {
     groups,
     apiId: ownApiId,
+    apiIds,
     resolution: ownResolution,
     defaultPage: _page,
     pageSize: _size,
@@ -154,6 +158,7 @@ async function buildUsageQuery(
   return {
     ...filter,
     ...scope,
+    ownedApis: intersectIds(apiIds, scope.ownedApis),
     ...span,
     apiId,
     orgId: actor.orgId,

@@ -74,7 +74,7 @@ export interface UsageQuery {
   readonly apiId?: string | undefined;
   /** APIs the caller must not see. */
   readonly hiddenApis?: readonly string[] | undefined;
-  /** The only APIs the caller may see; undefined for all that are not hidden. */
+  /** The only APIs to count: those the caller may see and names; undefined for all that are not hidden. */
   readonly ownedApis?: readonly string[] | undefined;
   readonly version?: string | undefined;
   readonly keyHashes?: readonly string[] | undefined;

@@ -27,6 +27,21 @@ export const queryFlag = z.enum(['true', 'false', '1', '0', '']).transform(text 
 /** Unix seconds up to the year 9999. */
 export const unixSeconds = z.coerce.number().int().min(0).max(253_402_300_799);
 
+/** Ids that one request names: those of a page of a list. */
+const maxListedIds = 100;
+const maxIdLength = 256;
+const idText = z.string().max(maxListedIds * maxIdLength);
+
+const splitIds = <T extends z.ZodType<string>>(text: T) =>
+  text
+    .transform(ids => [...new Set(ids.split(',').map(id => id.trim()))].filter(Boolean))
+    .pipe(z.array(z.string()).max(maxListedIds));
+
+/** Ids of a query, comma-separated. */
+export const idList = splitIds(idText);
+/** The same where an absent list is empty. */
+export const idListOrEmpty = splitIds(idText.default(''));
+
 /** Query parameters of a list that is also returned as CSV: all items of it unless the request names a page. */
 export const csvListMembers = (about: string) => ({
   type: z.enum(['json', 'csv']).default('json').describe(about),

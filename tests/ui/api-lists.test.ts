@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { forEachCall } from '#analytics/batch.ts';
+import { createUsageRollUp } from '#analytics/roll-up.ts';
 import type { Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+import { batchOf, someApi } from '../support/records.ts';
 
 const admin = { user_permissions: { IsAdmin: 'admin' } };
 const classic = (name: string, more: object = {}) => {
@@ -96,7 +100,7 @@ describe('Filters of the list of APIs', () => {
   });
 });
 
-describe('Deletion of a base API', () => {
+describe('Base APIs in the list and their deletion', () => {
   const dashboard = testDashboard();
 
   const document = (id: string) => ({
@@ -150,4 +154,45 @@ describe('Deletion of a base API', () => {
       assert.deepEqual([await exists(v2!), await exists(v3!)], base === 'purging' ? [false, false] : [true, true]);
       if (base === 'promoting') assert.deepEqual(await versionsOf(v3!), [v2, v3]);
     });
+
+  test('a row has its requests of 24 hours, errors, categories, owners and versions, and is exported alone or with others', async () => {
+    const [v2, v3] = await createBase('counted');
+    const { ask, application, credentials } = dashboard.app();
+    const person = await dashboard.addPerson(admin);
+    const owners = await ask('PUT', '/api/apis/counted/access', { body: { userIds: ['a', 'b'], userGroupIds: ['c'] } });
+    assert.equal(owners.status, 200, owners.text);
+    await ask('PUT', '/api/apis/oas/counted/categories', { body: { categories: ['shop', 'eu'] } });
+    const rollUp = createUsageRollUp({ rowsPerMinute: 100, normalisePaths: false });
+    const api = { ...someApi, id: 'counted', orgId: credentials.organisation_id };
+    const calls = [200, 200, 200, 404].map(status => ({ atMs: Date.now(), api, status }));
+    forEachCall(batchOf(calls), rollUp.add);
+    await application.installation.services.usage.add(rollUp.drain(0));
+
+    const page = await dashboard.openAs(person, '/apis?q=counted&sort=name');
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'counted', exact: true }) });
+    await row.filter({ hasText: /4.*25%.*shop, eu.*2 users, 1 group/ }).waitFor();
+    await page.getByRole('row', { name: new RegExp(`${v2}.*Active 0 `) }).waitFor();
+    await row.getByText('2 versions').click();
+    assert.equal(await row.getByRole('link', { name: 'v3', exact: true }).getAttribute('href'), `/apis/${v3}`);
+
+    const save = async (press: () => Promise<void>) => {
+      const [file] = await Promise.all([page.waitForEvent('download'), press()]);
+      return { name: file.suggestedFilename(), value: JSON.parse(await readFile(await file.path(), 'utf8')) };
+    };
+    const openMenu = () => row.getByRole('button', { name: 'Actions for counted' }).click();
+    const choose = (name: string) => () => page.getByRole('menuitem', { name, exact: true }).click();
+    await openMenu();
+    const whole = await save(choose('Export'));
+    assert.equal(whole.value['x-gw-api-gateway'].info.id, 'counted');
+    await openMenu();
+    const plain = await save(choose('Export plain OpenAPI'));
+    assert.deepEqual([plain.value.info.title, plain.value['x-gw-api-gateway']], ['counted', undefined]);
+    for (const name of ['counted', v2]) await page.getByLabel(`Select ${name}`, { exact: true }).check();
+    const both = await save(() => page.getByRole('button', { name: 'Export 2 APIs' }).click());
+    assert.equal(both.name, 'apis.json');
+    assert.deepEqual(
+      both.value.apis.map((it: { api_definition: { api_id: string } }) => it.api_definition.api_id),
+      ['counted', v2],
+    );
+  });
 });

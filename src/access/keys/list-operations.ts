@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, unixSeconds } from '#operations/shapes.ts';
+import { idListOrEmpty, pageNumber, unixSeconds } from '#operations/shapes.ts';
 import { isVisible, withoutHidden } from '../hidden-rights.ts';
 import { toIssuedKey } from './issue.ts';
 import { type KeyOperationServices, resolveApiId } from './lookup.ts';
@@ -53,15 +53,6 @@ export const listKeysDetailed = operation({
   },
 });
 
-/** Policies and APIs of one request for counts: those of a page of a list. */
-const maxCountedIds = 100;
-const idList = z
-  .string()
-  .max(maxCountedIds * maxIdLength)
-  .default('')
-  .transform(text => [...new Set(text.split(',').map(id => id.trim()))].filter(Boolean))
-  .pipe(z.array(z.string()).max(maxCountedIds));
-
 export const countKeys = operation({
   ...declared,
   name: 'countKeys',
@@ -69,8 +60,10 @@ export const countKeys = operation({
   path: '/api/keys/counts',
   about: 'Counts the keys that have each of some policies, and those that may call each of some APIs.',
   query: z.object({
-    policy_id: idList.describe('Public ids of policies, comma-separated'),
-    api_id: idList.describe('Public ids of APIs, comma-separated; keys with a policy that grants the API count too'),
+    policy_id: idListOrEmpty.describe('Public ids of policies, comma-separated'),
+    api_id: idListOrEmpty.describe(
+      'Public ids of APIs, comma-separated; keys with a policy that grants the API count too',
+    ),
   }),
   returns: z.object({
     total: z.int().describe('All keys of the organisation that the caller may see'),

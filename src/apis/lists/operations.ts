@@ -6,6 +6,7 @@ import { toApiView, toCompressedView } from '../api/rules.ts';
 import { apiPage } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
 import { type ApiFilter, type ApiOrder, type ApiStore, apiOrders } from '../api/store.ts';
+import { intersectIds } from '../owners/intersect-ids.ts';
 import type { Ownership } from '../owners/store.ts';
 
 interface ListServices {
@@ -62,7 +63,7 @@ export const listApis = operation({
   async handle({ actor, query }, { apis, settings, ownership }: ListServices) {
     const { apiIds: hidden } = await ownership.findHidden(actor);
     const owned = query.owned ? await ownership.findOwned(actor) : undefined;
-    const only = intersect(query.api_ids, owned);
+    const only = intersectIds(query.api_ids, owned);
     const filter = { ...buildListFilter(query), ...(only && { only }), hidden };
     const page = toPageRequest(query.p, settings['management.page_size']);
     const { items, pages } = await apis.page(actor.orgId, filter, query.sort, page);
@@ -72,10 +73,6 @@ export const listApis = operation({
     };
   },
 });
-
-/** Ids of both lists; an absent list has all. */
-const intersect = (one: readonly string[] | undefined, other: readonly string[] | undefined) =>
-  one && other ? one.filter(id => other.includes(id)) : (one ?? other);
 
 const buildListFilter = (query: ListQuery): ApiFilter => ({
   exceptKind: 'mcp',

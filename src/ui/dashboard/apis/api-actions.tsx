@@ -4,10 +4,12 @@ import { ConfirmDialog } from '../../kit/dialog.tsx';
 import type { MenuItem } from '../../kit/menu.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
+import { apiListTexts } from '../../texts/en/api-list.ts';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
 import type { ApiOutline } from './api-outline.ts';
 import { DeleteApiDialog } from './delete-api-dialog.tsx';
+import { exportApi } from './list/export-apis.ts';
 
 const own = texts.apis;
 const refreshed = ['GET /api/apis', 'GET /api/apis/{apiId}', 'GET /api/apis/{apiId}/status'] as const;
@@ -48,6 +50,7 @@ export function useApiActions(onDeleted: () => void = () => undefined) {
           },
         ]
       : []),
+    ...listExports(api, (error: Error) => toasts.showError(error.message)),
     api.isActive
       ? { label: own.deactivate, onSelect: () => setPending({ kind: 'deactivate', api }) }
       : {
@@ -72,6 +75,13 @@ export function useApiActions(onDeleted: () => void = () => undefined) {
   };
   return { menuOf, pending, confirm, isBusy: deactivate.isPending, close, leave };
 }
+
+const listExports = (api: ApiOutline, onError: (error: Error) => void): readonly MenuItem[] => [
+  { label: apiListTexts.export, onSelect: () => void exportApi(api).catch(onError) },
+  ...(api.format === 'oas'
+    ? [{ label: apiListTexts.exportPlain, onSelect: () => void exportApi(api, true).catch(onError) }]
+    : []),
+];
 
 export function ApiConfirmation({ actions }: { actions: ReturnType<typeof useApiActions> }) {
   const { pending, confirm, close, leave, isBusy } = actions;

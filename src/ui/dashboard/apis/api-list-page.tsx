@@ -1,22 +1,22 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useMemo } from 'react';
-import { Badge, StatusPill } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import type { ArgumentsOf } from '../../kit/calls.ts';
-import { type Column, DataTable } from '../../kit/data-table.tsx';
+import { DataTable } from '../../kit/data-table.tsx';
 import { FilterSelect } from '../../kit/field.tsx';
 import { useListChange } from '../../kit/list-search.ts';
 import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
-import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
 import { useListView } from '../list-view.tsx';
 import { usePermission } from '../session/session.ts';
 import { ApiConfirmation, useApiActions } from './api-actions.tsx';
-import { type ApiOutline, toApiOutline } from './api-outline.ts';
+import { toApiOutline } from './api-outline.ts';
+import { createApiColumns } from './list/api-columns.tsx';
+import { withNeighbours } from './list/api-usage.tsx';
 import { StartCards } from './start-cards.tsx';
 import { useApiBulk } from './use-api-bulk.tsx';
 
@@ -25,46 +25,6 @@ const newestFirst = '-updated_at';
 /** Categories that the filter offers. */
 const maxCategories = 200;
 type ListQuery = NonNullable<ArgumentsOf<'GET /api/apis'>['query']>;
-
-const columns: readonly Column<ApiOutline>[] = [
-  {
-    id: 'name',
-    title: own.columns.name,
-    sort: 'name',
-    cell: ({ id, name }) => (
-      <Link to="/apis/$apiId" params={{ apiId: id }} className="row-link">
-        {name || id}
-      </Link>
-    ),
-  },
-  { id: 'format', title: own.columns.format, cell: ({ format }) => <Badge>{own.formats[format]}</Badge> },
-  {
-    id: 'path',
-    title: own.columns.path,
-    cell: ({ listenPath }) => <code className="font-mono text-small break-all">{listenPath}</code>,
-  },
-  {
-    id: 'authentication',
-    title: own.columns.authentication,
-    cell: ({ authentication }) => authentication.map(it => own.authentication[it] ?? it).join(', '),
-  },
-  {
-    id: 'state',
-    title: own.columns.state,
-    cell: ({ isActive }) =>
-      isActive ? (
-        <StatusPill tone="success">{own.states.active}</StatusPill>
-      ) : (
-        <StatusPill tone="neutral">{own.states.inactive}</StatusPill>
-      ),
-  },
-  {
-    id: 'updated',
-    title: own.columns.updated,
-    sort: 'updated_at',
-    cell: ({ updatedAt }) => <TimeText time={updatedAt} />,
-  },
-];
 
 export function ApiListPage() {
   const canWrite = usePermission('apis:write');
@@ -96,12 +56,14 @@ function ApiList() {
   const canWrite = usePermission('apis:write');
   const actions = useApiActions();
   const bulk = useApiBulk();
+  const canSeeUsage = usePermission('analytics');
+  const columns = useMemo(() => createApiColumns(canSeeUsage), [canSeeUsage]);
   const view = useListView('apis', columns);
   const { sort = newestFirst, p = 1, ...filters } = search;
   const query = { ...filters, sort, p } as ListQuery;
   const list = useOperation('GET /api/apis', { query }, { keepPrevious: true });
   const apis = list.data?.value.apis;
-  const rows = useMemo(() => (apis ?? []).map(toApiOutline), [apis]);
+  const rows = useMemo(() => withNeighbours((apis ?? []).map(toApiOutline)), [apis]);
   if (!list.data) return <QueryState query={list} />;
   const isFiltered = Object.keys(filters).length > 0;
   if (rows.length === 0 && !isFiltered && p === 1) return <StartCards />;

@@ -14,6 +14,11 @@ export interface ApiOutline {
   readonly hasSources: boolean;
   /** It is the base of versions, which are APIs of their own. */
   readonly isBase: boolean;
+  readonly versions: readonly { readonly id: string; readonly name: string }[];
+  readonly categories: readonly string[];
+  /** Numbers of users and of groups that own it. */
+  readonly userOwners: number;
+  readonly groupOwners: number;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -33,6 +38,7 @@ export function toApiOutline(item: ApiItem): ApiOutline {
   const info = asObject(gateway.info);
   const isOas = definition.is_oas === true || item.oas !== undefined;
   const listen = asObject(asObject(gateway.server).listenPath);
+  const versions = listVersions(asObject(info.versioning).versions);
   const isGraphql = asObject(definition.graphql).enabled === true;
   return {
     id: item.api_definition.api_id,
@@ -43,11 +49,20 @@ export function toApiOutline(item: ApiItem): ApiOutline {
     isActive: definition.active !== false,
     isGraphql,
     hasSources: isGraphql && graphsWithSources.has(String(asObject(definition.graphql).execution_mode)),
-    isBase: Object.keys(asObject(asObject(info.versioning).versions)).length > 0,
+    isBase: versions.length > 0,
+    versions,
+    categories: item.categories,
+    userOwners: item.user_owners.length,
+    groupOwners: item.user_group_owners.length,
     createdAt: item.created_at,
     updatedAt: item.updated_at,
   };
 }
+
+const listVersions = (versions: unknown): ApiOutline['versions'] =>
+  (Array.isArray(versions) ? versions : [])
+    .map(asObject)
+    .map(({ id, name }) => ({ id: String(id), name: String(name) }));
 
 const flags: readonly (readonly [member: string, name: string])[] = [
   ['use_keyless', 'keyless'],

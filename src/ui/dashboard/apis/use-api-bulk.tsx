@@ -3,7 +3,9 @@ import { Button } from '../../kit/button.tsx';
 import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
+import { apiListTexts } from '../../texts/en/api-list.ts';
 import { texts } from '../../texts/texts.ts';
+import { exportApis } from './list/export-apis.ts';
 
 const own = texts.apis.bulk;
 type BulkAction = 'activate' | 'deactivate' | 'delete';
@@ -35,6 +37,9 @@ export function useApiBulk() {
     <>
       <Button isBusy={isPending} onClick={() => run('activate')}>
         {own.actions.activate(ids.size)}
+      </Button>
+      <Button onClick={() => void exportApis([...ids]).catch((error: Error) => toasts.showError(error.message))}>
+        {apiListTexts.exportSelected(ids.size)}
       </Button>
       <Button onClick={() => setPending('deactivate')}>{own.actions.deactivate(ids.size)}</Button>
       <Button kind="danger" onClick={() => setPending('delete')}>
