@@ -168,7 +168,7 @@ describe('Access log and request ids', () => {
     assert.equal(status, reply.status);
     const { steps } = JSON.parse(reply.headers.get('x-gw-explanation')!);
     const failed = steps.find(({ step, refusal: code }: Record<string, string>) => step === 'upstream' && code);
-    assert.deepEqual([failed.refusal, failed.said.includes(upstream_error)], [refusal, true], failed.said);
+    assert.deepEqual([failed.refusal, failed.message.includes(upstream_error)], [refusal, true], failed.message);
     await eventually(async () => {
       const { text } = await app.ask('GET', '/metrics', { headers: { 'admin-auth': app.credentials.admin_secret } });
       const labels = `api="${api.api_id}",reason="connection_refused"`;

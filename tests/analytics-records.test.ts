@@ -140,8 +140,8 @@ describe('Analytics records', () => {
       };
       const document = { openapi: '3.0.3', info: { title: id, version: '1' }, paths: {} };
       const body = { ...document, 'x-gw-api-gateway': gateway };
-      const { status, text: said } = await app.ask('POST', '/gw/apis/oas', { body });
-      assert.equal(status, 200, said);
+      const { status, text: reply } = await app.ask('POST', '/gw/apis/oas', { body });
+      assert.equal(status, 200, reply);
       return [await publish(app, classic), `${app.url.gateway}/${id}`];
     };
     for (const url of await publishExpiring('2999-01-02 03:04'))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 const errorBody = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
@@ -37,7 +37,7 @@ describe('Service discovery', () => {
   const createDiscoveredApi = (
     registry: Upstream,
     more: { classic?: object; oas?: object; balanced?: boolean } = {},
-  ): Said => ({
+  ): BothFormats => ({
     classic: {
       proxy: {
         enable_load_balancing: more.balanced ?? true,
@@ -155,11 +155,11 @@ describe('Service discovery', () => {
 
   test('an API with an invalid registry URL is not served', async () => {
     for (const address of ['ftp://127.0.0.1/', 'gw://self', 'registry.example', 'http://user:pass@127.0.0.1/']) {
-      const said = createDiscoveredApi(upstream, {
+      const definitions = createDiscoveredApi(upstream, {
         classic: { query_endpoint: address },
         oas: { queryEndpoint: address },
       });
-      for (const { url } of await publishBoth(app, upstream, said)) {
+      for (const { url } of await publishBoth(app, upstream, definitions)) {
         const { status, text } = await got(`${url}/y`);
         assert.deepEqual([status, text], [503, errorBody('This API is not available')]);
       }

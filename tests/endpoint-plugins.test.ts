@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { type GrpcPluginServer, startGrpcPluginServer } from './support/grpc-plugin-server.ts';
 import { errorBody } from './support/step-harness.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
@@ -12,7 +12,7 @@ import { startUpstream, type Upstream } from './support/upstream.ts';
 const encode = (code: string) => Buffer.from(code).toString('base64');
 
 /** Plugin of POST /marked of a protected API, beside a post plugin of the API, in both formats. */
-function endpointPlugin(driver: string, source: { code?: string; path?: string }, post: object): Said {
+function endpointPlugin(driver: string, source: { code?: string; path?: string }, post: object): BothFormats {
   const { path: plugin_path = '', code = '' } = source;
   const place = { path: '/marked', method: 'POST', func_name: 'mark', plugin_path, code };
   return {
@@ -79,7 +79,7 @@ describe('Plugins of endpoints', () => {
   });
 
   const inline = { code: encode(lastCode) };
-  const cases: Record<string, () => Said> = {
+  const cases: Record<string, () => BothFormats> = {
     'a module in TypeScript': () => endpointPlugin('typescript', { code: encode(moduleCode) }, inline),
     'a trusted file': () => endpointPlugin('typescript', { path: 'trusted.ts' }, inline),
     'a gRPC server'() {
@@ -101,9 +101,9 @@ describe('Plugins of endpoints', () => {
     },
   };
 
-  for (const [what, createSaid] of Object.entries(cases))
+  for (const [what, createDefinitions] of Object.entries(cases))
     test(`${what} runs for requests to its endpoint only, with the session, before the plugins of the API`, async () => {
-      for (const { url, apiId, format } of await publishBoth(app, upstream, createSaid())) {
+      for (const { url, apiId, format } of await publishBoth(app, upstream, createDefinitions())) {
         const key = await app.ask('POST', '/gw/keys', {
           body: { alias: 'ann', access_rights: { [apiId]: { api_id: apiId, api_name: 'x', versions: ['Default'] } } },
         });

@@ -58,7 +58,7 @@ describe('Error overrides', () => {
       body: '{"why": "{{.Message}}", "was": {{.StatusCode}}}',
       headers: { 'X-Help': 'here' },
     };
-    const said = [418, 'application/json', '{"why": "Authorization field missing", "was": 418}'];
+    const overridden = [418, 'application/json', '{"why": "Authorization field missing", "was": 418}'];
     const matches: (Record<string, string> | undefined)[] = [
       undefined,
       { flag: 'AMF' },
@@ -69,7 +69,7 @@ describe('Error overrides', () => {
     for (const match of matches) {
       const rule = match ? { match, response } : { response };
       for (const { url, format } of await publishOverrides({ '401': [rule] }, guarded)) {
-        assert.deepEqual(await fetchError(`${url}/200`), said, `${format} ${JSON.stringify(match)}`);
+        assert.deepEqual(await fetchError(`${url}/200`), overridden, `${format} ${JSON.stringify(match)}`);
         assert.equal((await fetch(`${url}/200`)).headers.get('x-help'), 'here');
       }
     }

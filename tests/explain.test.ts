@@ -7,7 +7,7 @@ import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Step {
   step: string;
-  said: string;
+  message: string;
   ms?: number;
   code?: number;
   refusal?: string;
@@ -90,7 +90,7 @@ describe('Request explanation', () => {
       assert.equal(refused.reply.status, 401);
       const last = refused.explanation.steps.at(-1)!;
       assert.deepEqual([last.step, last.code, last.refusal], ['token', 401, 'auth_field_missing'], api.format);
-      assert.match(last.said, /^refused with 401: Authorization field missing/);
+      assert.match(last.message, /^refused with 401: Authorization field missing/);
       assert.ok(refused.explanation.steps.every(({ ms }) => typeof ms === 'number'));
 
       const key = await keyFor(api);
@@ -112,14 +112,14 @@ describe('Request explanation', () => {
   test('a path that no API has a listen path for is explained with the listen path nearby, and only to holders of the secret', async () => {
     const definition = openApi(upstream, { proxy: { listen_path: '/Shop-of-tests/' } });
     await publish(app, definition);
-    for (const [path, said] of [
+    for (const [path, message] of [
       ['/Shop-of-tests', 'no API has a listen path for /Shop-of-tests; there is one at /Shop-of-tests/'],
       ['/shop-of-tests/x', 'no API has a listen path for /shop-of-tests/x; there is one at /Shop-of-tests/'],
       ['/nowhere/x', 'no API has a listen path for /nowhere/x'],
     ] as const) {
       const { reply, explanation, text } = await fetchExplanation(app.url.gateway + path);
       assert.deepEqual([reply.status, text], [404, 'Not Found']);
-      assert.deepEqual(explanation.steps, [{ step: 'route', said, code: 404, refusal: 'route_unknown' }]);
+      assert.deepEqual(explanation.steps, [{ step: 'route', message, code: 404, refusal: 'route_unknown' }]);
       const plain = await call(app.url.gateway + path, { 'X-Gw-Explain': 'wrong' });
       assert.deepEqual([await plain.text(), plain.headers.get('x-gw-explanation')], ['Not Found', null]);
       assert.equal(plain.headers.get('x-generator'), 'gatewright');
@@ -132,7 +132,7 @@ describe('Request explanation', () => {
     await publish(app, definition);
     const { explanation } = await fetchExplanation(`${app.url.gateway}/${definition.api_id}`);
     assert.deepEqual(
-      explanation.steps.map(({ step, said }) => [step, said]),
+      explanation.steps.map(({ step, message }) => [step, message]),
       [['route', `no API has a listen path for /${definition.api_id}`]],
     );
   });
@@ -146,9 +146,9 @@ describe('Request explanation', () => {
     assert.equal(reply.status, 502);
     const last = explanation.steps.at(-1)!;
     assert.deepEqual([last.step, last.refusal], ['upstream', 'upstream_failed']);
-    assert.match(last.said, /^failed: connection_refused: connect ECONNREFUSED 127\.0\.0\.1:/);
+    assert.match(last.message, /^failed: connection_refused: connect ECONNREFUSED 127\.0\.0\.1:/);
     assert.doesNotMatch(text, /ECONNREFUSED/);
-    assert.ok((await logs(explanation.id)).some(({ msg }) => msg === last.said));
+    assert.ok((await logs(explanation.id)).some(({ msg }) => msg === last.message));
   });
 
   test('an explained request counts against limits', async () => {
@@ -210,7 +210,7 @@ describe('Request explanation', () => {
       assert.ok(explanation);
       return explanation;
     });
-    assert.equal(looped.steps.find(({ step }) => step === 'upstream')!.said, `sent GET ${upstream.url}/deep/y`);
+    assert.equal(looped.steps.find(({ step }) => step === 'upstream')!.message, `sent GET ${upstream.url}/deep/y`);
     const dead = await publish(app, openApi({ url: 'http://127.0.0.1:1' }));
     await eventually(async () => {
       const { reply, explanation } = await fetchExplanation(`${dead}/z`);
@@ -228,7 +228,7 @@ describe('Request explanation', () => {
     const { reply, explanation, text } = await fetchExplanation(url);
     assert.deepEqual([reply.status, JSON.parse(text)], [503, { error: 'This API is not available' }]);
     const reason = `the client certificate ${needs} is not in the certificate store`;
-    assert.equal(explanation.steps[0]!.said, `The API is not served: ${reason}`);
+    assert.equal(explanation.steps[0]!.message, `The API is not served: ${reason}`);
     const logged = lines.map(line => JSON.parse(line)).filter(({ api }) => api === definition.api_id);
     assert.deepEqual([logged[0].msg, logged[0].reason], ['API not served', reason]);
   });

@@ -285,7 +285,7 @@ describe('Header transforms', () => {
       ...definition,
       proxy: { ...definition.proxy, target_url: `${upstream.url}/v1/` },
     });
-    const said: Record<string, string> = {
+    const locations: Record<string, string> = {
       [`${upstream.url}/v1/orders/7`]: 'https://api.example:8443/shop/orders/7',
       [`${upstream.url}/v1`]: 'https://api.example:8443/shop',
       [`${upstream.url}/v10`]: 'https://api.example:8443/v10',
@@ -294,7 +294,7 @@ describe('Header transforms', () => {
       '/v1/x': '/v1/x',
     };
     try {
-      for (const [location, expected] of Object.entries(said)) {
+      for (const [location, expected] of Object.entries(locations)) {
         upstream.answer = (_request, response) =>
           response.writeHead(201, { Location: location, Link: `<${location}>; rel="a"`, 'X-Other': location }).end();
         const { headers } = await fetch(`${url}/`);

@@ -234,13 +234,13 @@ withSettings('REST API as MCP tools', {}, (app, upstream) => {
   test('wrong arguments are errors of the tool, an unknown or hidden tool is one of the protocol', async () => {
     const { url, key } = await publishTools();
     await withClient(url, { 'X-Pet-Key': key }, async client => {
-      for (const [given, said] of [
+      for (const [given, message] of [
         [{}, 'id: is required'],
         [{ id: '..' }, 'id: must be neither empty nor a dot segment'],
         [{ id: 'x', other: 1 }, 'other: no such argument'],
       ] as const) {
         const result = (await client.callTool({ name: 'deletePet', arguments: given })) as Json;
-        assert.deepEqual([result.isError, result.content[0].text], [true, said]);
+        assert.deepEqual([result.isError, result.content[0].text], [true, message]);
       }
       for (const name of ['hidden', 'nothing'])
         await assert.rejects(client.callTool({ name, arguments: {} }), /Unknown tool/);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { errorBody } from './support/step-harness.ts';
 import { waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
@@ -19,7 +19,7 @@ const classicVersion = (extended_paths: object) => ({
 const literal = (
   reply: { code?: number; body?: string; headers?: Record<string, string> },
   more: object = {},
-): Said => ({
+): BothFormats => ({
   classic: classicVersion({ mock_response: [{ path: '/mock', method: 'GET', ...reply }], ...more }),
   oas: {
     middleware: {
@@ -49,12 +49,12 @@ describe('Mock responses', () => {
   });
 
   test('a mock has the status, headers and body of the definition, and the upstream is not called', async () => {
-    const said = literal({
+    const definitions = literal({
       code: 418,
       body: 'short and stout',
       headers: { 'X-Pot': 'tea', 'Content-Type': 'text/plain' },
     });
-    for (const { url, format } of await publishBoth(app, upstream, said)) {
+    for (const { url, format } of await publishBoth(app, upstream, definitions)) {
       const before = upstream.requests.length;
       const reply = await fetch(`${url}/mock`);
       assert.deepEqual([reply.status, await reply.text()], [418, 'short and stout'], format);
@@ -72,11 +72,11 @@ describe('Mock responses', () => {
   });
 
   test('an unauthorized request gets no mock', async () => {
-    const said = literal({ body: 'secret' });
+    const definitions = literal({ body: 'secret' });
     const guarded = {
-      ...said,
-      classic: { ...said.classic, use_keyless: false },
-      oas: { ...said.oas, server: { authentication: { enabled: true } } },
+      ...definitions,
+      classic: { ...definitions.classic, use_keyless: false },
+      oas: { ...definitions.oas, server: { authentication: { enabled: true } } },
     };
     for (const { url, format, apiId } of await publishBoth(app, upstream, guarded)) {
       assert.equal((await fetch(`${url}/mock`)).status, 401, format);
@@ -99,8 +99,11 @@ describe('Mock responses', () => {
 
   test('a legacy list can reply per method', async () => {
     const method_actions = { GET: { action: 'reply', code: 203, data: 'old', headers: { 'x-a': 'b' } } };
-    const said = { ...literal({}), classic: classicVersion({ white_list: [{ path: '/mock', method_actions }] }) };
-    const [{ url } = { url: '' }] = await publishBoth(app, upstream, said);
+    const definitions = {
+      ...literal({}),
+      classic: classicVersion({ white_list: [{ path: '/mock', method_actions }] }),
+    };
+    const [{ url } = { url: '' }] = await publishBoth(app, upstream, definitions);
     const reply = await fetch(`${url}/mock`);
     assert.deepEqual([reply.status, await reply.text(), reply.headers.get('x-a')], [203, 'old', 'b']);
   });
@@ -266,8 +269,8 @@ describe('Mock responses', () => {
     const ask = await publishMock({}, shown);
     const runs = [...guide.matchAll(/^ {4}\$ curl (?:-H '([\w-]+): (\w+)' )?\S+\n {4}(.*)$/gm)];
     assert.equal(runs.length, 3);
-    for (const [, name, value, said] of runs)
-      assert.equal(await (await ask('/pets', name ? { [name]: value! } : {})).text(), said);
+    for (const [, name, value, body] of runs)
+      assert.equal(await (await ask('/pets', name ? { [name]: value! } : {})).text(), body);
   });
 
   test('headers come from their examples and schemas', async () => {
@@ -289,11 +292,11 @@ describe('Mock responses before authentication', () => {
   });
 
   test('a classic definition can serve mocks before authentication, an OpenAPI definition cannot', async () => {
-    const said = literal({ body: 'open' });
+    const definitions = literal({ body: 'open' });
     const [classic, oas] = await publishBoth(app, upstream, {
-      ...said,
-      classic: { ...said.classic, use_keyless: false },
-      oas: { ...said.oas, server: { authentication: { enabled: true } } },
+      ...definitions,
+      classic: { ...definitions.classic, use_keyless: false },
+      oas: { ...definitions.oas, server: { authentication: { enabled: true } } },
     });
     assert.equal(await (await fetch(`${classic!.url}/mock`)).text(), 'open');
     assert.equal((await fetch(`${classic!.url}/other`)).status, 401);
@@ -320,12 +323,12 @@ describe('Mock responses before authentication', () => {
       },
     ];
     const mocked = { mockResponse: { enabled: true, fromOASExamples: { enabled: true } } };
-    const said: Said = {
+    const definitions: BothFormats = {
       classic: {},
       oas: { middleware: { operations: Object.fromEntries(rows.map(([path]) => [path.slice(1), mocked])) } },
       document: { paths: Object.fromEntries(rows.map(toPathItem)) },
     };
-    const { url } = (await publishBoth(app, upstream, said)).find(({ format }) => format === 'oas')!;
+    const { url } = (await publishBoth(app, upstream, definitions)).find(({ format }) => format === 'oas')!;
     for (const [path, , status] of rows) assert.equal((await fetch(url + path)).status, status, path);
   });
 });

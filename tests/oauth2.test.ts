@@ -47,8 +47,8 @@ onEveryEngine('OAuth 2.0 scopes and protected resource metadata', app => {
     const { id, call, as } = await publishScoped({}, { server: hook('OAuth2ScopeCheckFailed', receiver.url + path) });
     assert.equal((await call('/items', as({ scope: 'base read' }))).status, 200);
     const { status, headers, text } = await call('/items', as({ scope: 'other' }));
-    const said = { error: 'insufficient_scope', error_description: description, scope: 'read base' };
-    assert.deepEqual([status, text], [403, JSON.stringify(said)]);
+    const refusal = { error: 'insufficient_scope', error_description: description, scope: 'read base' };
+    assert.deepEqual([status, text], [403, JSON.stringify(refusal)]);
     assert.equal(headers.get('content-type'), 'application/json');
     assert.equal(
       headers.get('www-authenticate'),

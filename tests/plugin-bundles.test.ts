@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { writeZip } from '#base/zip-writer.ts';
 import { startApp, type TestApp } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { eventually, findUnavailableReason, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
@@ -59,7 +59,7 @@ describe('Plugin bundles', () => {
     server?.close();
   });
 
-  const using = (names: string): Said => ({
+  const using = (names: string): BothFormats => ({
     classic: {
       custom_middleware_bundle: names,
       // Replaced by that of the bundle.

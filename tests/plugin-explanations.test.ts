@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const encode = (code: string) => Buffer.from(code).toString('base64');
@@ -18,10 +18,10 @@ after.NewProcessResponse(function (response) {
 
 interface Explanation {
   readonly id: string;
-  readonly steps: { readonly step: string; readonly said: string }[];
+  readonly steps: { readonly step: string; readonly message: string }[];
 }
 
-const said = (pre: readonly [name: string, code: string][]): Said => ({
+const withPlugins = (pre: readonly [name: string, code: string][]): BothFormats => ({
   classic: {
     custom_middleware: {
       driver: 'javascript',
@@ -77,7 +77,7 @@ describe('Explanation of plugins', () => {
     for (const { url, format } of await publishBoth(
       app,
       upstream,
-      said([
+      withPlugins([
         ['first', first],
         ['second', second],
       ]),
@@ -98,7 +98,7 @@ describe('Explanation of plugins', () => {
 
   test('a failure has file and line, without values of the request', async () => {
     const failing = hook('failing', "\n  throw new Error('not accepted: ' + request.Headers.Authorization[0]);");
-    for (const { url } of await publishBoth(app, upstream, said([['failing', failing]]))) {
+    for (const { url } of await publishBoth(app, upstream, withPlugins([['failing', failing]]))) {
       const { status, find, logs } = await explain(url, { Authorization: 'Bearer planted-credential' });
       assert.equal(status, 500);
       assert.match(find('pre-plugins'), /^refused with 500: .*\(failing failed: failing\.js:4: not accepted: …\)$/);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { openApi, waitUntilApplied } from './support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
@@ -18,7 +18,7 @@ mw.NewProcessRequest(function (request, session, config) {
   request.ReturnOverrides.ResponseBody = JSON.stringify(result === undefined ? 'nothing' : result);
   return mw.ReturnData(request, {});
 });`;
-const evaluator: Said = {
+const evaluator: BothFormats = {
   classic: {
     custom_middleware: { driver: 'javascript', post: [{ name: 'mw', path: '', code: encode(evaluating) }] },
   },
@@ -197,7 +197,7 @@ describe('Functions of plugins', () => {
         request.SetHeaders['X-Session'] = JSON.stringify(session);
         return mw.ReturnData(request, ${meta});
       });`);
-    const said: Said = {
+    const definitions: BothFormats = {
       classic: {
         use_keyless: false,
         auth: { auth_header_name: 'Authorization' },
@@ -225,7 +225,7 @@ describe('Functions of plugins', () => {
         security: [{ key: [] }],
       },
     };
-    const published = await publishBoth(app, upstream, said);
+    const published = await publishBoth(app, upstream, definitions);
     return Promise.all(
       published.map(async ({ url, apiId: id, format }) => {
         const rights = { [id]: { api_id: id, api_name: 'x', versions: ['Default'] } };

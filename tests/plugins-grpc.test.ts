@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { type Published, publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, type Published, publishBoth } from './support/both-formats.ts';
 import { walkOf } from './support/doc-commands.ts';
 import {
   type GrpcPluginServer,
@@ -35,7 +35,7 @@ function grpcPlugin(
   list: List,
   name: string,
   { data, rawBodyOnly = false, requiresKey = false, post }: More = {},
-): Said {
+): BothFormats {
   return {
     classic: {
       use_keyless: !requiresKey,
@@ -78,7 +78,7 @@ function grpcPlugin(
 }
 
 /** Authentication by a hook of a gRPC server. */
-const grpcAuth = (name: string): Said => ({
+const grpcAuth = (name: string): BothFormats => ({
   classic: {
     use_keyless: false,
     custom_plugin_auth_enabled: true,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { errorBody } from './support/step-harness.ts';
 import { findUnavailableReason, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
@@ -27,7 +27,7 @@ interface Hook {
 
 const data = { word: 'hello' };
 
-function typescript(list: List, { name, path = '', code = '', session = false }: Hook): Said {
+function typescript(list: List, { name, path = '', code = '', session = false }: Hook): BothFormats {
   const source = code === '' ? { path } : { path: '', code: Buffer.from(code).toString('base64') };
   return {
     classic: {

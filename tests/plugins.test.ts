@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { call } from './hostile/raw.ts';
 import { startApp, type TestApp } from './support/app.ts';
-import { type Published, publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, type Published, publishBoth } from './support/both-formats.ts';
 import { walkOf } from './support/doc-commands.ts';
 import { errorBody } from './support/step-harness.ts';
 import { findUnavailableReason, openApi, publish, waitUntilApplied } from './support/traffic.ts';
@@ -29,7 +29,7 @@ interface Plugin {
 const encode = (code: string) => Buffer.from(code).toString('base64');
 
 /** Plugins of one list, in both formats. */
-function plugins(list: List, given: readonly Plugin[], more: { driver?: string; data?: object } = {}): Said {
+function plugins(list: List, given: readonly Plugin[], more: { driver?: string; data?: object } = {}): BothFormats {
   const { driver = 'javascript', data } = more;
   const source = ({ code, path }: Plugin) => (code === undefined ? { path } : { path: '', code: encode(code) });
   return {
@@ -92,7 +92,7 @@ describe('JavaScript plugins', () => {
   });
 
   test('a pre plugin changes headers, parameters, body and path of the request', async () => {
-    const said = pre(
+    const definitions = pre(
       `request.SetHeaders['X-Plugin'] = request.Headers['X-In'][0] + config.config_data.suffix;
       request.DeleteHeaders.push('X-Gone');
       request.AddParams.added = '1'; request.DeleteParams.push('gone'); request.ExtendedParams.more = ['a', 'b'];
@@ -100,7 +100,7 @@ describe('JavaScript plugins', () => {
       request.URL = request.URL.replace('/old', '/new');`,
       { data: { suffix: '!' } },
     );
-    for (const { url, format } of await publishBoth(app, upstream, said)) {
+    for (const { url, format } of await publishBoth(app, upstream, definitions)) {
       const reply = await fetch(`${url}/old?gone=1&kept=2`, {
         method: 'POST',
         body: 'text é',
@@ -136,25 +136,25 @@ describe('JavaScript plugins', () => {
   });
 
   test('plugins run in order, and one that responds ends the request', async () => {
-    const said = plugins('pre', [
+    const definitions = plugins('pre', [
       { name: 'one', code: request(`request.SetHeaders['X-Order'] = '1';`, 'one') },
       { name: 'two', code: request(`request.SetHeaders['X-Order'] = request.Headers['X-Order'][0] + '2';`, 'two') },
     ]);
-    for (const { url } of await publishBoth(app, upstream, said)) {
+    for (const { url } of await publishBoth(app, upstream, definitions)) {
       await fetch(`${url}/x`);
       assert.equal(upstream.requests.at(-1)!.headers['x-order'], '12');
     }
   });
 
   test('a response plugin changes status, headers and body, also of a compressed response', async () => {
-    const said = plugins('response', [
+    const definitions = plugins('response', [
       {
         name: 'mw',
         code: response(`response.StatusCode = 202; response.SetHeaders['X-Seen'] = request.Method + response.Headers['Content-Type'][0];
         response.Body = response.Body + '!';`),
       },
     ]);
-    for (const { url, format } of await publishBoth(app, upstream, said)) {
+    for (const { url, format } of await publishBoth(app, upstream, definitions)) {
       const reply = await fetch(`${url}/x`);
       const text = await reply.text();
       assert.equal(reply.status, 202, format);
@@ -175,8 +175,8 @@ describe('JavaScript plugins', () => {
       'path outside': `request.URL = 'http://other.example/';`,
     };
     for (const [name, code] of Object.entries(failures)) {
-      const said = pre(`if (request.Headers['X-Fail']) { ${code} }`);
-      const { url } = await publishOne(app, upstream, said);
+      const definitions = pre(`if (request.Headers['X-Fail']) { ${code} }`);
+      const { url } = await publishOne(app, upstream, definitions);
       const failed = await fetch(`${url}/x`, { headers: { 'x-fail': '1' } });
       assert.deepEqual([failed.status, await failed.text()], [500, errorBody('Internal Server Error')], name);
       assert.equal((await fetch(`${url}/x`)).status, 200, name);
@@ -197,8 +197,8 @@ describe('JavaScript plugins', () => {
   test('a plugin calls another server, and continues with its response', async () => {
     const code = `const reply = JSON.parse(GwMakeHttpRequest(JSON.stringify({ Method: 'POST', Body: 'ping', Headers: { 'X-From': 'plugin' }, Domain: config.config_data.server, Resource: '/side' })));
       request.SetHeaders['X-Side'] = String(reply.Code);`;
-    const said = pre(code, { data: { server: upstream.url } });
-    for (const { url, format } of await publishBoth(app, upstream, said)) {
+    const definitions = pre(code, { data: { server: upstream.url } });
+    for (const { url, format } of await publishBoth(app, upstream, definitions)) {
       const before = upstream.requests.length;
       assert.equal((await fetch(`${url}/x`)).status, 200, format);
       const [side, proxied] = upstream.requests.slice(before);
@@ -213,8 +213,8 @@ describe('JavaScript plugins', () => {
 
   test('scripts come from files below the directory, and links cannot leave it', async () => {
     writeFileSync(join(directory, 'file.js'), request(`request.SetHeaders['X-File'] = 'yes';`, 'fromFile'));
-    const said = plugins('post', [{ name: 'fromFile', path: 'file.js' }], { driver: 'otto' });
-    for (const { url } of await publishBoth(app, upstream, said)) {
+    const definitions = plugins('post', [{ name: 'fromFile', path: 'file.js' }], { driver: 'otto' });
+    for (const { url } of await publishBoth(app, upstream, definitions)) {
       await fetch(`${url}/x`);
       assert.equal(upstream.requests.at(-1)!.headers['x-file'], 'yes');
     }
@@ -229,12 +229,12 @@ describe('JavaScript plugins', () => {
     const code = request(
       `request.SetHeaders['X-Sum'] = String(_.reduce(_.range(5), function (a, b) { return a + b; }, 0));`,
     );
-    const said = (driver: string) => plugins('pre', [{ name: 'mw', code }], { driver });
-    for (const { url, format } of await publishBoth(app, upstream, said('otto'))) {
+    const definitions = (driver: string) => plugins('pre', [{ name: 'mw', code }], { driver });
+    for (const { url, format } of await publishBoth(app, upstream, definitions('otto'))) {
       assert.equal((await fetch(`${url}/x`)).status, 200, format);
       assert.equal(upstream.requests.at(-1)!.headers['x-sum'], '10', format);
     }
-    const { url } = await publishOne(app, upstream, said('javascript'));
+    const { url } = await publishOne(app, upstream, definitions('javascript'));
     assert.equal((await fetch(`${url}/x`)).status, 500);
   });
 
@@ -251,15 +251,15 @@ describe('JavaScript plugins', () => {
   test('a script that does not load, or does not end, gets 503, and other APIs are served', async () => {
     const { url: endless } = await publishOne(app, upstream, plugins('pre', [{ name: 'mw', code: 'for (;;) {}' }]));
     assert.equal((await fetch(`${endless}/x`)).status, 503);
-    const said = plugins('pre', [{ name: 'mw', code: 'const mw = ;' }]);
-    for (const { url, format } of await publishBoth(app, upstream, said)) {
+    const definitions = plugins('pre', [{ name: 'mw', code: 'const mw = ;' }]);
+    for (const { url, format } of await publishBoth(app, upstream, definitions)) {
       const reply = await fetch(`${url}/x`);
       assert.deepEqual([reply.status, await reply.text()], [503, errorBody('This API is not available')], format);
     }
   });
 
   /** A protected API whose failed authentications run a script. */
-  const failing = (name: string, path: string): Said => ({
+  const failing = (name: string, path: string): BothFormats => ({
     classic: {
       use_keyless: false,
       event_handlers: {
@@ -353,15 +353,15 @@ onFailure.NewHandler(function (event, context) { ${body} });`;
 
   test('an API with plugins of the drivers python, lua, goplugin or grpc is not served', async () => {
     for (const driver of ['python', 'lua', 'goplugin', 'grpc']) {
-      const said = plugins('pre', [{ name: 'mw', path: 'x.js' }], { driver });
-      const { url } = await publishOne(app, upstream, said);
+      const definitions = plugins('pre', [{ name: 'mw', path: 'x.js' }], { driver });
+      const { url } = await publishOne(app, upstream, definitions);
       assert.equal((await fetch(`${url}/x`)).status, 503, driver);
     }
   });
 });
 
 /** Authentication by a plugin, in both formats. */
-function pluginAuth(code: string, more: { classic?: object; oas?: Record<string, unknown> } = {}): Said {
+function pluginAuth(code: string, more: { classic?: object; oas?: Record<string, unknown> } = {}): BothFormats {
   return {
     classic: {
       use_keyless: false,
@@ -407,7 +407,7 @@ describe('Authentication by plugin', () => {
   };
 
   test('the session of the plugin limits the client, and what the plugin refuses is refused', async () => {
-    const said = pluginAuth(
+    const definitions = pluginAuth(
       auth(`if (!/^(ann|bob)-/.test(token)) {
         request.ReturnOverrides.ResponseCode = 401;
         request.ReturnOverrides.ResponseError = 'who are you';
@@ -416,7 +416,7 @@ describe('Authentication by plugin', () => {
       const rights = {}; rights[config.APIID] = { api_id: config.APIID, api_name: 'x', versions: ['Default'] };
       return auth.ReturnAuthData(request, { rate: 2, per: 60, access_rights: rights, meta_data: { name: token } }, token);`),
     );
-    for (const { url, format } of await publishBoth(app, upstream, said)) {
+    for (const { url, format } of await publishBoth(app, upstream, definitions)) {
       assert.deepEqual(await callAs(url), [401, errorBody('who are you')], format);
       const statuses = [];
       for (const _ of [1, 2, 3]) statuses.push((await callAs(url, `ann-${format}`))[0]);
@@ -519,7 +519,7 @@ describe('Virtual endpoints', () => {
     await upstream?.close();
   });
 
-  const virtual = (code: string, more: { proxyOnError?: boolean } = {}): Said => ({
+  const virtual = (code: string, more: { proxyOnError?: boolean } = {}): BothFormats => ({
     classic: {
       version_data: {
         not_versioned: true,
@@ -561,10 +561,10 @@ describe('Virtual endpoints', () => {
   });
 
   test('a script responds in place of the upstream', async () => {
-    const said = virtual(`function respond(request, session, config) {
+    const definitions = virtual(`function respond(request, session, config) {
       return GwJsResponse({ Body: request.Body + request.Params.q[0] + config.APIID.length, Headers: { 'X-V': 'yes' }, Code: 203 }, {});
     }`);
-    for (const { url, format } of await publishBoth(app, upstream, said)) {
+    for (const { url, format } of await publishBoth(app, upstream, definitions)) {
       const before = upstream.requests.length;
       const reply = await fetch(`${url}/virtual?q=7`, { method: 'POST', body: 'b' });
       assert.deepEqual(

@@ -8,14 +8,14 @@ import { pathToFileURL } from 'node:url';
 import type { LoggedCall } from '#analytics/schema.ts';
 import { writeZip } from '#base/zip-writer.ts';
 import { startApp, type TestApp } from './support/app.ts';
-import { type Published, publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, type Published, publishBoth } from './support/both-formats.ts';
 import { findUnavailableReason, openApi, publish } from './support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 const encode = (code: string) => Buffer.from(code).toString('base64');
 
 /** Plugin of analytics records, in both formats. */
-function recordPlugin(source: { code?: string; path?: string }, driver = 'javascript', data = {}): Said {
+function recordPlugin(source: { code?: string; path?: string }, driver = 'javascript', data = {}): BothFormats {
   const given = source.code === undefined ? source : { path: '', code: encode(source.code) };
   const { path: plugin_path = '', ...code } = given as { path?: string; code?: string };
   return {
@@ -80,7 +80,7 @@ describe('Plugins of analytics records', () => {
     record.ip_address = ''; record.user_agent = ''; record.raw_request = ''; record.raw_response = '';
     Object.assign(record, { response_code: 299 });`;
 
-  const sources: Record<string, () => Said> = {
+  const sources: Record<string, () => BothFormats> = {
     'a script in JavaScript': () =>
       recordPlugin({ code: script(`${masked} record.tags.push(config.config_data.tag);`) }, 'javascript', { tag: 't' }),
     'a script of the driver otto that returns another record': () =>
@@ -139,9 +139,9 @@ describe('Plugins of analytics records', () => {
       };
     },
   };
-  for (const [what, createSaid] of Object.entries(sources))
+  for (const [what, createDefinitions] of Object.entries(sources))
     test(`${what} changes a record before it is stored`, async () => {
-      for (const api of await publishBoth(app, upstream, createSaid())) {
+      for (const api of await publishBoth(app, upstream, createDefinitions())) {
         await call(api);
         const [found] = (await waitForLogs(api)) as [LoggedCall];
         const { path, raw_path, ip_address, user_agent, raw_request, response_code, tags } = found;
@@ -181,10 +181,10 @@ describe('Plugins of analytics records', () => {
     });
 
   test('the failure of one record leaves the others of the same call as the plugin changed them', async () => {
-    const said = recordPlugin({
+    const definitions = recordPlugin({
       code: script(`if (record.path === '/bad') throw new Error('x'); record.alias = 'seen';`),
     });
-    const [api] = (await publishBoth(app, upstream, said)) as [Published];
+    const [api] = (await publishBoth(app, upstream, definitions)) as [Published];
     await Promise.all(['/a', '/bad', '/b'].map(path => call(api, path)));
     const found = await waitForLogs(api, 3);
     assert.deepEqual(found.map(({ path, alias }) => `${path} ${alias}`).sort(), ['/a seen', '/b seen', 'other ']);
@@ -201,26 +201,26 @@ describe('Plugins of analytics records', () => {
 
   test('an API that enables a second plugin of records is not served', async () => {
     const first = { enabled: true, functionName: 'change', code: encode(script('')) };
-    const createSaid = (enabled: boolean): Said => ({
+    const createDefinitions = (enabled: boolean): BothFormats => ({
       classic: {},
       oas: { middleware: { global: { trafficLogs: { enabled: true, plugins: [first, { ...first, enabled }] } } } },
     });
-    const [, several] = (await publishBoth(app, upstream, createSaid(true))) as [Published, Published];
+    const [, several] = (await publishBoth(app, upstream, createDefinitions(true))) as [Published, Published];
     assert.match(await findUnavailableReason(app, `${several.url}/x`), /several plugins of analytics records/);
-    const [, one] = (await publishBoth(app, upstream, createSaid(false))) as [Published, Published];
+    const [, one] = (await publishBoth(app, upstream, createDefinitions(false))) as [Published, Published];
     await call(one);
   });
 
-  const unavailable: Record<string, [said: Said, reason: RegExp]> = {
+  const unavailable: Record<string, [definitions: BothFormats, reason: RegExp]> = {
     'a file of another runtime': [recordPlugin({ path: 'mask.so' }), /mask\.so is not a \.js file/],
     'a file outside of the directory': [recordPlugin({ path: '../x.js' }), /not below plugins\.directory/],
     'the driver grpc': [recordPlugin({ path: 'x.js' }, 'grpc'), /not supported with the driver grpc/],
     'the driver goplugin': [recordPlugin({ path: 'x.so' }, 'goplugin'), /driver goplugin/],
     'neither file nor code': [recordPlugin({ path: '' }), /neither file nor code/],
   };
-  for (const [what, [said, reason]] of Object.entries(unavailable))
+  for (const [what, [definitions, reason]] of Object.entries(unavailable))
     test(`an API whose plugin of records has ${what} is not served, and its records have no texts`, async () => {
-      const definition = openApi(upstream, said.classic);
+      const definition = openApi(upstream, definitions.classic);
       const url = await publish(app, definition);
       assert.match(await findUnavailableReason(app, `${url}/people/ann`), reason);
       const [found] = (await waitForLogs({ apiId: definition.api_id })) as [LoggedCall];

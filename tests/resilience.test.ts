@@ -4,7 +4,7 @@ import { createServer as createHttp2Server, type Http2Server } from 'node:http2'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 const errorBody = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
@@ -14,7 +14,7 @@ interface Versions {
 }
 
 /** Features of one endpoint, GET /x, in both formats. */
-const endpoint = (list: string, classic: object, name: string, oas: object): Said => ({
+const endpoint = (list: string, classic: object, name: string, oas: object): BothFormats => ({
   classic: {
     version_data: {
       not_versioned: true,
@@ -79,11 +79,11 @@ describe('Upstream timeouts and circuit breakers', () => {
       .map(it => it.event!);
 
   describe('Enforced timeouts', () => {
-    const said = endpoint('hard_timeouts', { duration: '500ms' }, 'enforceTimeout', { duration: '500ms' });
+    const definitions = endpoint('hard_timeouts', { duration: '500ms' }, 'enforceTimeout', { duration: '500ms' });
     const late = errorBody('Upstream service reached hard timeout.');
 
     test('without response headers in time the upstream request is aborted, and the client gets 504', async () => {
-      for (const { url } of await publishBoth(app, upstream, said)) {
+      for (const { url } of await publishBoth(app, upstream, definitions)) {
         const gone = Promise.withResolvers<void>();
         upstream.answer = (request, _response) => request.socket.once('close', () => gone.resolve());
         const { status, text } = await got(`${url}/x`);
@@ -96,7 +96,7 @@ describe('Upstream timeouts and circuit breakers', () => {
     });
 
     test('a response that stalls is aborted, visibly to the client', async () => {
-      for (const { url } of await publishBoth(app, upstream, said)) {
+      for (const { url } of await publishBoth(app, upstream, definitions)) {
         upstream.answer = (_request, response) => response.writeHead(200, { 'content-length': '100' }).write('half');
         const reply = await fetch(`${url}/x`);
         assert.equal(reply.status, 200);
@@ -121,7 +121,7 @@ describe('Upstream timeouts and circuit breakers', () => {
     });
 
     test('the API timeout applies to endpoints without one, and whole seconds without a finer value', async () => {
-      const whole: Said = {
+      const whole: BothFormats = {
         classic: {
           version_data: {
             not_versioned: true,
@@ -153,20 +153,20 @@ describe('Upstream timeouts and circuit breakers', () => {
     test('a timeout shorter than the connect time is enforced', async () => {
       // Takes connections, and never agrees on TLS.
       const port = await listening(createTcpServer(socket => socket.on('error', () => undefined).resume()));
-      for (const { url } of await publishBoth(app, { url: `https://127.0.0.1:${port}` }, said))
+      for (const { url } of await publishBoth(app, { url: `https://127.0.0.1:${port}` }, definitions))
         assert.equal((await got(`${url}/x`)).status, 504);
     });
   });
 
   describe('Enforced timeouts of other protocols', () => {
-    const said = endpoint('hard_timeouts', { duration: '500ms' }, 'enforceTimeout', { duration: '500ms' });
+    const definitions = endpoint('hard_timeouts', { duration: '500ms' }, 'enforceTimeout', { duration: '500ms' });
     const late = errorBody('Upstream service reached hard timeout.');
 
     test('a WebSocket upgrade that the upstream does not answer in time', async () => {
-      for (const { url } of await publishBoth(app, upstream, said)) {
+      for (const { url } of await publishBoth(app, upstream, definitions)) {
         const silent = createTcpServer(socket => socket.on('error', () => undefined).resume());
         const port = await listening(silent);
-        const [api] = await publishBoth(app, { url: `http://127.0.0.1:${port}` }, said);
+        const [api] = await publishBoth(app, { url: `http://127.0.0.1:${port}` }, definitions);
         const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
         for (const [address, expected] of [
           [url, 200],
@@ -186,7 +186,7 @@ describe('Upstream timeouts and circuit breakers', () => {
       const silent = createHttp2Server();
       silent.on('stream', stream => stream.on('error', () => undefined));
       const port = await listening(silent);
-      const [api] = await publishBoth(app, { url: `h2c://127.0.0.1:${port}` }, said);
+      const [api] = await publishBoth(app, { url: `h2c://127.0.0.1:${port}` }, definitions);
       assert.deepEqual(await got(`${api!.url}/x`).then(({ status, text }) => [status, text]), [504, late]);
     });
 

@@ -385,7 +385,7 @@ withSettings('Segments', { 'gateway.segments': 'edge, inner' }, (app, upstream) 
   }
 });
 
-const refusedTogether: readonly [settings: Partial<Record<SettingName, string>>, said: RegExp][] = [
+const refusedTogether: readonly [settings: Partial<Record<SettingName, string>>, message: RegExp][] = [
   [{ 'gateway.error_messages': '{"no_such_code":{"status":400}}' }, /no refusal has the code no_such_code/],
   [
     { 'gateway.error_messages': '{"signature_invalid":{"status":400}}' },
@@ -397,9 +397,9 @@ const refusedTogether: readonly [settings: Partial<Record<SettingName, string>>,
   [{ 'upstream.ca_mode': 'replace' }, /upstream.ca_mode: replace needs upstream.ca_certificates/],
   [{ 'upstream.ca_certificates': '/nowhere.pem' }, /upstream.ca_certificates cannot be used: ENOENT/],
 ];
-for (const [settings, said] of refusedTogether) {
+for (const [settings, message] of refusedTogether) {
   test(`${JSON.stringify(settings)} has no effect and is refused`, () => {
-    assert.throws(() => validateTrafficSettings(readSettings({ flags: settings })), said);
+    assert.throws(() => validateTrafficSettings(readSettings({ flags: settings })), message);
   });
 }
 

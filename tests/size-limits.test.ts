@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { call, statusesIn } from './hostile/raw.ts';
 import { startApp, type TestApp } from './support/app.ts';
-import { type Published, publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, type Published, publishBoth } from './support/both-formats.ts';
 import { errorBody } from './support/step-harness.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** A limit for the API, and one for an endpoint; 0 for none. */
-const createSizeLimits = (everywhere: number, endpoint: number, isOff = false): Said => ({
+const createSizeLimits = (everywhere: number, endpoint: number, isOff = false): BothFormats => ({
   classic: {
     version_data: {
       not_versioned: true,

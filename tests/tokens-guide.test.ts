@@ -29,8 +29,8 @@ test('the definition of the guide checks scopes, serves resource metadata and ex
     .replaceAll('https://login.example/', `${login.url}/`)
     .replace('http://127.0.0.1:9000', upstream.url)
     .replace('"callers"', JSON.stringify(await policyFor(app, 'orders')));
-  const { status, text: said } = await app.ask('POST', '/gw/apis/oas', { body: JSON.parse(text) });
-  assert.equal(status, 200, said);
+  const { status, text: reply } = await app.ask('POST', '/gw/apis/oas', { body: JSON.parse(text) });
+  assert.equal(status, 200, reply);
   await waitUntilApplied(app);
   const call = (path: string, scope: string) =>
     fetch(`${app.url.gateway}/orders-api${path}`, {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, createPublicKey, verify } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { makeCertificate } from './support/certificates.ts';
 import { findUnavailableReason, waitUntilApplied } from './support/traffic.ts';
 import { eventually, type Received, startUpstream, type Upstream } from './support/upstream.ts';
@@ -43,7 +43,7 @@ describe('Upstream authentication', () => {
     const rsa = makeCertificate({ cn: 'Signer', keyType: 'rsa' });
     const elliptic = makeCertificate({ cn: 'Other signer', keyType: 'ec' });
     const secret = 'canary-of-signing';
-    const createSigning = (more: Signing, base = ''): Said => ({
+    const createSigning = (more: Signing, base = ''): BothFormats => ({
       classic: {
         hmac_allowed_algorithms: more.allowed ?? [],
         proxy: { target_url: upstream.url + base },
@@ -202,7 +202,7 @@ describe('Upstream authentication', () => {
   test('basic authentication replaces the client’s credentials', async () => {
     const basic = { enabled: true, username: 'gateway', password: 'pass:word' };
     const value = `Basic ${Buffer.from('gateway:pass:word').toString('base64')}`;
-    const plain: Said = {
+    const plain: BothFormats = {
       classic: { upstream_auth: { enabled: true, basic_auth: basic } },
       oas: { upstream: { url: upstream.url, authentication: { enabled: true, basicAuth: basic } } },
     };
@@ -211,7 +211,7 @@ describe('Upstream authentication', () => {
       assert.equal(upstream.requests.at(-1)!.headers.authorization, value);
     }
     const named = { ...basic, header: { enabled: true, name: 'X-Upstream' } };
-    const other: Said = {
+    const other: BothFormats = {
       classic: { upstream_auth: { enabled: true, basic_auth: named } },
       oas: { upstream: { url: upstream.url, authentication: { enabled: true, basicAuth: named } } },
     };
@@ -229,7 +229,7 @@ describe('Upstream authentication', () => {
 
   describe('OAuth 2.0 tokens', () => {
     const client = { clientSecret: 'canary:secret', tokenUrl: '', scopes: ['a', 'b'] };
-    const createOauthClient = (grant: 'clientCredentials' | 'password', more: object = {}): Said => {
+    const createOauthClient = (grant: 'clientCredentials' | 'password', more: object = {}): BothFormats => {
       const tokenUrl = `${issuer.url}/token`;
       const user = grant === 'password' ? { username: 'someone', password: 'canary of password' } : {};
       const oas = { ...client, clientId: 'gw', tokenUrl, ...user, ...more };
@@ -356,7 +356,7 @@ describe('Upstream authentication', () => {
       const add = { 'x-tenant': '$gw_context.tenant' };
       const versions = { Default: { name: 'Default', global_headers: add } };
       const added = Object.entries(add).map(([name, value]) => ({ name, value }));
-      const both: Said = {
+      const both: BothFormats = {
         classic: { ...classic, enable_context_vars: true, version_data: { not_versioned: true, versions } },
         oas: {
           ...oas,

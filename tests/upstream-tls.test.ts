@@ -97,7 +97,7 @@ describe('Upstream TLS', () => {
     assert.deepEqual([reply.status, await reply.json()], [502, { error: failed }]);
     const fault = 'tls_failed: certificate has expired (CN=localhost, valid until 2021-02-03)';
     const { steps } = JSON.parse(reply.headers.get('x-gw-explanation')!);
-    assert.equal(steps.at(-1).said, `failed: ${fault}`);
+    assert.equal(steps.at(-1).message, `failed: ${fault}`);
     await eventually(async () => {
       const { body } = await app.ask('GET', `/api/logs?start=0&end=9999999999&api_id=${definition.api_id}`);
       assert.deepEqual(

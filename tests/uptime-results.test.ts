@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { HostUptime } from '#analytics/uptime/schema.ts';
 import { onEveryEngine } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { waitUntilApplied } from './support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
@@ -15,7 +15,7 @@ onEveryEngine(
     });
     after(() => upstream?.close());
 
-    const createTestedApi = (timeout: object): Said => ({
+    const createTestedApi = (timeout: object): BothFormats => ({
       classic: { uptime_tests: { check_list: [{ url: `${upstream.url}/health?secret=canary`, ...timeout }] } },
       oas: {
         upstream: {
@@ -83,11 +83,11 @@ onEveryEngine(
     test('an unreachable host has no status code and an error', async () => {
       const gone = await startUpstream();
       await gone.close();
-      const said: Said = {
+      const definitions: BothFormats = {
         classic: { uptime_tests: { check_list: [{ url: gone.url }] } },
         oas: { upstream: { url: upstream.url, uptimeTests: { enabled: true, tests: [{ url: gone.url }] } } },
       };
-      for (const { apiId } of await publishBoth(app(), upstream, said)) {
+      for (const { apiId } of await publishBoth(app(), upstream, definitions)) {
         const { last, latency, uptime } = await hostOf(apiId, false);
         assert.deepEqual([last.response_code, latency], [0, 0]);
         assert.match(last.error, /^The request to 127\.0\.0\.1:\d+ failed|ECONNREFUSED/);
@@ -98,11 +98,11 @@ onEveryEngine(
 
     test('a host that stops moves from the list of state=up to that of state=down', async () => {
       const stopping = await startUpstream();
-      const said: Said = {
+      const definitions: BothFormats = {
         classic: { uptime_tests: { check_list: [{ url: stopping.url }] } },
         oas: { upstream: { url: upstream.url, uptimeTests: { enabled: true, tests: [{ url: stopping.url }] } } },
       };
-      const apis = await publishBoth(app(), upstream, said);
+      const apis = await publishBoth(app(), upstream, definitions);
       const countIn = async (apiId: string, state: string) => (await hosts(`api_id=${apiId}&state=${state}`)).length;
       try {
         for (const { apiId } of apis) {
@@ -122,7 +122,7 @@ onEveryEngine(
 
     test('hosts can be restricted to those of APIs with all of some tags', async () => {
       healthy(true);
-      const tagged = (...tags: string[]): Said => ({
+      const tagged = (...tags: string[]): BothFormats => ({
         classic: { ...createTestedApi({}).classic, tags },
         oas: { ...createTestedApi({}).oas, server: { gatewayTags: { enabled: true, tags } } },
       });
@@ -146,11 +146,11 @@ onEveryEngine(
     test('a host is down when one of its tests fails, also where an earlier test of the round passes', async () => {
       upstream.answer = (request, response) => response.writeHead(request.url!.endsWith('/bad') ? 500 : 200).end();
       const tests = ['/good', '/bad'].map(path => ({ url: upstream.url + path }));
-      const said: Said = {
+      const definitions: BothFormats = {
         classic: { uptime_tests: { check_list: tests } },
         oas: { upstream: { url: upstream.url, uptimeTests: { enabled: true, tests } } },
       };
-      for (const { apiId } of await publishBoth(app(), upstream, said)) {
+      for (const { apiId } of await publishBoth(app(), upstream, definitions)) {
         const { last } = await hostOf(apiId, false);
         assert.deepEqual([last.up, last.url, last.response_code], [false, `${upstream.url}/bad`, 500]);
         assert.equal((await gauge(apiId))?.[1], '0');

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { startApp, type TestApp } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
 import { waitUntilApplied } from './support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
@@ -54,7 +54,7 @@ describe('Uptime tests', () => {
   const createBalancedApi = (
     tests: { classic: object[]; oas: object[] },
     targets = [good.url, flapping.url],
-  ): Said => ({
+  ): BothFormats => ({
     classic: {
       proxy: { enable_load_balancing: true, check_host_against_uptime_tests: true, target_list: targets },
       uptime_tests: { check_list: tests.classic },
@@ -220,7 +220,7 @@ describe('Uptime tests', () => {
       test(`a host with the expected reply is up, ${isSecure ? 'over TLS' : 'in plain text'}`, async () => {
         const talk = await talker(isSecure);
         const scheme = isSecure ? 'tls' : 'tcp';
-        const said = createBalancedApi(
+        const definitions = createBalancedApi(
           {
             classic: [{ url: `127.0.0.1:${talk.port}`, protocol: scheme, commands, timeout: 2000 }],
             oas: [{ url: `${scheme}://127.0.0.1:${talk.port}`, commands, timeout: '2s' }],
@@ -228,8 +228,11 @@ describe('Uptime tests', () => {
           [good.url],
         );
         const lenient = { transport: { ssl_insecure_skip_verify: true } };
-        const classic = { ...said.classic, proxy: { ...(said.classic.proxy as object), ...lenient } };
-        const oas = { ...said.oas, upstream: { ...said.oas.upstream, tlsTransport: { insecureSkipVerify: true } } };
+        const classic = { ...definitions.classic, proxy: { ...(definitions.classic.proxy as object), ...lenient } };
+        const oas = {
+          ...definitions.oas,
+          upstream: { ...definitions.oas.upstream, tlsTransport: { insecureSkipVerify: true } },
+        };
         const apis = await publishBoth(app, good, { classic, oas });
         await eventually(() => assert.ok(talk.received.length > 4));
         assert.ok(talk.received.every(word => word === 'PING'));
@@ -264,7 +267,7 @@ describe('Uptime tests', () => {
     ]);
     registry.answer = (_request, response) => response.end(JSON.stringify({ tests: list }));
     const discovery = { query_endpoint: registry.url, data_path: 'tests', use_discovery_service: true };
-    const said: Said = {
+    const definitions: BothFormats = {
       classic: { uptime_tests: { check_list: [], config: { recheck_wait: 1, service_discovery: discovery } } },
       oas: {
         upstream: {
@@ -278,7 +281,7 @@ describe('Uptime tests', () => {
         },
       },
     };
-    for (const { apiId } of await publishBoth(app, good, said))
+    for (const { apiId } of await publishBoth(app, good, definitions))
       await eventually(() => assert.equal(events(apiId)[0]?.event, 'HostDown'));
   });
 });

@@ -60,9 +60,9 @@ describe('Request validation', () => {
     test('a body in a charset with another meaning of the same bytes is refused', async () => {
       const send = await publishValidated({ schema });
       const body = '{"name": "a+ACI-, +ACI-age+ACI-: -1, +ACI-x+ACI-: +ACI-"}';
-      const said = { 'content-type': 'application/json; charset=utf-7' };
+      const headers = { 'content-type': 'application/json; charset=utf-7' };
       const before = upstream.requests.length;
-      const refused = await send(body, said);
+      const refused = await send(body, headers);
       assert.ok(Array.isArray(refused) && refused[0] === 400 && /it is not UTF-8/.test(String(refused[1])));
       assert.equal(upstream.requests.length, before);
       for (const charset of ['utf-8', 'UTF8', '"utf-8"', 'us-ascii'])
@@ -70,9 +70,12 @@ describe('Request validation', () => {
     });
 
     test('all errors are reported with 422 or the status of the definition', async () => {
-      const said = errorBody('(root): name is required; age: must be at least 0');
-      assert.deepEqual(await (await publishValidated({ schema }))('{"age":-1}'), [422, said]);
-      assert.deepEqual(await (await publishValidated({ schema, error_response_code: 400 }))('{"age":-1}'), [400, said]);
+      const refusal = errorBody('(root): name is required; age: must be at least 0');
+      assert.deepEqual(await (await publishValidated({ schema }))('{"age":-1}'), [422, refusal]);
+      assert.deepEqual(await (await publishValidated({ schema, error_response_code: 400 }))('{"age":-1}'), [
+        400,
+        refusal,
+      ]);
     });
 
     test('invalid or ambiguous JSON gets 400', async () => {

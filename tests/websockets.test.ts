@@ -5,7 +5,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { after, before, describe, test } from 'node:test';
 import { type Caller, call, statusesIn } from './hostile/raw.ts';
 import { startApp, type TestApp } from './support/app.ts';
-import { publishBoth, type Said } from './support/both-formats.ts';
+import { type BothFormats, publishBoth } from './support/both-formats.ts';
 import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
 import { eventually, openApi, publish, waitUntilApplied } from './support/traffic.ts';
 import { startUpstream } from './support/upstream.ts';
@@ -68,7 +68,7 @@ describe('WebSockets', () => {
   test('the 101 response carries the API’s response headers, expiry and rate limit headers', async () => {
     echo.answer = undefined;
     const quota = { quota_max: 5, quota_renewal_rate: 3600 };
-    const said: Said = {
+    const definitions: BothFormats = {
       classic: {
         use_keyless: false,
         use_standard_auth: true,
@@ -97,7 +97,11 @@ describe('WebSockets', () => {
         security: [{ token: [] }],
       },
     };
-    for (const { format, apiId, url } of await publishBoth(app, { url: `http://127.0.0.1:${echo.port}` }, said)) {
+    for (const { format, apiId, url } of await publishBoth(
+      app,
+      { url: `http://127.0.0.1:${echo.port}` },
+      definitions,
+    )) {
       const body = { ...quota, access_rights: { [apiId]: { api_id: apiId, versions: ['Default', ''] } } };
       const { key_id } = (await app.ask('POST', '/api/keys', { body })).body;
       await waitUntilApplied(app);
@@ -117,7 +121,7 @@ describe('WebSockets', () => {
 
   test('an upgrade request does not bypass response steps', async () => {
     const template = Buffer.from('shaped {{.url}}').toString('base64');
-    const said: Said = {
+    const definitions: BothFormats = {
       classic: {
         version_data: {
           not_versioned: true,
@@ -146,7 +150,7 @@ describe('WebSockets', () => {
       document: { paths: { '/x': { get: { operationId: 'x', responses: {} } } } },
     };
     const declining = await startUpstream();
-    const apis = await publishBoth(app, declining, said);
+    const apis = await publishBoth(app, declining, definitions);
     for (const { format, url } of apis) {
       const one = await caller();
       one.send(asking(`${new URL(url).pathname}/x`));

@@ -98,7 +98,7 @@ test('message overrides are read from a file and as JSON, and rejected with the 
   assert.deepEqual(readSettings({ file: written })['gateway.error_messages'], wordings);
   const flags = { 'gateway.error_messages': JSON.stringify(wordings) };
   assert.deepEqual(readSettings({ flags })['gateway.error_messages'], wordings);
-  for (const [value, said] of Object.entries({
+  for (const [value, message] of Object.entries({
     '': 'must be JSON',
     '[]': 'must be values by name',
     '{"a":1}': 'must be values by name',
@@ -109,7 +109,7 @@ test('message overrides are read from a file and as JSON, and rejected with the 
     '{"a":{"status":404,"body":""}}': 'a may hold status and message only',
   }))
     assert.deepEqual(refusal({ flags: { 'gateway.error_messages': value } }), [
-      `gateway.error_messages (flag --gateway.error_messages): ${said}`,
+      `gateway.error_messages (flag --gateway.error_messages): ${message}`,
     ]);
 });
 

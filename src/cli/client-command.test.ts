@@ -25,12 +25,12 @@ describe('gw client commands', () => {
 
   const surroundings = () => ({ GW_URL: app.url.dashboard, GW_SECRET: app.credentials.gateway_secret });
   async function gw(args: string, environment: Record<string, string> = surroundings()): Promise<string> {
-    let said = '';
+    let output = '';
     const print = (text: string) => {
-      said += text;
+      output += text;
     };
     await runClientCommand(args.split(' '), { environment, print });
-    return said;
+    return output;
   }
   const gwJson = async (args: string) => JSON.parse(await gw(`${args} -o json`));
   const file = (content: unknown, name = `${createPublicId()}.yaml`) => {

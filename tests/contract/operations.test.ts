@@ -201,8 +201,8 @@ onEveryEngine(
       for (const name of Object.keys(surfaces) as (keyof typeof surfaces)[]) {
         const answer = await app().ask('GET', `${surfaces[name].prefix}/%zz`);
         assert.equal(answer.status, 400);
-        const said = 'The path is not a well-formed URL';
-        assert.deepEqual(answer.body, surfaces[name].render(said));
+        const message = 'The path is not a well-formed URL';
+        assert.deepEqual(answer.body, surfaces[name].render(message));
         assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
       }
     });

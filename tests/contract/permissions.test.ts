@@ -69,9 +69,9 @@ onEveryEngine('Permissions', app => {
       /** A request with the permission gets past the check: to its parameters, its body or its result. */
       const accepts = async (permissions: Permissions) => {
         const answer = await send(app(), it, await userWith(app(), permissions));
-        const said = `${JSON.stringify(permissions)}: ${answer.status} ${answer.text}`;
-        assert.ok(!isRefused(answer) && answer.status !== 401 && answer.status < 500, said);
-        if (takesJson(it)) assert.equal(answer.status, 400, said);
+        const description = `${JSON.stringify(permissions)}: ${answer.status} ${answer.text}`;
+        assert.ok(!isRefused(answer) && answer.status !== 401 && answer.status < 500, description);
+        if (takesJson(it)) assert.equal(answer.status, 400, description);
       };
       const testAccepted = (title: string, permissions: Permissions) => {
         if (!isStream(it)) test(title, () => accepts(permissions));

@@ -20,21 +20,21 @@ type Bag = Record<string, unknown>;
 /** Members that both formats can express, of the version that represents the API. */
 function pickShared(model: Model, key: string): Bag {
   const version = (model.versions.find(one => one.key === key) ?? model.versions[0]) as unknown as Bag;
-  const said: Bag = {};
+  const sample: Bag = {};
   for (const [name, facet] of Object.entries(facets))
-    said[name] = bothSided(facet as Facet, (model as unknown as Bag)[name] as Bag);
+    sample[name] = bothSided(facet as Facet, (model as unknown as Bag)[name] as Bag);
   for (const [name, facet] of Object.entries(versionFacets))
-    said[name] = bothSided(facet as Facet, version[name] as Bag);
+    sample[name] = bothSided(facet as Facet, version[name] as Bag);
   for (const [name, feature] of Object.entries(features)) {
     if (!feature.classic || !feature.oas) continue;
     const entries = (version.endpoints as Record<string, Bag[]>)[name]!;
-    said[`endpoints.${name}`] = firstOfEach(entries).map(entry => ({
+    sample[`endpoints.${name}`] = firstOfEach(entries).map(entry => ({
       path: entry.path,
       method: entry.method,
       ...bothSided(feature.entry as unknown as Facet, entry),
     }));
   }
-  return said;
+  return sample;
 }
 
 function bothSided({ rows, classic, oas }: Facet, values: Bag): Bag {

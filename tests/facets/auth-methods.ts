@@ -7,7 +7,7 @@ import { waitUntilApplied } from '../support/traffic.ts';
 import type { Upstream } from '../support/upstream.ts';
 import type { Ground, Served } from './effect.ts';
 
-/** Shared by effects of authentication: definitions of each method, credentials, and expected results. */
+/** Shared by effects of authentication: method of each method, credentials, and expected results. */
 
 const components: Readonly<Record<string, JsonObject>> = {
   token: { type: 'apiKey', in: 'header', name: 'Authorization' },
@@ -19,8 +19,8 @@ const components: Readonly<Record<string, JsonObject>> = {
 
 /** An OpenAPI document with one auth method. `entry` are members of its scheme, `more` those of all schemes. */
 export function requireMethod(way: string, entry: JsonObject, more: JsonObject = {}, component = components[way]) {
-  const said = { enabled: true, ...entry };
-  const own = component ? { securitySchemes: { mine: said } } : { [way]: said };
+  const method = { enabled: true, ...entry };
+  const own = component ? { securitySchemes: { mine: method } } : { [way]: method };
   return {
     ...(component && { components: { securitySchemes: { mine: component } }, security: [{ mine: [] }] }),
     x: { server: { authentication: { enabled: true, ...own, ...more } } },

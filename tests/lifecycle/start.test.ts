@@ -45,8 +45,8 @@ test('without a terminal, start prints three URLs and the path of the credential
   const second = await startChild({ directory });
   assert.deepEqual(Object.keys(second.urls).sort(), ['dashboard', 'gateway', 'portal']);
   assert.ok(second.out().includes(`Credentials: ${path}\n`));
-  const said = first.out() + first.err() + second.out() + second.err();
-  for (const name of secretNames) assert.ok(!said.includes(second.credentials[name]), name);
+  const output = first.out() + first.err() + second.out() + second.err();
+  for (const name of secretNames) assert.ok(!output.includes(second.credentials[name]), name);
   assert.equal((await second.ask('GET', '/api/users/me')).status, 200);
   assert.equal((await second.stop()).code, 0);
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { createPublicId } from '#base/ids.ts';
 import type { TestApp } from './app.ts';
-import { type Published, publishBoth, type Said } from './both-formats.ts';
+import { type BothFormats, type Published, publishBoth } from './both-formats.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 /** Upstream responses to the requests of one case. */
@@ -99,7 +99,7 @@ const toClassicNames = (from: object) =>
   Object.fromEntries(Object.entries(from).map(([name, value]) => [classicNames[name] ?? name, value]));
 
 /** Caching options in both formats. */
-export function toDefinitions({ cache, endpoints = [] }: Options): Said {
+export function toDefinitions({ cache, endpoints = [] }: Options): BothFormats {
   const advanced = endpoints.map(({ timeout = 0, ...it }) => ({
     ...toClassicNames(it),
     timeout,

@@ -49,15 +49,15 @@ export function parsePayload(section: ListSection, options: PayloadOptions): Blu
   const isCode = ({ indent, isFenced, text }: BlueprintLine) => isFenced || indent >= codeIndent || text === '';
   const body = findAsset('body');
   const text = joinLines(body ? body.lines : description.filter(isCode));
-  const said = joinLines(body ? description : description.filter(line => !isCode(line)));
-  const model = /^\[([^\][]{1,200})\]\[\]$/.exec(text || said)?.[1];
+  const paragraph = joinLines(body ? description : description.filter(line => !isCode(line)));
+  const model = /^\[([^\][]{1,200})\]\[\]$/.exec(text || paragraph)?.[1];
   const ownType = mediaType || readMediaType(headers.find(([it]) => it.toLowerCase() === 'content-type')?.[1] ?? '');
   const content = model === undefined && text !== '' ? readBody(text, ownType, number, options) : undefined;
   return {
     number,
     name,
     mediaType: ownType || content?.mediaType || '',
-    description: model === undefined ? said : '',
+    description: model === undefined ? paragraph : '',
     headers: headers.filter(([it]) => it.toLowerCase() !== 'content-type'),
     body: content?.value,
     schema: readSchema(findAsset('schema'), options),

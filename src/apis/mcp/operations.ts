@@ -98,8 +98,8 @@ export const createMcp = operation({
     const add = () => addApi(services, { actor, orgId: actor.orgId, written, version: query });
     const { result: api, document: view } = await runCreation(services, query, add, it => maskSecretsFor(actor, it));
     audit(api.api_id);
-    const said = query.dryRun ? 'MCP Proxy definition is valid' : 'MCP Proxy definition created';
-    return { ...toCreated(said, api.id, api.api_id), ...toWarningsMember(written), ...view };
+    const message = query.dryRun ? 'MCP Proxy definition is valid' : 'MCP Proxy definition created';
+    return { ...toCreated(message, api.id, api.api_id), ...toWarningsMember(written), ...view };
   },
 });
 

@@ -178,8 +178,8 @@ describe('auth token signature', () => {
       const { status, body, events, call } = await bench.send(api, { headers });
       assert.deepEqual([status, body, events], [401, errorBody('Request signature verification failed'), []]);
       assert.equal(call.session, undefined);
-      const said = await bench.send(own, { headers });
-      assert.deepEqual([said.status, said.body], [418, errorBody('sign it')]);
+      const refused = await bench.send(own, { headers });
+      assert.deepEqual([refused.status, refused.body], [418, errorBody('sign it')]);
     }
   });
 

@@ -11,7 +11,7 @@ const draft2019 = 'https://json-schema.org/draft/2019-09/schema';
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema';
 
 /** Schema, a valid value, an invalid one, and its error. */
-const keywords: readonly [schema: Json, fits: unknown, fails: unknown, said: string][] = [
+const keywords: readonly [schema: Json, fits: unknown, fails: unknown, message: string][] = [
   [{ type: 'string' }, 'a', 1, '(root): must be a string, is a number'],
   [{ type: ['integer', 'null'] }, 2.0, 2.5, '(root): must be an integer or null, is a number'],
   [{ enum: [1, { a: [1] }] }, { a: [1] }, { a: [2] }, '(root): must be one of 1, {"a":[1]}'],
@@ -90,16 +90,16 @@ const keywords: readonly [schema: Json, fits: unknown, fails: unknown, said: str
 ];
 
 describe('schemas', () => {
-  for (const [schema, fits, fails, said] of keywords)
+  for (const [schema, fits, fails, message] of keywords)
     test(`${JSON.stringify(schema)} accepts valid and rejects invalid values`, () => {
       assert.equal(faults(schema, fits), '');
-      assert.equal(faults(schema, fails), said);
+      assert.equal(faults(schema, fails), message);
     });
 
   test('every violation is reported with its path', () => {
     const schema = { required: ['a'], properties: { b: { type: 'string' }, c: { items: { minimum: 1 } } } };
-    const said = '(root): a is required; b: must be a string, is a number; c.0: must be at least 1';
-    assert.equal(faults(schema, { b: 1, c: [0] }), said);
+    const message = '(root): a is required; b: must be a string, is a number; c.0: must be at least 1';
+    assert.equal(faults(schema, { b: 1, c: [0] }), message);
   });
 
   test('draft 4 schemas are identified by id and ignore keywords beside $ref', () => {
@@ -220,10 +220,10 @@ describe('hostile schemas and values', () => {
   });
 
   test('violations are reported up to the bound', () => {
-    const said = faults(
+    const message = faults(
       { items: { type: 'string' } },
       Array.from({ length: 5000 }, () => 1),
     );
-    assert.ok(said.length < 9000);
+    assert.ok(message.length < 9000);
   });
 });

@@ -32,8 +32,8 @@ const accessEffects = Object.entries(access).flatMap(([name, { list, here, there
       promise,
       classic: () => classic({ ...place, ignore_case: true }),
       oas: () => {
-        const said = operation({ [name]: { enabled: true, ignoreCase: true } });
-        return guards ? requireKeyOas(said) : said;
+        const oas = operation({ [name]: { enabled: true, ignoreCase: true } });
+        return guards ? requireKeyOas(oas) : oas;
       },
       async observe(at) {
         assert.deepEqual([await statusOf(at, '/thing'), await statusOf(at, '/THING')], [here, here]);

@@ -25,28 +25,28 @@ import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Callers send a JSON Web Token. */
 
-interface Said {
+interface Members {
   readonly classic?: JsonObject;
   readonly oas: JsonObject;
 }
 
 /** Tokens signed with the key of the definition, with the rights of a policy, and further members. */
-const tokens = (say: (at: Ground, policy: string) => Said | Promise<Said>): Pick<Effect, 'classic' | 'oas'> => ({
+const tokens = (say: (at: Ground, policy: string) => Members | Promise<Members>): Pick<Effect, 'classic' | 'oas'> => ({
   classic: async at => {
     const policy = await policyFor(at);
-    const said = await say(at, policy);
+    const members = await say(at, policy);
     const base = { jwt_source: publicSource, jwt_signing_method: 'ecdsa', jwt_default_policies: [policy] };
-    return classic('jwt', { ...base, ...said.classic });
+    return classic('jwt', { ...base, ...members.classic });
   },
   oas: async at => {
     const policy = await policyFor(at);
-    const said = await say(at, policy);
+    const members = await say(at, policy);
     return requireMethod('jwt', {
       header: { enabled: true, name: 'Authorization' },
       source: publicSource,
       signingMethod: 'ecdsa',
       defaultPolicies: [policy],
-      ...said.oas,
+      ...members.oas,
     });
   },
 });

@@ -104,8 +104,8 @@ export const listeners: readonly Effect[] = [
     settings,
     classic: at => ({ ...listening('proxied', 'tcp').classic!(at), enable_proxy_protocol: true }),
     async observe({ format, upstream }) {
-      const said = 'PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\nGET /raw HTTP/1.0\r\n\r\n';
-      assert.match(await exchangeText(ports.proxied[format], said), /^HTTP\/1\.1 200 /);
+      const bytes = 'PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\nGET /raw HTTP/1.0\r\n\r\n';
+      assert.match(await exchangeText(ports.proxied[format], bytes), /^HTTP\/1\.1 200 /);
       assert.equal(upstream.requests.at(-1)!.url, '/raw');
     },
   },

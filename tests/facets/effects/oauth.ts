@@ -128,12 +128,12 @@ const introspectToken = (body: string): JsonObject => {
 };
 
 const introspection = (at: Ground, identity: string, cache: JsonObject): JsonObject => {
-  const said = { enabled: true, url: at.upstream.url + introspect(at), cache };
+  const introspection = { enabled: true, url: at.upstream.url + introspect(at), cache };
   return {
     introspection:
       at.format === 'classic'
-        ? { ...said, client_id: 'me', client_secret: 'mine', identity_base_field: identity }
-        : { ...said, clientId: 'me', clientSecret: 'mine', identityBaseField: identity },
+        ? { ...introspection, client_id: 'me', client_secret: 'mine', identity_base_field: identity }
+        : { ...introspection, clientId: 'me', clientSecret: 'mine', identityBaseField: identity },
   };
 };
 

@@ -46,7 +46,11 @@ async function gets(at: Served, status: number, headers: Record<string, string> 
 }
 
 const metadataRows = 'enabled,wellKnownPath,resource,authorizationServers';
-const said = { resource: 'urn:x', authorization_servers: ['https://id.example'], bearer_methods_supported: ['header'] };
+const published = {
+  resource: 'urn:x',
+  authorization_servers: ['https://id.example'],
+  bearer_methods_supported: ['header'],
+};
 const metadata = {
   enabled: true,
   wellKnownPath: 'about',
@@ -93,8 +97,8 @@ export const scopes: readonly Effect[] = [
     promise: 'a token needs the scopes of the document in the configured claims',
     oas: async at => {
       const scopeCheck = { enabled: true, claimNames: ['rights'], separator: ',', scopeSource: 'operation' };
-      const said = await createSignedIn(at, { scopeCheck }, { header: { enabled: true, name: 'X-Token' } });
-      return { ...said, x: { ...said.x, middleware: { operations: { getThing: { scopeCheck: { enabled: true } } } } } };
+      const oas = await createSignedIn(at, { scopeCheck }, { header: { enabled: true, name: 'X-Token' } });
+      return { ...oas, x: { ...oas.x, middleware: { operations: { getThing: { scopeCheck: { enabled: true } } } } } };
     },
     async observe(at) {
       const holding = (claims: JsonObject) => ({ 'x-token': mintSignedToken({ sub: 'ann', ...claims }) });
@@ -148,9 +152,9 @@ export const scopes: readonly Effect[] = [
     oas: at => createSignedIn(at, { protectedResourceMetadata: { ...metadata, autoDeriveScopes: true } }),
     async observe(at) {
       const { body } = await gets(at, 200, {}, '/about');
-      assert.deepEqual(body, { ...said, scopes_supported: ['base', 'known', 'read'] });
+      assert.deepEqual(body, { ...published, scopes_supported: ['base', 'known', 'read'] });
       await at.change(createScheme({ protectedResourceMetadata: { autoDeriveScopes: false } }));
-      assert.deepEqual((await gets(at, 200, {}, '/about')).body, said);
+      assert.deepEqual((await gets(at, 200, {}, '/about')).body, published);
       await at.change(createScheme({ protectedResourceMetadata: { enabled: false } }));
       await gets(at, 400, {}, '/about');
     },
@@ -163,7 +167,7 @@ export const scopes: readonly Effect[] = [
         protectedResourceMetadata: { ...metadata, scopesSupported: ['one'] },
       }),
     async observe(at) {
-      assert.deepEqual((await gets(at, 200, {}, '/about')).body, { ...said, scopes_supported: ['one'] });
+      assert.deepEqual((await gets(at, 200, {}, '/about')).body, { ...published, scopes_supported: ['one'] });
       await at.change({ server: { authentication: { protectedResourceMetadata: { enabled: false } } } });
       await gets(at, 400, {}, '/about');
     },
@@ -226,9 +230,9 @@ export const scopes: readonly Effect[] = [
     rows: 'endpoints.exchange.enabled,audience,scopes',
     promise: 'an operation can set its own audience of exchanged tokens',
     oas: async at => {
-      const said = await createSignedIn(at, exchanging(providerOf(at)));
+      const oas = await createSignedIn(at, exchanging(providerOf(at)));
       const exchange = { enabled: true, audience: 'bills', scopes: ['pay'] };
-      return { ...said, x: { ...said.x, middleware: { operations: { getThing: { exchange } } } } };
+      return { ...oas, x: { ...oas.x, middleware: { operations: { getThing: { exchange } } } } };
     },
     async observe(at) {
       const asked = exchanges(at);
@@ -247,15 +251,15 @@ export const scopes: readonly Effect[] = [
     promise: 'any one of several security requirements is enough, also of the gateway extension',
     oas: async at => {
       const authentication = { securityProcessingMode: 'compliant', security: [['keys']] };
-      const said = await createSignedIn(at, { scopeCheck: { enabled: false } }, undefined, authentication);
+      const oas = await createSignedIn(at, { scopeCheck: { enabled: false } }, undefined, authentication);
       const keys = { enabled: true };
       return {
-        ...said,
+        ...oas,
         x: {
           server: {
             authentication: {
-              ...said.x.server.authentication,
-              securitySchemes: { ...said.x.server.authentication.securitySchemes, keys },
+              ...oas.x.server.authentication,
+              securitySchemes: { ...oas.x.server.authentication.securitySchemes, keys },
             },
           },
         },

@@ -42,14 +42,14 @@ const withKey = ({ certPem, keyPem }: MadeCertificate) => certPem + keyPem;
 
 /** An API with an upstream over TLS, and further members beside its URL. */
 const over = (
-  said: { classic(at: Ground): JsonObject | Promise<JsonObject>; oas(at: Ground): JsonObject | Promise<JsonObject> },
+  members: { classic(at: Ground): JsonObject | Promise<JsonObject>; oas(at: Ground): JsonObject | Promise<JsonObject> },
   server: TlsOptions = {},
 ): Pick<Effect, 'classic' | 'oas'> => ({
   classic: async at => {
-    const { proxy, ...rest } = (await said.classic(at)) as { proxy?: JsonObject };
+    const { proxy, ...rest } = (await members.classic(at)) as { proxy?: JsonObject };
     return { ...rest, proxy: { target_url: await startSecured(at, server), ...proxy } };
   },
-  oas: async at => ({ x: { upstream: { url: await startSecured(at, server), ...(await said.oas(at)) } } }),
+  oas: async at => ({ x: { upstream: { url: await startSecured(at, server), ...(await members.oas(at)) } } }),
 });
 
 const transport = (classic: JsonObject, oas: JsonObject, server: TlsOptions = {}) =>

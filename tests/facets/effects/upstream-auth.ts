@@ -66,8 +66,8 @@ const grantEffects = grants.map(
       const own = { ...client, ...more, tokenUrl: await tokenUrl(at) };
       const oauth = { enabled: true, allowedAuthorizeTypes: [name], [name]: own };
       const add = Object.entries(shown).map(([header, value]) => ({ name: header, value }));
-      const said = global({ contextVariables: { enabled: true }, transformRequestHeaders: { enabled: true, add } });
-      return { x: { ...said.x, upstream: { authentication: { enabled: true, oauth } } } };
+      const base = global({ contextVariables: { enabled: true }, transformRequestHeaders: { enabled: true, add } });
+      return { x: { ...base.x, upstream: { authentication: { enabled: true, oauth } } } };
     },
     async observe(at) {
       const { headers } = await fetchForwarded(at, { authorization: 'mine' });

@@ -190,8 +190,8 @@ export const versions: readonly Effect[] = [
     async observe({ app, id, format }) {
       const { status, body } = await app.ask('GET', format === 'classic' ? `/gw/apis/${id}` : `/gw/apis/oas/${id}`);
       assert.equal(status, 200);
-      const said = format === 'classic' ? body : body['x-gw-api-gateway'].info;
-      assert.equal(said.name, `Named ${id}`);
+      const info = format === 'classic' ? body : body['x-gw-api-gateway'].info;
+      assert.equal(info.name, `Named ${id}`);
     },
   },
 ];

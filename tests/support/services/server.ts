@@ -95,7 +95,7 @@ function watchEnd(): void {
 }
 
 async function launch(port: number, options: ServerOptions): Promise<ChildProcess> {
-  let said = '';
+  let output = '';
   // Detached, so that Ctrl-C in a terminal reaches the tests first and they end their servers in order.
   const child = spawn(options.program, options.args(port), {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -105,7 +105,7 @@ async function launch(port: number, options: ServerOptions): Promise<ChildProces
   takeAlong(child, options.killSignal ?? 'SIGKILL');
   let failure: Error | undefined;
   const collect = (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-4000);
+    output = (output + chunk.toString()).slice(-4000);
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
@@ -113,7 +113,7 @@ async function launch(port: number, options: ServerOptions): Promise<ChildProces
     failure = error;
   });
   child.once('exit', code => {
-    failure ??= new Error(`${options.program} ended with ${code ?? child.signalCode}: ${said.trim()}`);
+    failure ??= new Error(`${options.program} ended with ${code ?? child.signalCode}: ${output.trim()}`);
   });
   const attempts = startTimeoutMs / pollMs;
   for (let attempt = 0; attempt < attempts; attempt++) {
@@ -126,7 +126,7 @@ async function launch(port: number, options: ServerOptions): Promise<ChildProces
     await new Promise(resolve => setTimeout(resolve, pollMs));
   }
   child.kill('SIGKILL');
-  throw new Error(`${options.program} did not answer on port ${port}: ${said.trim()}`);
+  throw new Error(`${options.program} did not answer on port ${port}: ${output.trim()}`);
 }
 
 /** The server must not keep a finished test process alive. */

@@ -125,13 +125,13 @@ onEveryEngine('testing a definition', app => {
     });
     const response = await debug(app(), { spec, request: { path: '/', headers: { Origin: 'https://a.example' } } });
     assert.match(partsOf(response)[1], /^HTTP\/1\.1 200 OK\r\n.*X-Seen: yes\r\n/is);
-    const said = linesOf(response).filter(({ mw }) => mw);
-    for (const line of said) {
+    const stepLines = linesOf(response).filter(({ mw }) => mw);
+    for (const line of stepLines) {
       assert.notEqual(line.msg, '');
       if (line.msg.startsWith('sent ')) continue;
       assert.equal(typeof line.took_ms, 'number', line.msg);
     }
-    const steps = said.map(({ mw, type }) => `${type} ${mw}`);
+    const steps = stepLines.map(({ mw, type }) => `${type} ${mw}`);
     const wanted = [
       'request version',
       'request cors',

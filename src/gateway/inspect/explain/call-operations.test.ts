@@ -74,7 +74,7 @@ onEveryEngine('explained calls through the dashboard', app => {
 
   test('an explanation header of an upstream is neither returned nor parsed', async () => {
     const url = await publish(app(), openApi(upstream));
-    const forged = JSON.stringify({ id: 'forged', steps: [{ step: 'forged', said: 'forged' }] });
+    const forged = JSON.stringify({ id: 'forged', steps: [{ step: 'forged', message: 'forged' }] });
     upstream.answer = (_request, response) => void response.writeHead(200, { 'x-gw-explanation': forged }).end('ok');
     const { body, text } = await explain({ method: 'GET', url });
     upstream.answer = undefined;

@@ -1,7 +1,7 @@
 /** One step in the summary. */
 interface StepSummary {
   readonly step: string;
-  readonly said: string;
+  readonly message: string;
   readonly ms?: number;
   readonly code?: number;
   readonly refusal?: string;
@@ -22,15 +22,15 @@ export function summarizeTrace(id: string, lines: string, traceId = ''): string 
     if (mw === undefined) return [];
     const isOther = api_id !== current;
     current = api_id;
-    const said: StepSummary = {
+    const summary: StepSummary = {
       step: mw,
-      said: String(msg).slice(0, maxMessageCharacters),
+      message: String(msg).slice(0, maxMessageCharacters),
       ...(took_ms === undefined ? {} : { ms: took_ms }),
       ...(code === undefined ? {} : { code }),
       ...(refusal === undefined ? {} : { refusal }),
       ...(isOther ? { api: api_id } : {}),
     };
-    return [said];
+    return [summary];
   });
   for (let count = steps.length; count >= 0; count--) {
     const left = steps.length - count;

@@ -89,7 +89,7 @@ const HeaderSummary = z.object({
     .array(
       z.object({
         step: z.string(),
-        said: z.string(),
+        message: z.string(),
         ms: z.number().optional(),
         code: z.int().optional(),
         refusal: z.string().optional(),
@@ -106,11 +106,11 @@ export function parseSummary(header: string): ExplanationSummary | undefined {
   const parsed = HeaderSummary.safeParse(tryParseJson(header.slice(start)));
   if (!parsed.success) return undefined;
   let apiId = '';
-  const steps = parsed.data.steps.map(({ step, said, ms, code, refusal, api }) => {
+  const steps = parsed.data.steps.map(({ step, message, ms, code, refusal, api }) => {
     apiId = api ?? apiId;
     return {
       step,
-      message: step === 'route' ? withoutNearMiss(said) : said,
+      message: step === 'route' ? withoutNearMiss(message) : message,
       ...(ms === undefined ? {} : { took_ms: ms }),
       ...(code === undefined ? {} : { status: code }),
       ...(refusal === undefined ? {} : { refusal }),
