@@ -195,4 +195,55 @@ describe('Base APIs in the list and their deletion', () => {
       ['counted', v2],
     );
   });
+
+  test('the menu duplicates an API of each format with another id and path, and changes categories and owners', async () => {
+    const { ask } = dashboard.app();
+    const person = await dashboard.addPerson(admin);
+    await createBase('source');
+    await ask('POST', '/api/apis', { body: classic('Old one') });
+    const streams = { streams: { events: { input: { http_server: { path: '/in' } }, output: { drop: {} } } } };
+    const streaming = { ...document('flow'), 'x-gw-streaming': streams };
+    const headers = { 'content-type': 'application/vnd.gw.streams.oas' };
+    const created = await ask('POST', '/api/apis/streams', { body: streaming, headers });
+    assert.equal(created.status, 200, created.text);
+    const page = await dashboard.openAs(person, '/apis');
+    const choose = async (name: string, item: string) => {
+      await page.goto(`${dashboard.app().url.dashboard}/apis?q=${encodeURIComponent(name)}&sort=name`);
+      await page.getByRole('button', { name: `Actions for ${name}`, exact: true }).click();
+      await page.getByRole('menuitem', { name: item, exact: true }).click();
+    };
+    for (const name of ['source', 'Old one', 'flow']) {
+      await choose(name, 'Duplicate');
+      const dialog = page.getByRole('dialog', { name: `Duplicate ${name}` });
+      await assertAccessible(page, 'dialog: duplicate');
+      if (name === 'source') {
+        await dialog.getByLabel('Listen path').fill('/source/');
+        await dialog.getByRole('button', { name: 'Create copy' }).click();
+        await dialog
+          .getByText(/listen path/i)
+          .nth(1)
+          .waitFor();
+        await dialog.getByLabel('Listen path').fill('/source-copy/');
+      }
+      await dialog.getByRole('button', { name: 'Create copy' }).click();
+      await page.getByRole('heading', { name: `${name} copy`, level: 1 }).waitFor();
+      const copyId = new URL(page.url()).pathname.split('/').at(-1)!;
+      const { body } = await ask('GET', `/api/apis/${copyId}`);
+      const listenPath =
+        body.oas?.['x-gw-api-gateway'].server.listenPath.value ?? body.api_definition.proxy.listen_path;
+      assert.equal(listenPath, `/${name.toLowerCase().replace(' ', '-')}-copy/`);
+      assert.equal(body.oas?.['x-gw-api-gateway'].info.versioning, undefined);
+    }
+    await choose('source', 'Categories');
+    await page.getByLabel('Categories', { exact: true }).fill('shop\neu');
+    await page.getByRole('button', { name: 'Save categories' }).click();
+    await page.getByRole('row', { name: /source .*shop, eu/ }).waitFor();
+    await choose('source', 'Owners');
+    await page.getByRole('checkbox', { name: person.username }).check();
+    await assertAccessible(page, 'dialog: owners');
+    await page.getByRole('button', { name: 'Save owners' }).click();
+    await page.getByRole('row', { name: /source .*1 user/ }).waitFor();
+    await choose('source', 'Owners');
+    assert.equal(await page.getByRole('checkbox', { name: person.username }).isChecked(), true);
+  });
 });

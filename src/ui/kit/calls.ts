@@ -102,6 +102,10 @@ interface RawArguments {
   readonly contentType?: string;
 }
 
+/** Routes of streams APIs accept their own media type alone. */
+const readContentType = (path: string) =>
+  path.startsWith('/api/apis/streams') ? 'application/vnd.gw.streams.oas' : 'application/json';
+
 async function sendRequest(
   route: string,
   { params = {}, query = {}, body, contentType }: RawArguments,
@@ -110,7 +114,7 @@ async function sendRequest(
   const [method = '', path = ''] = route.split(' ');
   const headers = new Headers({ accept: 'application/json' });
   if (method !== 'GET' && session.csrfToken) headers.set('x-csrf-token', session.csrfToken);
-  if (body !== undefined) headers.set('content-type', contentType ?? 'application/json');
+  if (body !== undefined) headers.set('content-type', contentType ?? readContentType(path));
   if (options.ifMatch) headers.set('if-match', options.ifMatch);
   const isSentAsIs = typeof body === 'string' || body instanceof Blob;
   const content = body === undefined ? null : isSentAsIs ? body : JSON.stringify(body);

@@ -9,13 +9,16 @@ import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
 import type { ApiOutline } from './api-outline.ts';
 import { DeleteApiDialog } from './delete-api-dialog.tsx';
+import { CategoriesDialog } from './list/categories-dialog.tsx';
+import { DuplicateApiDialog } from './list/duplicate-api-dialog.tsx';
 import { exportApi } from './list/export-apis.ts';
+import { OwnersDialog } from './list/owners-dialog.tsx';
 
 const own = texts.apis;
 const refreshed = ['GET /api/apis', 'GET /api/apis/{apiId}', 'GET /api/apis/{apiId}/status'] as const;
 
 interface PendingAction {
-  readonly kind: 'delete' | 'deactivate';
+  readonly kind: 'delete' | 'deactivate' | 'duplicate' | 'categories' | 'owners';
   readonly api: ApiOutline;
 }
 
@@ -50,6 +53,7 @@ export function useApiActions(onDeleted: () => void = () => undefined) {
           },
         ]
       : []),
+    ...listDialogs(api, kind => setPending({ kind, api })),
     ...listExports(api, (error: Error) => toasts.showError(error.message)),
     api.isActive
       ? { label: own.deactivate, onSelect: () => setPending({ kind: 'deactivate', api }) }
@@ -76,6 +80,13 @@ export function useApiActions(onDeleted: () => void = () => undefined) {
   return { menuOf, pending, confirm, isBusy: deactivate.isPending, close, leave };
 }
 
+/** Categories of a classic API are words of its name. */
+const listDialogs = (api: ApiOutline, open: (kind: PendingAction['kind']) => void): readonly MenuItem[] => [
+  { label: apiListTexts.duplicate.menu, onSelect: () => open('duplicate') },
+  ...(api.format === 'oas' ? [{ label: apiListTexts.categories.menu, onSelect: () => open('categories') }] : []),
+  { label: apiListTexts.access.menu, onSelect: () => open('owners') },
+];
+
 const listExports = (api: ApiOutline, onError: (error: Error) => void): readonly MenuItem[] => [
   { label: apiListTexts.export, onSelect: () => void exportApi(api).catch(onError) },
   ...(api.format === 'oas'
@@ -86,6 +97,9 @@ const listExports = (api: ApiOutline, onError: (error: Error) => void): readonly
 export function ApiConfirmation({ actions }: { actions: ReturnType<typeof useApiActions> }) {
   const { pending, confirm, close, leave, isBusy } = actions;
   if (pending?.kind === 'delete') return <DeleteApiDialog api={pending.api} onClose={close} onDeleted={leave} />;
+  if (pending?.kind === 'duplicate') return <DuplicateApiDialog api={pending.api} onClose={close} />;
+  if (pending?.kind === 'categories') return <CategoriesDialog api={pending.api} onClose={close} />;
+  if (pending?.kind === 'owners') return <OwnersDialog api={pending.api} onClose={close} />;
   const name = pending?.api.name ?? '';
   return (
     <ConfirmDialog

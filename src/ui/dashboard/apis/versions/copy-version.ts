@@ -1,20 +1,14 @@
 import type { LoadedApi } from '../api-frame.tsx';
-import { type FormObject, readFieldValue, withMember } from '../form/json-members.ts';
+import { readFieldValue } from '../form/json-members.ts';
 import { gatewayMember } from '../form/use-definition-schema.ts';
+import { copyDocument } from '../list/copy-api.ts';
 import { toListenPath } from '../new-api.ts';
 
-/** Copy of an API as a new version: without ids and versions, with a name and a listen path of its own. */
+/** Copy of an API as a new version: its name and listen path have that of the version at their end. */
 export function copyAsVersion({ api, definition }: LoadedApi, version: string): unknown {
-  const info = [gatewayMember, 'info'];
-  const listenPath = [gatewayMember, 'server', 'listenPath', 'value'];
-  let copy: unknown = definition;
-  for (const name of ['id', 'dbId', 'orgId', 'versioning'])
-    if (readFieldValue(copy, [...info, name]) !== undefined) copy = withMember(copy, [...info, name], undefined);
-  copy = withMember(copy, [...info, 'name'], `${api.name} ${version}`);
-  const path = String(readFieldValue(definition, listenPath) ?? '/');
-  return withMember(
-    copy as FormObject,
-    listenPath,
-    `${path.replace(/\/+$/, '')}-${toListenPath(version).slice(1) || 'next/'}`,
-  );
+  const path = String(readFieldValue(definition, [gatewayMember, 'server', 'listenPath', 'value']) ?? '/');
+  return copyDocument(definition, {
+    name: `${api.name} ${version}`,
+    listenPath: `${path.replace(/\/+$/, '')}-${toListenPath(version).slice(1) || 'next/'}`,
+  });
 }

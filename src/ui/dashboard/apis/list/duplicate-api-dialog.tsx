@@ -1,0 +1,94 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useId, useState } from 'react';
+import { Button } from '../../../kit/button.tsx';
+import { callServer, toBodyOf } from '../../../kit/calls.ts';
+import { Dialog } from '../../../kit/dialog.tsx';
+import { TextField } from '../../../kit/field.tsx';
+import { useWrite } from '../../../kit/queries.ts';
+import { ErrorText } from '../../../kit/states.tsx';
+import { useToasts } from '../../../kit/toast.tsx';
+import { apiListTexts } from '../../../texts/en/api-list.ts';
+import { texts } from '../../../texts/texts.ts';
+import { type ApiOutline, toApiOutline } from '../api-outline.ts';
+import { describeApplied } from '../applied.ts';
+import { toListenPath } from '../new-api.ts';
+import { copyApi } from './copy-api.ts';
+
+const own = apiListTexts.duplicate;
+const refreshed = ['GET /api/apis', 'GET /api/apis/categories'] as const;
+const options = { wait: 'applied' } as const;
+
+/** Creates a copy of an API with an id, a name and a listen path of its own, and opens it. */
+export function DuplicateApiDialog({ api, onClose }: { api: ApiOutline; onClose(): void }) {
+  const form = useId();
+  const [name, setName] = useState(own.nameOf(api.name || api.id));
+  const [path, setPath] = useState<string>();
+  const listenPath = path ?? toListenPath(name);
+  const { run, error, isPending } = useDuplication(api, onClose);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    run(name.trim(), listenPath);
+  };
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={own.title(api.name || api.id)}
+      about={own.about}
+      footer={
+        <>
+          <Button onClick={onClose}>{texts.kit.cancel}</Button>
+          <Button
+            kind="primary"
+            type="submit"
+            form={form}
+            isBusy={isPending}
+            disabled={name.trim() === '' || !listenPath.startsWith('/')}
+          >
+            {own.action}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} onSubmit={submit} className="flex flex-col gap-4">
+        <ErrorText error={error} />
+        <TextField label={texts.apis.name} required value={name} onChange={it => setName(it.target.value)} />
+        <TextField
+          label={texts.apis.listenPath}
+          required
+          isMono
+          value={listenPath}
+          onChange={it => setPath(it.target.value)}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+function useDuplication({ id }: ApiOutline, onClose: () => void) {
+  const toasts = useToasts();
+  const navigate = useNavigate();
+  const [readError, setReadError] = useState<Error>();
+  const document = useWrite('POST /api/apis/oas', refreshed);
+  const classic = useWrite('POST /api/apis', refreshed);
+  const streams = useWrite('POST /api/apis/streams', refreshed);
+  const create = async (name: string, listenPath: string) => {
+    // The stored API, not a row of the list: the row may be older.
+    const { value } = await callServer('GET /api/apis/{apiId}', { params: { apiId: id } });
+    const body = copyApi(value, { name, listenPath });
+    const { format } = toApiOutline(value);
+    if (format === 'oas') {
+      return document.mutateAsync({ given: { body: toBodyOf<'POST /api/apis/oas'>(body) }, options });
+    }
+    return format === 'streams'
+      ? streams.mutateAsync({ given: { body: toBodyOf<'POST /api/apis/streams'>(body) }, options })
+      : classic.mutateAsync({ given: { body: toBodyOf<'POST /api/apis'>(body) }, options });
+  };
+  const run = (name: string, listenPath: string) =>
+    void create(name, listenPath).then(({ value, headers }) => {
+      toasts.showSuccess(`${texts.apis.created(name)}. ${describeApplied(headers)}`);
+      onClose();
+      void navigate({ to: '/apis/$apiId', params: { apiId: value.ID } });
+    }, setReadError);
+  return { run, error: readError, isPending: document.isPending || classic.isPending || streams.isPending };
+}
