@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { makeAuthority, makeClientCertificate } from '../support/certificates.ts';
+import { assertAccessible } from '../support/dashboard-app.ts';
 import { aDeveloper, anApi, anApp, aPlan, aProduct, aRequest, requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
 import { aSiteDeveloper, type Developer } from '../support/portal-site.ts';
@@ -61,7 +62,7 @@ describe('Portal admin: access requests, apps and people', () => {
     await page.getByRole('button', { name: 'Give access' }).click();
     const dialog = page.getByRole('dialog', { name: 'Give access' });
     await dialog.getByRole('checkbox', { name: 'Weather' }).check();
-    await aPlan(portal.app(), { DisplayName: 'Silver' });
+    const silver = await aPlan(portal.app(), { DisplayName: 'Silver' });
     await dialog.getByLabel('Search plans').fill('gol');
     await dialog.getByRole('checkbox', { name: 'Silver' }).waitFor({ state: 'detached' });
     await dialog.getByRole('checkbox', { name: 'Gold' }).check();
@@ -70,6 +71,16 @@ describe('Portal admin: access requests, apps and people', () => {
     const credentialOf = async () => (await read(`/apps/${app.ID}`)).AccessRequests.flat()[0].Credentials[0];
     const first = await credentialOf();
     await page.getByRole('link', { name: `${product.Name} with plan ${plan.Name}` }).waitFor();
+    await page.getByRole('button', { name: 'Change plan or products' }).click();
+    const change = page.getByRole('dialog', { name: 'Change plan or products' });
+    await change.getByRole('button', { name: 'Change plan or products' }).click();
+    await change.getByText(/is the plan of the request already/).waitFor();
+    await change.getByLabel('Search plans').fill('silv');
+    await change.getByRole('checkbox', { name: 'Silver' }).check();
+    await change.getByRole('button', { name: 'Change plan or products' }).click();
+    await page.getByText('The access was changed').waitFor();
+    await page.getByRole('link', { name: `${product.Name} with plan ${silver.Name}` }).waitFor();
+    assert.equal((await credentialOf()).Credential, first.Credential, 'the key stays the same');
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('checkbox', { name: /I understand/ }).check();
     await page.getByRole('button', { name: 'Rotate credential' }).click();
@@ -81,9 +92,37 @@ describe('Portal admin: access requests, apps and people', () => {
     await page.getByText('The credential was revoked').waitFor();
     assert.equal(await credentialOf(), undefined);
     await page.getByText('Approved, then revoked').waitFor();
-    await page.getByRole('link', { name: `${product.Name} with plan ${plan.Name}` }).click();
+    await page.getByRole('link', { name: `${product.Name} with plan ${silver.Name}` }).click();
     await page.getByText('its credentials were revoked since').waitFor();
-    await page.getByRole('link', { name: plan.Name, exact: true }).waitFor();
+    await page.getByRole('link', { name: silver.Name, exact: true }).waitFor();
+  });
+
+  test('a custom credential is added to an app, shown on demand and deleted; members that are missing are named', async () => {
+    const app = await anApp(portal.app(), { Name: 'Custom keys' });
+    const path = `/apps/${app.ID}/custom_credentials`;
+    const page = await portal.openAs(admin, `/admin/apps/${app.ID}`);
+    await page.getByText('Administrators added no credentials.').waitFor();
+    await page.getByRole('button', { name: 'Add credential' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add credential' });
+    await dialog.getByLabel('Alias').fill('billing');
+    await dialog.getByRole('button', { name: 'Add credential' }).click();
+    await dialog.getByText(/PlanID: is required/).waitFor();
+    await dialog.getByLabel('Kind').selectOption('Key and secret of another system');
+    await dialog.getByLabel('Key', { exact: true }).fill('other-key');
+    await dialog.getByLabel('Secret', { exact: true }).fill('other-secret');
+    await assertAccessible(page, 'new custom credential');
+    await dialog.getByRole('button', { name: 'Add credential' }).click();
+    await page.getByText('The credential billing was added').waitFor();
+    const [{ ID }] = await read(path);
+    assert.equal((await read(`${path}/${ID}`)).CredentialSecret, 'other-secret');
+    assert.ok(!(await page.content()).includes('other-secret'), 'not read yet');
+    await page.getByRole('button', { name: 'Show key of billing' }).click();
+    await page.getByText('Secret', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Delete credential billing' }).click();
+    await page.getByRole('checkbox', { name: /I understand/ }).check();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete credential billing' }).click();
+    await page.getByText('Administrators added no credentials.').waitFor();
+    assert.deepEqual(await read(path), []);
   });
 
   test('the owner of a new app is found by address, and the list of apps names the owner', async () => {
@@ -99,6 +138,10 @@ describe('Portal admin: access requests, apps and people', () => {
     assert.equal((await read('/apps?q=Owned%20app'))[0].UserID, owner.ID);
     await page.goto(`${portal.app().url.portal}/admin/apps?q=Owned`);
     await page.getByRole('link', { name: owner.Email }).waitFor();
+    await page
+      .getByRole('row', { name: /Owned app/ })
+      .getByText('Default Organisation')
+      .waitFor();
     await page.goto(`${portal.app().url.portal}/admin/users`);
     await page.getByRole('searchbox', { name: 'Search by name or address' }).fill(owner.Email);
     await page.getByRole('link', { name: other.Email }).waitFor({ state: 'detached' });

@@ -215,6 +215,8 @@ onEveryEngine('portal apps', app => {
       'Description',
       'ID',
       'Name',
+      'Organisation',
+      'Products',
       'RedirectURLs',
       'UserEmail',
       'UserID',
@@ -223,6 +225,28 @@ onEveryEngine('portal apps', app => {
     const wrong = await ask('GET', '/apps?page=x');
     assert.equal(wrong.status, 422);
     assert.match(wrong.body.errors[0], /^page: /);
+  });
+
+  test('a list of apps names the organisation of the owner and the products of access in force', async () => {
+    const { Name: product, ID } = await aProduct(app());
+    const plan = await aPlan(app());
+    const [owned, other] = [await anApp(app(), { Name: 'listed-access' }), await anApp(app(), { Name: 'listed-none' })];
+    const give = { PlanID: plan.ID, ProductIDs: [ID], ProvisionImmediately: true };
+    assert.equal((await ask('PUT', `/apps/${owned.ID}/provision`, give)).status, 200);
+    await ask('PUT', `/apps/${other.ID}/provision`, { ...give, ProvisionImmediately: false });
+    const list = async () =>
+      Object.fromEntries(
+        (await ask('GET', '/apps?q=listed-')).body.map((it: Record<string, unknown>) => [
+          it.Name,
+          [it.Organisation, it.Products],
+        ]),
+      );
+    const organisation = 'Default Organisation';
+    assert.deepEqual(await list(), { 'listed-access': [organisation, [product]], 'listed-none': [organisation, []] });
+    const [[request]] = (await ask('GET', `/apps/${owned.ID}`)).body.AccessRequests;
+    const credentials = `/apps/${owned.ID}/access-requests/${request.ID}/credentials`;
+    assert.equal((await ask('DELETE', `${credentials}/${request.Credentials[0].ID}`)).status, 200);
+    assert.deepEqual((await list())['listed-access'], [organisation, []], 'revoked');
   });
 
   test('unknown apps are a 404 to read and remove, a 422 to change', async () => {

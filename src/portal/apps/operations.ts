@@ -39,6 +39,27 @@ async function loadAppView(app: StoredApp, services: Services): Promise<z.input<
   };
 }
 
+/** Rows of a list; one read of each kind for all of them. */
+async function loadListRows(apps: readonly StoredApp[], services: Services) {
+  const { portal } = services;
+  const users = await portal.users.byIds(apps.map(({ UserID }) => UserID));
+  const organisations = await portal.organisations.byIds([...users.values()].map(it => it.OrganisationID));
+  const requests = await portal.accessRequests.listOfApps(apps.map(({ ID }) => ID));
+  const products = new Map(apps.map(({ ID }) => [ID, new Set<string>()]));
+  for (const it of await viewRequests(requests, toAppRequestView, services))
+    if (it.Status === 'approved' && it.Changes === 0 && !it.Revoked)
+      for (const name of it.Products) products.get(it.AppID)?.add(name);
+  return apps.map(app => {
+    const owner = users.get(app.UserID);
+    return {
+      ...toAppRow(app),
+      UserEmail: owner?.Email ?? '',
+      Organisation: organisations.get(owner?.OrganisationID ?? 0)?.Name ?? '',
+      Products: [...(products.get(app.ID) ?? [])],
+    };
+  });
+}
+
 export const listApps = operation({
   ...declared,
   name: 'listApps',
@@ -47,10 +68,8 @@ export const listApps = operation({
   about: 'Lists the apps of all developers, newest first.',
   query: portalSearchQuery,
   returns: z.array(AppListRow),
-  async handle({ query }, { portal }: Services) {
-    const found = await portal.apps.searchPage(query);
-    const users = await portal.users.byIds(found.map(({ UserID }) => UserID));
-    return found.map(it => ({ ...toAppRow(it), UserEmail: users.get(it.UserID)?.Email ?? '' }));
+  async handle({ query }, services: Services) {
+    return loadListRows(await services.portal.apps.searchPage(query), services);
   },
 });
 

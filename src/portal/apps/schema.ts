@@ -19,7 +19,7 @@ const writable = {
   RedirectURLs: optionalMember(textUpTo(10_000)),
   Visibility: optionalMember(visibility),
 };
-const readOnly = ['ID', 'UserEmail', 'CreatedAt', 'UpdatedAt', 'AccessRequests'];
+const readOnly = ['ID', 'UserEmail', 'Organisation', 'Products', 'CreatedAt', 'UpdatedAt', 'AccessRequests'];
 export const AppWrite = readOnlyMembers(z.object({ ...writable, Name: nonEmptyText(), UserID: lenientInt }), readOnly);
 export const AppChange = readOnlyMembers(
   z.object({ ...writable, Name: optionalMember(nonEmptyText()), UserID: optionalMember(lenientInt) }),
@@ -67,8 +67,12 @@ export const AppRow = z.object({
   CreatedAt: z.string(),
 });
 
-/** Row of a list of apps, with the address of the owner. */
-export const AppListRow = AppRow.extend({ UserEmail: z.string().describe('Address of the owner') });
+/** Row of a list of apps, with its owner and what it has access to. */
+export const AppListRow = AppRow.extend({
+  UserEmail: z.string().describe('Address of the owner'),
+  Organisation: z.string().describe('Name of the organisation of the owner; empty for none'),
+  Products: z.array(z.string()).describe('Names of the products of its approved access requests'),
+});
 
 export const toAppRow = ({ ID, Name, Description, RedirectURLs, UserID, Visibility, CreatedAt }: StoredApp) => ({
   ID,

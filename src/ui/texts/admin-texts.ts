@@ -1,4 +1,4 @@
-import { appTexts } from './en/admin/apps.ts';
+import { appTexts, customCredentialTexts } from './en/admin/apps.ts';
 import { catalogueTexts } from './en/admin/catalogues.ts';
 import { portalCertificateTexts } from './en/admin/certificates.ts';
 import { changelogTexts, productClientTypeTexts } from './en/admin/changelog.ts';
@@ -39,6 +39,7 @@ export const adminTexts = {
   catalogues: catalogueTexts,
   requests: requestTexts,
   apps: appTexts,
+  customCredentials: customCredentialTexts,
   credentials: portalCredentialTexts,
   certificates: portalCertificateTexts,
   users: portalUserTexts,

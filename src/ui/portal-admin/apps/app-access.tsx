@@ -9,6 +9,7 @@ import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { RequestStatePill } from '../requests/request-state-pill.tsx';
+import { ChangeAccessDialog } from './change-access-dialog.tsx';
 import { CredentialList } from './credential-list.tsx';
 import { ProvisionDialog } from './provision-dialog.tsx';
 
@@ -30,7 +31,9 @@ interface Chosen {
 export function AppAccess({ app }: { app: PortalApp }) {
   const [chosen, setChosen] = useState<Chosen>();
   const [isProvisioning, setProvisioning] = useState(false);
+  const [changed, setChanged] = useState(0);
   const requests = app.AccessRequests.flat();
+  const changedRequest = requests.find(({ ID }) => ID === changed);
   return (
     <Card title={own.access} action={<Button onClick={() => setProvisioning(true)}>{own.provision}</Button>}>
       {requests.length === 0 && <p className="text-dim">{own.noAccess}</p>}
@@ -46,6 +49,9 @@ export function AppAccess({ app }: { app: PortalApp }) {
                 {own.accessOf(request.Products.join(', '), request.Plan)}
               </Link>
               <RequestStatePill request={request} />
+              {request.Status === 'approved' && request.Changes === 0 && !request.Revoked && (
+                <Button onClick={() => setChanged(request.ID)}>{own.changeAccess}</Button>
+              )}
             </div>
             <CredentialList
               credentials={request.Credentials}
@@ -70,6 +76,7 @@ export function AppAccess({ app }: { app: PortalApp }) {
         ))}
       </ul>
       <CredentialDialog key={JSON.stringify(chosen)} app={app} chosen={chosen} onClose={() => setChosen(undefined)} />
+      {changedRequest && <ChangeAccessDialog request={changedRequest} onClose={() => setChanged(0)} />}
       <ProvisionDialog
         key={String(isProvisioning)}
         appId={app.ID}

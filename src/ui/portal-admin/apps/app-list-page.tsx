@@ -29,6 +29,8 @@ const columns: readonly Column<AppItem>[] = [
       </Link>
     ),
   },
+  { id: 'organisation', title: own.columns.organisation, cell: ({ Organisation }) => Organisation || '–' },
+  { id: 'products', title: own.columns.products, cell: ({ Products }) => Products.join(', ') || '–' },
   { id: 'visibility', title: own.columns.visibility, cell: ({ Visibility }) => own.visibilities[Visibility] },
   { id: 'created', title: own.columns.created, cell: ({ CreatedAt }) => CreatedAt },
 ];

@@ -8,6 +8,7 @@ import { adminTexts } from '../../texts/admin-texts.ts';
 import { type FormSection, RecordForm } from '../forms/record-form.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
 import { AppAccess } from './app-access.tsx';
+import { CustomCredentials } from './custom-credentials.tsx';
 import { OwnerCard } from './owner-card.tsx';
 
 const own = adminTexts.apps;
@@ -102,6 +103,7 @@ export function AppPage() {
           }}
         />
         <AppAccess app={app} />
+        <CustomCredentials appId={app.ID} />
       </div>
     </PageFrame>
   );

@@ -3,13 +3,12 @@ import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Checkbox, TextAreaField } from '../../kit/field.tsx';
 import type { PickItem } from '../../kit/pick-list.tsx';
-import { PickList } from '../../kit/pick-list.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { sharedTexts } from '../../texts/shared-texts.ts';
-import { usePlanItems, useProductItems } from '../lists/reference-items.ts';
+import { AccessChoices, toNumbers } from './access-choices.tsx';
 
 const own = adminTexts.apps;
 
@@ -18,8 +17,6 @@ interface ProvisionDialogProps {
   readonly isOpen: boolean;
   onClose(): void;
 }
-
-const toNumbers = (items: readonly PickItem[]) => items.map(({ id }) => Number(id));
 
 /** Gives an app access to products under a plan, on behalf of its owner. */
 export function ProvisionDialog({ appId, isOpen, onClose }: ProvisionDialogProps) {
@@ -66,7 +63,7 @@ export function ProvisionDialog({ appId, isOpen, onClose }: ProvisionDialogProps
     >
       <div className="flex flex-col gap-4">
         <ErrorText error={provision.error} />
-        <ProvisionChoices products={products} onProducts={setProducts} plans={plans} onPlans={setPlans} />
+        <AccessChoices products={products} onProducts={setProducts} plans={plans} onPlans={setPlans} />
         <TextAreaField
           label={own.certificate}
           help={own.certificateHelp}
@@ -78,35 +75,6 @@ export function ProvisionDialog({ appId, isOpen, onClose }: ProvisionDialogProps
     </Dialog>
   );
 }
-
-interface ProvisionChoicesProps {
-  readonly products: readonly PickItem[];
-  readonly plans: readonly PickItem[];
-  onProducts(chosen: readonly PickItem[]): void;
-  onPlans(chosen: readonly PickItem[]): void;
-}
-
-const ProvisionChoices = ({ products, plans, onProducts, onPlans }: ProvisionChoicesProps) => (
-  <>
-    <PickList
-      title={own.products}
-      searchLabel={own.searchProducts}
-      empty={own.noProducts}
-      chosen={products}
-      onChange={onProducts}
-      useItems={useProductItems}
-    />
-    <PickList
-      isSingle
-      title={own.plan}
-      searchLabel={own.searchPlans}
-      empty={own.noPlans}
-      chosen={plans}
-      onChange={onPlans}
-      useItems={usePlanItems}
-    />
-  </>
-);
 
 interface ProvisionActionsProps {
   readonly canProvision: boolean;

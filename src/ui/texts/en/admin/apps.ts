@@ -2,7 +2,14 @@
 export const appTexts = {
   title: 'Apps',
   about: 'Apps of developers, with their access and credentials.',
-  columns: { name: 'Name', owner: 'Owner', visibility: 'Visibility', created: 'Created' },
+  columns: {
+    name: 'Name',
+    owner: 'Owner',
+    organisation: 'Organisation',
+    products: 'Products',
+    visibility: 'Visibility',
+    created: 'Created',
+  },
   userOf: (id: number) => `User ${id}`,
   visibilities: { personal: 'Owner only', team: 'Teams of the owner', organisation: 'Organisation of the owner' },
   emptyTitle: 'There are no apps yet',
@@ -44,6 +51,10 @@ export const appTexts = {
       done: 'The credential was revoked',
     },
   },
+  changeAccess: 'Change plan or products',
+  changeAccessAbout: 'The keys stay the same. Removed products are refused at once.',
+  accessChanged: 'The access was changed',
+  changeRequested: 'The change waits for approval',
   provision: 'Give access',
   provisionAbout: 'Asks for products under a plan on behalf of the owner.',
   provisioned: 'The access was requested',
@@ -60,4 +71,34 @@ export const appTexts = {
   deleteConsequence: (requests: number) =>
     `Its credentials are revoked at once, with ${requests === 1 ? '1 access request' : `${requests} access requests`}.`,
   deleted: 'The app was deleted',
+} as const;
+
+/** Texts of credentials that administrators add to an app. */
+export const customCredentialTexts = {
+  title: 'Custom credentials',
+  none: 'Administrators added no credentials.',
+  add: 'Add credential',
+  addAbout: 'A credential beside those of access requests. Give the key to the owner of the app.',
+  added: (alias: string) => `The credential ${alias} was added`,
+  alias: 'Alias',
+  kind: 'Kind',
+  kinds: {
+    made: 'Key that the provider makes',
+    imported: 'Key that the provider imports',
+    pair: 'Key and secret of another system',
+  },
+  types: {
+    CREDENTIAL_TYPE_GW_MANAGED: 'Key of the provider',
+    CREDENTIAL_TYPE_CUSTOM: 'Key and secret of another system',
+  },
+  key: 'Key',
+  secret: 'Secret',
+  importHelp: 'The provider accepts this key from then on.',
+  pairHelp: 'Stored and shown only: the gateway does not check it.',
+  created: 'Created',
+  show: (alias: string) => `Show key of ${alias}`,
+  remove: (alias: string) => `Delete credential ${alias}`,
+  removeTitle: (alias: string) => `Delete credential ${alias}?`,
+  removeConsequence: 'Requests with its key are refused at once. It cannot be restored.',
+  removed: 'The credential was deleted',
 } as const;
