@@ -66,6 +66,19 @@ onEveryEngine('policies of the gateway API', app => {
     );
   });
 
+  test('smoothing that has no effect is stored with a warning, on both surfaces', async () => {
+    const id = createPublicId();
+    const policy = { id, name: id, rate: 5, per: 60, smoothing: { enabled: true, threshold: 5, step: 1, delay: 1 } };
+    const warnings = ['smoothing.threshold: should be below the rate (5)'];
+    assert.deepEqual((await ask('POST', '/gw/policies', policy)).body.warnings, warnings);
+    assert.deepEqual((await ask('PUT', `/gw/policies/${id}`, policy)).body.warnings, warnings);
+    assert.deepEqual((await ask('PUT', `/gw/policies/${id}`, { ...policy, rate: 6 })).body.warnings, undefined);
+    const path = '/api/portal/policies';
+    assert.deepEqual((await ask('PUT', `${path}/${id}`, policy)).body.warnings, warnings);
+    const created = await ask('POST', path, { ...policy, id: `${id}-2`, name: `${id}-2` });
+    assert.deepEqual([created.status, created.body.warnings], [200, warnings]);
+  });
+
   test('a policy needs an unused id of safe characters', async () => {
     const id = createPublicId();
     expectError(await ask('POST', '/gw/policies', { name: 'x' }), 400, 'Unable to create policy without id.');

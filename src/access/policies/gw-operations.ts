@@ -3,13 +3,13 @@ import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
 import { toUnixSeconds } from '#base/clock.ts';
 import { dependentsProblem, forceQuery } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
-import { modifiedResponse, toModified } from '#operations/shapes.ts';
+import { modifiedResponse, toModified, toWarningsMember } from '#operations/shapes.ts';
 import { problem as peopleProblem } from '#people/problems.ts';
 import { findPolicyInAnyOrganisation } from './find-policy.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
 import type { DeletePolicyServices, PolicyServices } from './operations.ts';
 import { problem } from './problems.ts';
-import { fullPolicy, Policy, PolicyOfAnyId, policyIdOf } from './schema.ts';
+import { fullPolicy, Policy, PolicyOfAnyId, policyIdOf, policyWarnings } from './schema.ts';
 import type { StoredPolicy } from './store.ts';
 
 /** Policies of the gateway API: authenticated by the gateway secret, across organisations. */
@@ -94,7 +94,7 @@ export const createGatewayPolicy = operation({
     const orgId = await resolveOwner(services, body.org_id ?? '');
     audit(id, orgId);
     await services.policies.insert(newPolicy(next, orgId, services.clock.now()));
-    return toModified(id, 'added');
+    return { ...toModified(id, 'added'), ...toWarningsMember({ warnings: policyWarnings(next) }) };
   },
 });
 
@@ -132,7 +132,7 @@ export const updateGatewayPolicy = operation({
       }),
     );
     if (!changed) throw problem.not_found();
-    return toModified(changed.id, 'modified');
+    return { ...toModified(changed.id, 'modified'), ...toWarningsMember({ warnings: policyWarnings(next) }) };
   },
 });
 

@@ -5,13 +5,13 @@ import type { Settings } from '#base/settings.ts';
 import type { Actor } from '#operations/actor.ts';
 import { dependentsProblem, forceQuery, type RefuseDependents } from '#operations/dependents.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
+import { pageNumber, statusResponse, toPageRequest, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { problem as peopleProblem } from '#people/problems.ts';
 import type { Records } from '#storage/records.ts';
 import { isVisible, refuseHiddenRights, withoutHidden } from '../hidden-rights.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
 import { problem } from './problems.ts';
-import { fullPolicy, PolicyOfAnyId, policyStates } from './schema.ts';
+import { fullPolicy, PolicyOfAnyId, policyStates, policyWarnings } from './schema.ts';
 import { type PolicySearch, type PolicyStore, policySorts } from './store.ts';
 
 export interface PolicyServices {
@@ -149,7 +149,7 @@ export const createPolicy = operation({
     await refuseHiddenRights({ ownership }, actor, policy);
     audit(policy.id);
     await policies.insert(policy);
-    return toStatus(policy.id);
+    return { ...toStatus(policy.id), ...toWarningsMember({ warnings: policyWarnings(policy) }) };
   },
 });
 
@@ -179,7 +179,7 @@ export const updatePolicy = operation({
       return { ...next, _id, id, org_id, date_created, last_updated: String(toUnixSeconds(clock.now())) };
     });
     if (!changed) throw problem.not_found();
-    return toStatus('Data updated');
+    return { ...toStatus('Data updated'), ...toWarningsMember({ warnings: policyWarnings(next) }) };
   },
 });
 

@@ -119,9 +119,10 @@ function usePolicySave(draft: Draft<PolicyData>, isNew: boolean) {
   const update = useWrite('PUT /api/portal/policies/{policyId}', refreshed);
   const body = toPolicyBody(draft.value);
   const name = draft.value.name ?? '';
-  const finish = () => {
+  const finish = ({ warnings = [] }: { readonly warnings?: readonly string[] | undefined }) => {
     draft.accept();
     toasts.showSuccess(own.saved(name));
+    for (const warning of warnings) toasts.showError(warning);
   };
   const run = (isForced: boolean) => {
     if (isNew)
@@ -129,7 +130,7 @@ function usePolicySave(draft: Draft<PolicyData>, isNew: boolean) {
         { given: { body }, options: { wait: 'applied' } },
         {
           onSuccess: ({ value }) => {
-            finish();
+            finish(value);
             void navigate({
               to: '/policies/$policyId',
               params: { policyId: String(value.Message) },
@@ -143,7 +144,7 @@ function usePolicySave(draft: Draft<PolicyData>, isNew: boolean) {
         given: { params: { policyId }, body },
         options: { wait: 'applied', ifMatch: isForced ? undefined : draft.etag },
       },
-      { onSuccess: finish, onSettled: () => setAsking(false) },
+      { onSuccess: ({ value }) => finish(value), onSettled: () => setAsking(false) },
     );
   };
   return {
