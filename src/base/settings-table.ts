@@ -434,6 +434,11 @@ export const settingsTable = {
   'portal.accent_color': hexColor(
     'Accent colour of the developer portal; its lightness follows the theme, so that text stays readable. Empty: indigo.',
   ),
+  'portal.visibility': choice(
+    ['public', 'private', 'hidden'],
+    'public',
+    'Who opens pages of the developer portal: everyone, `private` for signed-in users, `hidden` for its administrators. Pages of signing in stay open; search engines index `public` only, and `hidden` has no sign-up.',
+  ),
   'portal.indexing': flag(
     false,
     'Lets search engines index public pages of the developer portal: `robots.txt` allows them and names the sitemap.',

@@ -17,6 +17,6 @@ export interface AccountServices extends Pick<PortalServices, 'portal' | 'record
   portalMailLimit: ResetLimit;
 }
 
-/** Addresses are confirmed by mail: without a mail server there is no sign-up. */
+/** Addresses are confirmed by mail: without a mail server there is no sign-up, nor on a hidden portal. */
 export const canSignUp = ({ settings, mailer }: { settings: Settings; mailer: Mailer }): boolean =>
-  settings['portal.registration'] !== 'off' && mailer.isConfigured;
+  settings['portal.registration'] !== 'off' && settings['portal.visibility'] !== 'hidden' && mailer.isConfigured;

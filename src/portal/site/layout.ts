@@ -29,6 +29,8 @@ export interface SiteFrame {
   readonly isIndexable: boolean;
   readonly hasSignUp: boolean;
   readonly menus: SiteMenus;
+  /** The site is private or hidden for the visitor: the frame has no links to its content. */
+  readonly isClosed: boolean;
   /** Notice of the theme above the page, for administrators. */
   readonly notice: Markup | '';
 }
@@ -44,8 +46,8 @@ ${isIndexable && document.isIndexable ? '' : html`<meta name="robots" content="n
 ${document.description ? html`<meta name="description" content="${document.description.slice(0, 300)}">` : ''}
 <title>${title}</title><link rel="icon" href="${looks.iconUrl ?? assets.iconUrl}">
 ${[assets.styleUrl, assets.themeUrl, ...looks.styleUrls].map(url => html`<link rel="stylesheet" href="${url}">`)}
-<link rel="alternate" type="application/atom+xml" title="${name}"
- href="/feed.xml"><script type="module" src="${assets.scriptUrl}"></script></head>
+${frame.isClosed ? '' : html`<link rel="alternate" type="application/atom+xml" title="${name}" href="/feed.xml">`}
+<script type="module" src="${assets.scriptUrl}"></script></head>
 <body><a class="skip" href="#content">Skip to content</a>${frame.notice}
 ${renderHeader(document, frame)}
 <main id="content"${document.isWide ? html` class="wide"` : ''} tabindex="-1">${document.main}</main>
@@ -56,7 +58,8 @@ ${renderFooter(frame)}</body></html>
 
 const sectionPaths: Partial<Record<SiteSection, string>> = { catalogue: cataloguePath, blog: '/blog' };
 
-function renderHeader({ section }: SiteDocument, { looks, menus, path, visitor, hasSignUp }: SiteFrame): Markup {
+function renderHeader({ section }: SiteDocument, frame: SiteFrame): Markup {
+  const { looks, menus, path, visitor, hasSignUp, isClosed } = frame;
   const isCurrent = (link: SiteLink) => link.path === path || (section && link.path === sectionPaths[section]) === true;
   const items = menus.primary
     ? menus.primary.map(it => renderMenuItem(it, isCurrent))
@@ -67,10 +70,12 @@ function renderHeader({ section }: SiteDocument, { looks, menus, path, visitor, 
       : html`<span class="mark" aria-hidden="true"></span>`
   }
 ${looks.name}</a><nav aria-label="Site"><ul>${items}</ul></nav>
-<form role="search" action="/search" method="get"><input type="search" name="q" aria-label="Search the portal"
- placeholder="Search" maxlength="100" data-page-search></form>
-<div class="account">${visitor.user ? renderAccount(visitor) : renderSignInLink(path, hasSignUp)}</div></div></header>`;
+${isClosed ? '' : searchForm}
+<div class="account">${visitor.user ? renderAccount(visitor, isClosed) : renderSignInLink(path, hasSignUp)}</div></div></header>`;
 }
+
+const searchForm = html`<form role="search" action="/search" method="get"><input type="search" name="q"
+ aria-label="Search the portal" placeholder="Search" maxlength="100" data-page-search></form>`;
 
 const renderNavigationLink = ({ title, path }: SiteLink, isCurrent: boolean) =>
   html`<li><a href="${path}"${isCurrent ? html` aria-current="page"` : ''}>${title}</a></li>`;
@@ -91,17 +96,21 @@ ${hasSignUp ? html`<a href="${next ? toRegisterUrl(next) : registerPath}">Sign u
 }
 
 /** Links of everyday use, and the menu of the account, which needs no script. */
-const renderAccount = ({ user, rights, unread = 0, csrfToken }: SiteVisitor) =>
-  html`<a href="${appsPath}">My apps</a> <a href="${usagePath}">Usage</a>
+const renderAccount = ({ user, rights, unread = 0, csrfToken }: SiteVisitor, isClosed: boolean) =>
+  isClosed
+    ? renderSignOut(csrfToken)
+    : html`<a href="${appsPath}">My apps</a> <a href="${usagePath}">Usage</a>
 <a href="${notificationsPath}" class="bell" aria-label="Notifications${unread > 0 ? `, ${unread} unread` : ''}">${bellIcon}${
-    unread > 0 ? html`<span class="count" aria-hidden="true">${unread}</span>` : ''
-  }</a>
+        unread > 0 ? html`<span class="count" aria-hidden="true">${unread}</span>` : ''
+      }</a>
 <details class="menu"><summary>${[user!.First, user!.Last].join(' ').trim() || user!.Email}</summary><ul>
 <li><a href="${profilePath}">Profile</a></li>
 ${rights.kind === 'developer' ? html`<li><a href="${teamPath}">Team</a></li>` : ''}
 ${rights.kind === 'administrator' ? html`<li><a href="/admin">Admin</a></li>` : ''}
-<li><form method="post" action="/auth/logout">${renderCsrfField(csrfToken)}<button class="quiet">Sign out</button></form>
-</li></ul></details>`;
+<li>${renderSignOut(csrfToken)}</li></ul></details>`;
+
+const renderSignOut = (csrfToken: string): Markup =>
+  html`<form method="post" action="/auth/logout">${renderCsrfField(csrfToken)}<button class="quiet">Sign out</button></form>`;
 
 const bellIcon = html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true">
 <path d="M10 2.5a5 5 0 0 0-5 5c0 4-1.5 5.5-1.5 5.5h13S15 11.5 15 7.5a5 5 0 0 0-5-5ZM8.2 16a2 2 0 0 0 3.6 0"/></svg>`;

@@ -7,6 +7,7 @@ import { surfaces } from '#operations/surfaces.ts';
 import { canSignUp } from '../accounts/account-services.ts';
 import { anonymousVisitor } from '../visibility/rules.ts';
 import { loadSiteAssets, type SiteAssets } from './assets.ts';
+import { closedMenus, findClosedReply, findClosure, isSiteIndexed } from './closed-site.ts';
 import { hideProvider } from './failure-text.ts';
 import { findGate, type Gate } from './gate.ts';
 import { toJsonFile } from './json/json-file.ts';
@@ -72,6 +73,8 @@ export function createSite(given: SiteBaseServices) {
     if (path.startsWith('/auth/') || route?.page.hasVisitorForm)
       for (const cookie of cookies) reply.header('set-cookie', cookie);
     const isScript = isScriptCall(method, path, request.headers.accept);
+    const closed = findClosedReply({ url: request.url, path, page: route?.page, isScript }, visitor, settings);
+    if (closed) return send(reply, closed, { visitor, path, ...(await readFrame(visitor)) });
     const gate = route && (await findGate(route.page, request.url, visitor, services));
     if (gate) return sendGate(reply, gate, isScript);
     const frame = await readFrame(visitor);
@@ -153,15 +156,19 @@ function createRouter() {
 
 /** Reads what surrounds the content of a page. */
 function createFrameReader(services: SiteServices, looks: ReturnType<typeof createSiteLooks>) {
+  const isClosedTo = (visitor: SiteVisitor) => findClosure(visitor, services.settings) !== undefined;
   const readFrame = async (visitor: SiteVisitor) => ({
     looks: await looks.read(visitor),
-    menus: await readSiteMenus(visitor, services),
+    ...(isClosedTo(visitor)
+      ? { menus: closedMenus, isClosed: true }
+      : { menus: await readSiteMenus(visitor, services), isClosed: false }),
   });
   /** The database may be what failed: the page is shown without links and theme then. */
   const readFrameOfFailure = (visitor: SiteVisitor) =>
     readFrame(visitor).catch((err: unknown) => {
       services.log.warn({ err }, 'navigation of the portal unavailable');
-      return { looks: looks.ofDefaultTheme, menus: noMenus };
+      const isClosed = isClosedTo(visitor);
+      return { looks: looks.ofDefaultTheme, menus: isClosed ? closedMenus : noMenus, isClosed };
     });
   return { readFrame, readFrameOfFailure };
 }
@@ -172,7 +179,7 @@ type RequestFrame = Omit<SiteFrame, 'assets' | 'isIndexable' | 'hasSignUp' | 'no
 function createSender(services: SiteServices, assets: SiteAssets) {
   const { settings } = services;
   async function sendDocument(reply: FastifyReply, document: SiteDocument, frame: RequestFrame) {
-    const isIndexable = settings['portal.indexing'];
+    const isIndexable = isSiteIndexed(settings);
     const hasSignUp = canSignUp(services);
     const { page, failure } = applyTemplate(document, frame.looks, frame.menus, services.log);
     reply.code(document.status ?? 200).headers(documentHeaders);

@@ -1,10 +1,7 @@
 import { lacksRequiredFactor } from '../../second-factor/required-factor.ts';
-import type { SitePage, SiteRequest, SiteServices } from '../page.ts';
+import { jsonApiPath, type SitePage, type SiteRequest, type SiteServices } from '../page.ts';
 import { findOpenTerms } from '../terms/terms-page.ts';
 import { toJsonFile } from './json-file.ts';
-
-/** JSON twins of private pages, for scripts with the session of a developer. */
-export const jsonApiPath = '/portal/private/api';
 
 const refuse = (status: number, error: string) => toJsonFile({ errors: [error] }, status);
 

@@ -2,6 +2,7 @@ import { escapeMarkup } from '#base/escape-markup.ts';
 import { readPortalUrl } from '../../portal-url.ts';
 import { anonymousVisitor } from '../../visibility/rules.ts';
 import { findVisibleCatalogues } from '../../visibility/visibility.ts';
+import { isSiteIndexed } from '../closed-site.ts';
 import { createOffer, displayName } from '../offer.ts';
 import { cataloguePath, type SiteFile, type SitePage, type SiteServices, toProductUrl } from '../page.ts';
 import { listPublishedPosts, toPostUrl } from './blog.ts';
@@ -21,7 +22,7 @@ const listPublicCatalogues = async (services: SiteServices) =>
   (await findVisibleCatalogues(anonymousVisitor, services)).map(({ ID }) => ID);
 
 async function respondRobots(services: SiteServices): Promise<SiteFile> {
-  const lines = services.settings['portal.indexing']
+  const lines = isSiteIndexed(services.settings)
     ? [
         'Disallow: /portal/private/',
         'Disallow: /auth/',
@@ -34,7 +35,7 @@ async function respondRobots(services: SiteServices): Promise<SiteFile> {
 }
 
 async function respondSitemap(services: SiteServices): Promise<SiteFile | undefined> {
-  if (!services.settings['portal.indexing']) return undefined;
+  if (!isSiteIndexed(services.settings)) return undefined;
   const base = readPortalUrl(services.settings);
   const offer = createOffer(services);
   const paths = [

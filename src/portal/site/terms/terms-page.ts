@@ -2,6 +2,7 @@ import { readNextPath } from '#people/single-sign-on/next-path.ts';
 import type { StoredTerms } from '../../terms/schema.ts';
 import { findVisibleProduct } from '../../visibility/visibility.ts';
 import { auditForm } from '../audit.ts';
+import { findClosure } from '../closed-site.ts';
 import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { renderContent } from '../markdown.ts';
@@ -32,8 +33,10 @@ export async function findTermsGate(
 }
 
 /** Terms of a product are for those to whom it is visible. */
-async function isTermsVisible({ ProductID = 0 }: StoredTerms, { rights }: SiteVisitor, services: SiteServices) {
-  return ProductID === 0 || (await findVisibleProduct(rights, ProductID, services)) !== undefined;
+async function isTermsVisible({ ProductID = 0 }: StoredTerms, visitor: SiteVisitor, services: SiteServices) {
+  if (ProductID === 0) return true;
+  if (findClosure(visitor, services.settings)) return false;
+  return (await findVisibleProduct(visitor.rights, ProductID, services)) !== undefined;
 }
 
 async function showTerms({ params, visitor }: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {
