@@ -8,7 +8,11 @@ import { createSiteClient, type SiteClient, signedInClient } from '../../../test
 const word = 'Confidential';
 const shared = { 'portal.indexing': 'true', 'portal.llms_txt': 'true', 'portal.try_it': 'all' };
 /** Sign-up needs a mail server; none of these tests sends a mail. */
-const signUp = { 'portal.registration': 'open', 'mail.smtp_url': 'smtp://127.0.0.1:9' };
+const signUp = {
+  'portal.registration': 'open',
+  'mail.smtp_url': 'smtp://127.0.0.1:9',
+  'mail.from': 'portal@example.org',
+};
 
 /** Every kind of address with content, which no closed site may name. */
 const contentPaths = [

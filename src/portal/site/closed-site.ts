@@ -14,7 +14,7 @@ import {
 import { termsPath } from './terms/terms-field.ts';
 
 /** Why the whole site is closed for a visitor. */
-export type Closure = 'private' | 'hidden';
+type Closure = 'private' | 'hidden';
 
 /** Visibility of the whole site: a private one opens with a session, a hidden one for administrators. */
 export function findClosure({ rights }: Pick<SiteVisitor, 'rights'>, settings: Settings): Closure | undefined {
