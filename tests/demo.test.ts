@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { walkOf } from './support/doc-commands.ts';
 import { type Child, eventually, runChild, scratch, startChild, startCommand } from './support/gw-process.ts';
 import { testPostgres, testRedis } from './support/services/engines.ts';
+import { createSiteClient } from './support/site-client.ts';
 
 const { fresh, remove } = scratch('demo');
 after(remove);
@@ -21,6 +22,7 @@ interface DemoFile {
   readonly apiIds: readonly string[];
   readonly keys: readonly { readonly alias: string; readonly policy: string; readonly key: string }[];
   readonly analyst: { readonly email: string; readonly password: string };
+  readonly developer: { readonly email: string; readonly password: string };
 }
 
 const readDemo = (directory: string) => JSON.parse(readFileSync(join(directory, 'demo.json'), 'utf8')) as DemoFile;
@@ -61,6 +63,15 @@ async function callAll(directory: string): Promise<void> {
     else assert.equal(status, 200, `${command}: ${body}`);
     assert.match(body, promised[place]!, command);
   }
+}
+
+/** A browser that has signed in to the portal as the developer, with the printed password. */
+async function signInDeveloper(child: Child, directory: string) {
+  const { out } = await runChild(['demo'], { directory });
+  const [, email, password] = /^A developer of the portal: (\S+), password (\S+)$/m.exec(out) ?? [];
+  const client = createSiteClient({ url: { portal: child.urls.portal! } });
+  assert.equal((await client.signIn(email!, password!)).status, 303);
+  return client;
 }
 
 const call = (child: Child, path: string, key: string, body?: unknown) =>
@@ -186,6 +197,16 @@ describe('a running demo', () => {
     const { access_key: credential } = renewed.body;
     assert.equal((await child.ask('GET', '/api/apis?p=1', { credential })).status, 200);
     assert.equal((await child.ask('DELETE', '/api/apis/demo-orders', { credential })).status, 403);
+  });
+
+  test('the developer signs in to the portal with the printed password, and sees both apps', async () => {
+    assert.ok(!child.out().includes(demo.developer.password));
+    const client = await signInDeveloper(child, directory);
+    const { text } = await client.get('/portal/private/apps');
+    assert.match(text, /Order widget/);
+    assert.match(text, /Payment terminal/);
+    const guide = await client.get('/portal/catalogue-products/order-api/guides');
+    assert.match(guide.text, /\$BASE_URL\/shop\/orders/);
   });
 
   test('the portal has products, and an approved and a pending access request', async () => {
@@ -328,6 +349,7 @@ describe('gw demo --remove', () => {
     const before = countRows(directory);
     const child = await startDemo(directory);
     await callAll(directory);
+    await signInDeveloper(child, directory);
     await child.stop();
 
     const marker = readMarker(directory);

@@ -1,5 +1,5 @@
 import type { ConfigurationObject } from '#configuration/schema.ts';
-import { apiIds } from './apis/demo-apis.ts';
+import { apiIds, apiNames } from './apis/demo-apis.ts';
 
 /** Public id of the webhook. */
 export const hookId = 'demo-alerts';
@@ -7,7 +7,7 @@ export const hookId = 'demo-alerts';
 const hourSeconds = 3600;
 
 const toRights = (ids: readonly string[]) =>
-  Object.fromEntries(ids.map(id => [id, { api_id: id, versions: ['Default'] }]));
+  Object.fromEntries(ids.map(id => [id, { api_id: id, api_name: apiNames[id] ?? '', versions: ['Default'] }]));
 
 const basicApis = [apiIds.orders, apiIds.bookshop];
 const allApis = [...basicApis, apiIds.payments];

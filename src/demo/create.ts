@@ -32,6 +32,7 @@ export type DemoServices = ConfigurationServices &
   Parameters<typeof createDemoStates>[0] & { defaultOrgId(): Promise<string> };
 
 const analystEmail = 'analyst@example.com';
+const developerEmail = 'dana@example.com';
 const reporterName = 'reporter';
 
 /** Every class of characters that a policy for passwords can require. */
@@ -60,6 +61,7 @@ async function createObjects(services: DemoServices, orgId: string, port: number
   const origin = toOrigin(port);
   const groupId = createDatabaseId(services.clock.now());
   const analyst = { email: analystEmail, password: createPassword() };
+  const developer = { email: developerEmail, password: createPassword() };
   const apis = createDemoApis(origin, hookId);
   const people = createPeople(groupId, analyst.email, analyst.password);
   const objects = [...people, createAlertHook(origin), ...apis, ...createPolicies()];
@@ -74,9 +76,10 @@ async function createObjects(services: DemoServices, orgId: string, port: number
     hookId,
     groupId,
     analyst,
+    developer,
     keys,
     reporter: await createReporter(services, orgId),
-    portal: await createPortalObjects(services),
+    portal: await createPortalObjects(services, developer),
   };
 }
 

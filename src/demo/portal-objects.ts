@@ -8,13 +8,13 @@ import type { PortalServices } from '#portal/portal-stores.ts';
 import type { PostStore } from '#portal/posts/store.ts';
 import { createProduct, deleteProduct } from '#portal/products/operations.ts';
 import { deleteTag } from '#portal/tags/operations.ts';
-import { createPortalUser } from '#portal/users/operations.ts';
+import { createPortalUser, deletePortalUser } from '#portal/users/operations.ts';
 import type { SignInProviderServices } from '#portal/users/sign-in-provider.ts';
 import { apiIds } from './apis/demo-apis.ts';
 import { callHandler } from './handlers.ts';
 import { createPortalContent, removePortalContent } from './portal-content.ts';
 import { demoProductTexts } from './portal-texts.ts';
-import type { DemoPortal } from './state.ts';
+import type { DemoPortal, DemoUser } from './state.ts';
 
 /** Objects of the demo in the portal: products, plans, a catalogue, a developer with two apps. */
 
@@ -52,8 +52,6 @@ const planTable = [
   { Name: 'Demo business plan', RateLimit: 100, Per: 10 },
 ];
 
-const developerEmail = 'dana@example.com';
-
 async function createOffer(services: Services, providerId: number) {
   const products: { ID: number; ReferenceID: string }[] = [];
   for (const { name, apis, about, content } of productTable)
@@ -79,7 +77,7 @@ async function createOffer(services: Services, providerId: number) {
   return { products, plans };
 }
 
-export async function createPortalObjects(services: Services): Promise<DemoPortal> {
+export async function createPortalObjects(services: Services, { email, password }: DemoUser): Promise<DemoPortal> {
   const [provider] = await services.portal.providers.all();
   const { products, plans } = await createOffer(services, provider!.ID);
   const productIds = products.map(({ ID }) => ID);
@@ -89,7 +87,7 @@ export async function createPortalObjects(services: Services): Promise<DemoPorta
     body: { Name: 'Demo Catalogue', VisibilityStatus: 'Public', Products: productIds, Plans: [free, business] },
   });
   const developer = await callHandler(createPortalUser, services, {
-    body: { Email: developerEmail, First: 'Dana', Last: 'Developer' },
+    body: { Email: email, First: 'Dana', Last: 'Developer', Password: password },
   });
   const apps: number[] = [];
   for (const [Name, PlanID, product] of [
@@ -160,9 +158,6 @@ export async function removePortalObjects(services: Services, demo: DemoPortal):
   for (const product_id of demo.products)
     if (await portal.products.get(product_id)) await callHandler(deleteProduct, services, { params: { product_id } });
   for (const tag of new Set(tags)) await removeUnusedTag(services, tag);
-  if (await portal.users.get(demo.developer)) {
-    await portal.teams.members.setLeftOf(demo.developer, []);
-    await portal.notifications.removeOfUser(demo.developer);
-    await portal.users.remove(demo.developer);
-  }
+  if (await portal.users.get(demo.developer))
+    await callHandler(deletePortalUser, services, { params: { user_id: demo.developer } });
 }

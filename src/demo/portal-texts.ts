@@ -41,17 +41,18 @@ export const guideTexts = {
     Path: 'first-order',
     Lede: 'From a key to a created order in two calls.',
     MarkdownContent: `1. Request access under *Demo free plan*: the key is there at once.
-2. List the orders:
+2. Set \`API_KEY\` to the key and \`BASE_URL\` to the base URL at the top of this page.
+3. List the orders:
 
 \`\`\`sh
-curl -H "Authorization: $API_KEY" http://127.0.0.1:8080/shop/orders
+curl -H "Authorization: $API_KEY" "$BASE_URL/shop/orders"
 \`\`\`
 
-3. Create one:
+4. Create one:
 
 \`\`\`sh
 curl -H "Authorization: $API_KEY" -H 'content-type: application/json' \\
-  -d '{"customer": "Ada", "total": 42}' http://127.0.0.1:8080/shop/orders
+  -d '{"customer": "Ada", "total": 42}' "$BASE_URL/shop/orders"
 \`\`\`
 
 A body that breaks the schema is refused with 422 and the member at fault.

@@ -13,10 +13,17 @@ export interface DemoState {
   readonly policyIds: readonly string[];
   readonly hookId: string;
   readonly groupId: string;
-  readonly analyst: { readonly email: string; readonly password: string };
+  readonly analyst: DemoUser;
+  /** Developer of the portal; absent in demos of earlier versions, which have no password of theirs. */
+  readonly developer?: DemoUser;
   readonly reporter: DemoKey & { readonly user: string; readonly password: string };
   readonly keys: readonly DemoKey[];
   readonly portal: DemoPortal;
+}
+
+export interface DemoUser {
+  readonly email: string;
+  readonly password: string;
 }
 
 export interface DemoKey {

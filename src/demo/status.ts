@@ -70,6 +70,9 @@ async function describeRun(path: string, { port }: DemoState, urls: Readonly<Rec
   return `The demo in ${path} runs; its dashboard is ${urls.dashboard}, its portal ${urls.portal}`;
 }
 
+const describeDeveloper = ({ developer }: DemoState) =>
+  developer ? [`A developer of the portal: ${developer.email}, password ${developer.password}`] : [];
+
 /** Reads the copy of the state, without the lock of the data directory. */
 export async function describeDemo(directory: ReadableDirectory, gatewayPort: number): Promise<string> {
   const text = directory.read(demoFile);
@@ -85,6 +88,7 @@ export async function describeDemo(directory: ReadableDirectory, gatewayPort: nu
     ...commands.map(([about, command]) => `  # ${about}\n  ${command}`),
     `Keys:\n${keys.join('\n')}`,
     `A user of the dashboard who can only read: ${state.analyst.email}, password ${state.analyst.password}`,
+    ...describeDeveloper(state),
     'To remove it: stop gw, then gw demo --remove',
   ]
     .map(part => `${part}\n`)

@@ -113,25 +113,31 @@ const renderPage = ({ title, main }: PageContent): string =>
   `<title>${escapeMarkup(title)} · Gatewright</title><link rel="stylesheet" href="${stylesheet}"></head>` +
   `<body><main><p class="product">Gatewright</p><h1>${escapeMarkup(title)}</h1>${main}</main></body></html>`;
 
-const css = `:root{color-scheme:light dark;--ink:#1c2430;--dim:#56606e;--line:#c3cad4;--page:#f5f6f8;--card:#fff;
---act:#1d4fd7;--bad:#b42318}
-@media (prefers-color-scheme:dark){:root{--ink:#e6e9ee;--dim:#a0a9b6;--line:#434c59;--page:#12161c;--card:#1b2129;
---act:#7ea2ff;--bad:#ff8a80}}
+/** Looks like the sign-in page of the dashboard: its tokens, centred, in both themes. */
+const css = `:root{color-scheme:light dark;--ink:light-dark(oklch(23% .01 268),oklch(94% .004 268));
+--dim:light-dark(oklch(45% .01 268),oklch(75% .008 268));--line:light-dark(oklch(90.5% .005 268),oklch(30% .008 268));
+--edge:light-dark(oklch(62% .009 268),oklch(54% .01 268));--page:light-dark(oklch(98.2% .003 268),oklch(17% .006 268));
+--card:light-dark(oklch(100% 0 0),oklch(20.5% .007 268));--act:light-dark(oklch(52% .19 268),oklch(55% .19 268));
+--link:light-dark(oklch(47% .19 268),oklch(80% .1 268));--bad:light-dark(oklch(46% .18 27),oklch(80% .11 25))}
 *{box-sizing:border-box}
-body{margin:0;font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page)}
-main{max-width:26rem;margin:4rem auto;padding:2rem;background:var(--card);border:1px solid var(--line);
-border-radius:10px}
-.product{margin:0 0 1rem;color:var(--dim);font-weight:600}
-h1{margin:0 0 1rem;font-size:1.4rem;line-height:1.25}
-label{display:block;margin:1rem 0 .25rem;font-weight:600}
-input{width:100%;padding:.55rem .7rem;font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);
-border-radius:6px}
+body{margin:0;min-height:100vh;display:grid;place-items:center;font:14px/1.45 system-ui,sans-serif;color:var(--ink);
+background:var(--page)}
+main{width:100%;max-width:368px;padding:24px;background:var(--card);border:1px solid var(--line);border-radius:12px}
+.product{margin:0 0 16px;font-weight:600}
+h1{margin:0 0 16px;font-size:20px;font-weight:600;line-height:1.25}
+p{margin:0 0 12px}
+main>:last-child{margin-bottom:0}
+a{color:var(--link);text-underline-offset:3px}
+label{display:block;margin:16px 0 4px}
+input{width:100%;min-height:34px;padding:4px 10px;font:inherit;color:inherit;background:var(--card);
+border:1px solid var(--edge);border-radius:6px}
 input[readonly]{color:var(--dim);background:var(--page)}
-input:focus-visible,button:focus-visible{outline:2px solid var(--act);outline-offset:2px}
-ul{margin:.5rem 0 0;padding-left:1.2rem;color:var(--dim);font-size:.9rem}
-.errors{margin:0 0 1rem;padding:.7rem 1rem;color:var(--bad);border:1px solid var(--bad);border-radius:6px}
-.errors ul{color:inherit;font-size:1rem;margin:0}
-button{width:100%;margin-top:1.5rem;padding:.65rem;font:inherit;font-weight:600;color:var(--card);
+a:focus-visible,input:focus-visible,button:focus-visible{outline:2px solid var(--act);outline-offset:2px}
+ul{margin:4px 0 0;padding-left:18px;color:var(--dim);font-size:12px}
+.errors{margin:0 0 16px;padding:8px 12px;color:var(--bad);border:1px solid var(--bad);border-radius:6px}
+.errors ul{color:inherit;font-size:14px;margin:0}
+button{width:100%;min-height:34px;margin-top:16px;padding:4px 12px;font:inherit;font-weight:500;color:#fff;
 background:var(--act);border:0;border-radius:6px;cursor:pointer}
-@media (max-width:30rem){main{margin:0;border:0;border-radius:0;min-height:100vh}}
+@media (pointer:coarse){input,button{min-height:44px}}
+@media (max-width:400px){body{place-items:start stretch}main{min-height:100vh;border:0;border-radius:0}}
 `;

@@ -20,7 +20,7 @@ export interface SitePageReply {
 const decodeAttribute = (text: string) =>
   text.replaceAll('&#34;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
 
-export function createSiteClient(app: TestApp): SiteClient {
+export function createSiteClient(app: { readonly url: { readonly portal: string } }): SiteClient {
   const cookies = new Map<string, string>();
   let token = '';
 

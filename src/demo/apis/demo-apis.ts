@@ -14,6 +14,15 @@ export const apiIds = {
   reports: 'demo-reports',
 } as const;
 
+/** Names in the rights of policies and keys. */
+export const apiNames: Readonly<Record<string, string>> = {
+  [apiIds.orders]: 'Orders',
+  [apiIds.tools]: 'Order tools',
+  [apiIds.bookshop]: 'Bookshop',
+  [apiIds.payments]: 'Payments',
+  [apiIds.reports]: 'Reports',
+};
+
 /** The sample APIs in front of an upstream. */
 export function createDemoApis(origin: string, hookId: string): ConfigurationObject[] {
   const toObject = (id: string, format: string, definition: object): ConfigurationObject => ({

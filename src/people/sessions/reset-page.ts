@@ -58,7 +58,7 @@ function renderForm(
     `<input id="${name}" name="${name}" type="password" autocomplete="new-password" required${more}>`;
   return {
     status: errors.length > 0 ? 400 : 200,
-    title: 'Set a new password',
+    title: user.password === '' ? 'Choose a password' : 'Set a new password',
     main:
       (faults.length > 0 ? `<div class="errors" role="alert">${renderList(faults)}</div>` : '') +
       // Relative, and without the query, which has the token.
@@ -83,8 +83,8 @@ const renderInvalidLink = (): PageContent => ({
 
 const renderSuccess = ({ user }: FoundReset): PageContent => ({
   status: 200,
-  title: 'The new password is set',
+  title: user.password === '' ? 'The password is set' : 'The new password is set',
   main:
-    `<p><a href="../login">Sign in</a> as ${escapeMarkup(user.email_address)} with the new password.</p>` +
-    '<p>All sessions of this account have ended.</p>',
+    `<p><a href="../login">Sign in</a> as ${escapeMarkup(user.email_address)} with it.</p>` +
+    (user.password === '' ? '' : '<p>All sessions of this account have ended.</p>'),
 });

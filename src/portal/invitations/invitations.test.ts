@@ -88,6 +88,12 @@ for (const engine of engines)
       assert.equal((await accept(createSiteClient(app), url)).status, 410);
     });
 
+    test('a developer without an organisation sees the products first', async () => {
+      const { InviteURL } = await invite();
+      const { location } = await accept(createSiteClient(app), InviteURL);
+      assert.equal(location, '/portal/catalogue-products');
+    });
+
     test('of concurrent uses of a link one creates the account', async () => {
       const { InviteURL } = await invite();
       const replies = await Promise.all([1, 2, 3, 4].map(() => accept(createSiteClient(app), InviteURL)));

@@ -111,17 +111,23 @@ export async function renderAppPage(
     main: html`<nav class="crumbs" aria-label="Breadcrumb"><a href="${appsPath}">My apps</a></nav>
 <div class="head"><h1>${app.Name}</h1>
 ${canEdit ? html`<a class="button secondary" href="${toAppUrl(app)}/edit">Edit app</a>` : ''}</div>
-${renderFormError(error)}<p class="line">${app.Description}</p><ul class="facts"><li>App ${app.ID}</li>
+${renderFormError(error)}
+${app.Description ? html`<p class="line">${app.Description}</p>` : ''}<ul class="facts"><li>App ${app.ID}</li>
 <li>Visibility: ${app.Visibility}</li><li>Owner: ${owner?.Email ?? 'deleted user'}</li>
 <li>Created ${formatDay(app.CreatedAt)}</li><li><a href="${usagePath}?app=${app.ID}">Usage</a></li>
 ${certificates.size > 0 ? html`<li><a href="${toAppUrl(app)}/certificates">Certificates</a></li>` : ''}</ul>
 <section aria-labelledby="credentials"><h2 id="credentials">Credentials</h2>
 ${approved.map(view => renderApproved(view, options))}
-${approved.length === 0 ? html`<p class="dim">No access yet. <a href="${cataloguePath}">Choose a product</a>.</p>` : ''}
+${approved.length === 0 ? renderNoAccess(others) : ''}
 </section>${others.length > 0 ? renderOthers(others, options) : ''}
 ${canEdit ? html`<p><a class="button danger" href="${toAppUrl(app)}/delete">Delete app</a></p>` : ''}`,
   };
 }
+
+const renderNoAccess = (others: readonly RequestView[]) =>
+  others.some(({ request }) => request.Status === 'pending')
+    ? html`<p class="dim">No access yet: the request below waits for approval.</p>`
+    : html`<p class="dim">No access yet. <a href="${cataloguePath}">Choose a product</a>.</p>`;
 
 const toOutcome = (AppID: number, error: string, revealed: AppOutcome['revealed']) =>
   toFormErrors(new Map(), error) ?? {
@@ -255,7 +261,7 @@ const renderActionFields = (mode: string, credentialId: number, { csrf, appId }:
 
 const renderAction = (mode: string, text: string, credentialId: number, options: CardOptions) =>
   html`<form method="post" action="${credentialsPath}">${renderActionFields(mode, credentialId, options)}
-<button class="secondary">${text}</button></form>`;
+<button${mode === 'reveal' ? '' : html` class="secondary"`}>${text}</button></form>`;
 
 /** Disclosure with the consequence and the button: a revocation needs two steps, without script too. */
 const renderRevocation = (noun: 'key' | 'client' | 'access', credentialId: number, options: CardOptions) =>

@@ -16,6 +16,7 @@ import { toFormErrors } from '../json/script-reply.ts';
 import { html, type Markup } from '../markup.ts';
 import { maxNameChars, readNameFields } from '../name-fields.ts';
 import {
+  cataloguePath,
   registerPath,
   type SiteDocument,
   type SitePage,
@@ -61,7 +62,7 @@ async function describePlace(
   { portal }: SiteServices,
 ): Promise<Markup> {
   if (isPortalAdmin(Role)) return html`<p>You become an administrator of ${request.siteName}.</p>`;
-  if (OrganisationID === defaultOrganisationId) return html`<p>You get an account at ${request.siteName}.</p>`;
+  if (OrganisationID === defaultOrganisationId) return html`<p>Choose a password for your new account.</p>`;
   const organisation = await portal.organisations.get(OrganisationID);
   const names = [...(await portal.teams.byIds(Teams)).values()].filter(it => !it.Default).map(({ Name }) => Name);
   const role = Role === 'consumer-admin' ? ' as its administrator' : '';
@@ -154,6 +155,10 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   return openSession(user, request, services);
 }
 
+/** Without an organisation there is no team to show: the products are what the developer came for. */
+const toFirstPage = ({ OrganisationID }: StoredPortalUser) =>
+  OrganisationID === defaultOrganisationId ? cataloguePath : teamPath;
+
 /** The link proved the address, and the password is new: the browser is signed in. A session of before ends. */
 async function openSession(user: StoredPortalUser, request: SiteRequest, services: SiteServices): Promise<SiteReply> {
   const { portal, clock, settings } = services;
@@ -162,7 +167,7 @@ async function openSession(user: StoredPortalUser, request: SiteRequest, service
   const session = { orgId: '', userId: toSessionOwner(user.ID), address, userAgent };
   const { token } = await portal.sessions.insert(session, clock.now());
   const cookie = formatSiteCookie(sessionCookieName, token, settings['sessions.max_age_seconds'], isSecure);
-  return { redirect: isPortalAdmin(user.Role) ? '/admin' : teamPath, cookies: [cookie] };
+  return { redirect: isPortalAdmin(user.Role) ? '/admin' : toFirstPage(user), cookies: [cookie] };
 }
 
 export const invitationPages: readonly SitePage[] = [

@@ -55,7 +55,12 @@ ${error ? html`<p class="message errors" role="alert">${error}</p>` : ''}${rende
  autocomplete="current-password" required maxlength="${maxFieldChars}"></div><button>Sign in</button>
 <p class="dim"><a href="${forgottenPath}">Forgotten password</a>
 ${canSignUp(services) ? html` · <a href="${next === '/' ? registerPath : toRegisterUrl(next)}">Sign up</a>` : ''}
-</p></form>${renderSignOnOptions(options, visitor.csrfToken, next)}`,
+</p>${
+      canSignUp(services)
+        ? ''
+        : html`<p class="dim small">Accounts are by invitation: ask the owner of this portal.</p>`
+    }
+</form>${renderSignOnOptions(options, visitor.csrfToken, next)}`,
   };
 }
 

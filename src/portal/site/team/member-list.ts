@@ -35,6 +35,7 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
   // Administrators of the portal have no organisation: its operations list all users.
   if (rights.kind !== 'developer') return undefined;
   const canManage = isOrganisationAdmin(user!);
+  const isInOrganisation = rights.organisationId !== defaultOrganisationId;
   const organisation = await services.portal.organisations.get(rights.organisationId);
   const invitations = canManage ? await services.portal.invitations.ofOrganisation(rights.organisationId) : [];
   const canAsk = services.settings['portal.organisation_requests'] !== 'off';
@@ -42,14 +43,14 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
   return {
     title: 'Users',
     section: 'profile',
-    main: html`<div class="head"><h1>Team</h1><p class="dim">${organisation?.Name ?? ''}</p>
+    main: html`<div class="head"><h1>Team</h1><p class="dim">${isInOrganisation ? (organisation?.Name ?? '') : ''}</p>
 ${canManage ? html`<a class="button" href="${invitePath}">Invite</a>` : ''}</div>
 ${notice ? html`<p class="message" role="status">${notice}</p>` : ''}
 ${
-  rights.organisationId === defaultOrganisationId
-    ? html`<p class="dim">Developers without an organisation do not see each other.
-${canAsk ? html`<a href="${organisationPath}">Create an organisation</a>` : ''}</p>`
-    : ''
+  isInOrganisation
+    ? ''
+    : html`<p class="dim">You are in no organisation yet, so the team is you alone.
+${canAsk ? html`<a href="${organisationPath}">Create an organisation</a> to invite others.` : ''}</p>`
 }${await renderMembers(request, canManage, services)}
 ${invitations.length > 0 ? renderInvitations(invitations, request, services) : ''}`,
   };
