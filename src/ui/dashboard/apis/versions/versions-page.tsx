@@ -3,27 +3,34 @@ import { Layers, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../kit/badge.tsx';
 import { Button } from '../../../kit/button.tsx';
-import type { ResultOf } from '../../../kit/calls.ts';
 import { Card } from '../../../kit/card.tsx';
 import { type Column, DataTable } from '../../../kit/data-table.tsx';
 import { ConfirmDialog } from '../../../kit/dialog.tsx';
 import { useOperation, useWrite } from '../../../kit/queries.ts';
 import { Notice, QueryState } from '../../../kit/states.tsx';
 import { useToasts } from '../../../kit/toast.tsx';
+import { versionChangeTexts as changeTexts } from '../../../texts/en/version-changes.ts';
 import { texts } from '../../../texts/texts.ts';
 import { usePermission } from '../../session/session.ts';
 import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
 import { ClassicNotice } from '../designer/classic-notice.tsx';
 import { readFieldValue, toJsonObject } from '../form/json-members.ts';
 import { gatewayMember } from '../form/use-definition-schema.ts';
+import { CallCount, type CountedRow, withNeighbours } from '../list/api-usage.tsx';
 import { NewVersionDialog } from './new-version-dialog.tsx';
+import {
+  CompareVersionsDialog,
+  type ListedVersion,
+  RenameVersionDialog,
+  RetireVersionDialog,
+} from './version-dialogs.tsx';
 import { VersioningForm } from './versioning-form.tsx';
 
 const own = texts.versions;
 
-type Version = ResultOf<'GET /api/apis/oas/{apiId}/versions'>['apis'][number];
+type Version = ListedVersion & CountedRow;
 
-const columns: readonly Column<Version>[] = [
+const factColumns: readonly Column<Version>[] = [
   {
     id: 'version',
     title: own.version,
@@ -46,6 +53,14 @@ const columns: readonly Column<Version>[] = [
   { id: 'access', title: own.access, cell: ({ internal }) => (internal ? own.internal : own.external) },
   { id: 'expiry', title: own.expiry, cell: ({ expirationDate }) => expirationDate || texts.kit.never },
 ];
+
+const callColumn: Column<Version> = {
+  id: 'calls',
+  title: changeTexts.calls,
+  align: 'right',
+  cell: ({ id, neighbours }) => <CallCount id={id} neighbours={neighbours} />,
+};
+const allColumns = [...factColumns, callColumn];
 
 /** Versions of an API: APIs of their own, selected by a part of the request. */
 export const ApiVersionsPage = () => (
@@ -92,57 +107,105 @@ function Versions(loaded: LoadedApi) {
   );
 }
 
+interface OpenDialog {
+  readonly kind: 'promote' | 'rename' | 'retire';
+  readonly version: Version;
+}
+
 function VersionList({ api, reload }: LoadedApi) {
   const canWrite = usePermission('apis:write');
-  const toasts = useToasts();
-  const [promoted, setPromoted] = useState<Version>();
+  const canSeeUsage = usePermission('analytics');
+  const [open, setOpen] = useState<OpenDialog>();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [isComparing, setComparing] = useState(false);
   const list = useOperation('GET /api/apis/oas/{apiId}/versions', { params: { apiId: api.id } });
-  const rebase = useWrite('PATCH /api/apis/oas/{currentBaseApiId}/rebase/{nextBaseApiId}', [
-    'GET /api/apis',
-    'GET /api/apis/{apiId}',
-  ]);
   if (!list.data) return <QueryState query={list} />;
-  const promote = () =>
-    rebase.mutate(
-      {
-        given: { params: { currentBaseApiId: api.id, nextBaseApiId: promoted?.id ?? '' } },
-        options: { wait: 'applied' },
-      },
-      {
-        onSuccess: () => {
-          toasts.showSuccess(own.promoted(promoted?.versionName ?? ''));
-          void reload();
-        },
-        onError: error => toasts.showError(error.message),
-        onSettled: () => setPromoted(undefined),
-      },
-    );
+  const rows = withNeighbours(list.data.value.apis);
+  const [one, other] = rows.filter(({ id }) => selected.has(id));
+  const close = () => setOpen(undefined);
+  const actionsOf = (version: Version) => [
+    { label: changeTexts.rename, onSelect: () => setOpen({ kind: 'rename', version }) },
+    { label: changeTexts.retire, onSelect: () => setOpen({ kind: 'retire', version }) },
+    { label: own.promote, isDisabled: version.id === api.id, onSelect: () => setOpen({ kind: 'promote', version }) },
+  ];
   return (
     <>
       <DataTable
         label={own.list}
-        rows={list.data.value.apis}
-        columns={columns}
+        rows={rows}
+        columns={canSeeUsage ? allColumns : factColumns}
         idOf={({ id }) => id}
         nameOf={({ versionName }) => versionName}
-        {...(canWrite
-          ? {
-              actions: (row: Version) => [
-                { label: own.promote, isDisabled: row.id === api.id, onSelect: () => setPromoted(row) },
-              ],
-            }
-          : {})}
+        selection={{
+          ids: selected,
+          onChange: setSelected,
+          actions: (
+            <Button disabled={selected.size !== 2} onClick={() => setComparing(true)}>
+              {changeTexts.compare}
+            </Button>
+          ),
+        }}
+        {...(canWrite ? { actions: actionsOf } : {})}
       />
-      <ConfirmDialog
-        isOpen={promoted !== undefined}
-        tier={2}
-        title={own.promoteTitle(promoted?.versionName ?? '')}
-        consequence={own.promoteAbout}
-        action={own.promoteAction(promoted?.versionName ?? '')}
-        isBusy={rebase.isPending}
-        onConfirm={promote}
-        onClose={() => setPromoted(undefined)}
+      <PromoteDialog
+        api={api}
+        version={open?.kind === 'promote' ? open.version : undefined}
+        onClose={close}
+        reload={reload}
       />
+      {open?.kind === 'rename' && (
+        <RenameVersionDialog
+          version={open.version}
+          baseId={api.id}
+          names={rows.map(({ versionName }) => versionName)}
+          onClose={close}
+        />
+      )}
+      {open?.kind === 'retire' && <RetireVersionDialog version={open.version} onClose={close} />}
+      {isComparing && one && other && (
+        <CompareVersionsDialog versions={[one, other]} onClose={() => setComparing(false)} />
+      )}
     </>
+  );
+}
+
+interface PromoteProps extends Pick<LoadedApi, 'api' | 'reload'> {
+  readonly version: Version | undefined;
+  onClose(): void;
+}
+
+function PromoteDialog({ api, reload, version, onClose }: PromoteProps) {
+  const toasts = useToasts();
+  const rebase = useWrite('PATCH /api/apis/oas/{currentBaseApiId}/rebase/{nextBaseApiId}', [
+    'GET /api/apis',
+    'GET /api/apis/{apiId}',
+  ]);
+  const name = version?.versionName ?? '';
+  const promote = () =>
+    rebase.mutate(
+      {
+        given: { params: { currentBaseApiId: api.id, nextBaseApiId: version?.id ?? '' } },
+        options: { wait: 'applied' },
+      },
+      {
+        onSuccess: () => {
+          toasts.showSuccess(own.promoted(name));
+          void reload();
+        },
+        onError: error => toasts.showError(error.message),
+        onSettled: onClose,
+      },
+    );
+  return (
+    <ConfirmDialog
+      isOpen={version !== undefined}
+      tier={2}
+      title={own.promoteTitle(name)}
+      consequence={own.promoteAbout}
+      action={own.promoteAction(name)}
+      isBusy={rebase.isPending}
+      onConfirm={promote}
+      onClose={onClose}
+    />
   );
 }

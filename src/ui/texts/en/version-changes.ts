@@ -1,0 +1,21 @@
+/** Texts of changes of versions; loaded with their page. */
+export const versionChangeTexts = {
+  calls: 'Calls in 24 h',
+  rename: 'Rename',
+  renameTitle: (name: string) => `Rename version ${name}`,
+  renameAbout: (name: string) => `Requests that name ${name} are refused or get the default from then on.`,
+  renameAction: 'Rename version',
+  renamed: (from: string, to: string) => `Version ${from} renamed to ${to}`,
+  name: 'Name of the version',
+  nameTaken: 'Another version has this name',
+  retire: 'Set expiry',
+  retireTitle: (name: string) => `Expiry of version ${name}`,
+  retireAbout: 'Requests are refused after this time; until then responses have it in the header x-gw-api-expires.',
+  retireAt: 'Expires',
+  retireHelp: 'Empty: never. In the time zone of this browser.',
+  retireAction: 'Save expiry',
+  retired: (name: string) => `Expiry of version ${name} saved`,
+  compare: 'Compare two versions',
+  comparison: (one: string, other: string) => `Versions ${one} and ${other}`,
+  comparisonAbout: 'Documents of both versions.',
+} as const;
