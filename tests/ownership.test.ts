@@ -218,6 +218,9 @@ onEveryEngine('API ownership', app => {
       });
       assert.equal((await app().ask('GET', path, as('other'))).text.includes(owned.id), false, path);
     }
+    const { data } = (await app().ask('GET', `${lists[1]}&api_id=${owned.id}`, as('owner'))).body;
+    assert.equal((await app().ask('GET', `/api/logs/${data[0].id}`, as('owner'))).status, 200);
+    assert.equal((await app().ask('GET', `/api/logs/${data[0].id}`, as('other'))).status, 404);
   });
 
   test('webhook deliveries of it are listed, read and retried by its owners only', async () => {

@@ -185,7 +185,7 @@ withRecords('recording', (given, engine) => {
     await logs.prune(0, 0, 10, 2000);
     const { items } = await logs.page({ orgId: 'rows', from: 0, to: noon + day, failed: false }, everything);
     assert.equal(items.length, 10);
-    assert.equal(Date.parse(items[0]!.timestamp), noon + 29);
+    assert.equal(Date.parse(items[0]!.call.timestamp), noon + 29);
   });
 
   test('expired rows are pruned in the background, step by step', async t => {

@@ -3,12 +3,15 @@ import type { FindApi } from '#access/api-lookup.ts';
 import { resolvePublicApiId } from '#access/api-lookup.ts';
 import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
+import type { Vault } from '#base/vault.ts';
 import { operation } from '#operations/operation.ts';
-import { csvListMembers, queryFlag, toCsvPageRequest, unixSeconds } from '#operations/shapes.ts';
+import { optionalPageNumber, queryFlag, toCsvPageRequest, unixSeconds } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { formatLogCsv } from './log-csv.ts';
+import { createLogIds } from './log-ids.ts';
 import type { LogStore } from './log-store.ts';
-import { logPage } from './schema.ts';
+import { problem } from './problems.ts';
+import { listedCall, logPage } from './schema.ts';
 import { tagFilter } from './tag-filter.ts';
 
 interface LogServices {
@@ -16,6 +19,7 @@ interface LogServices {
   settings: Settings;
   findApi: FindApi;
   ownership: Ownership;
+  vault: Vault;
 }
 
 /** Filters of single requests. */
@@ -42,10 +46,17 @@ export const listLogs = operation({
     start: unixSeconds.describe('Unix seconds'),
     end: unixSeconds.describe('Unix seconds, inclusive'),
     ...logFilters,
-    ...csvListMembers('csv returns all items as CSV, without raw requests and responses'),
+    p: optionalPageNumber,
+    type: z
+      .enum(['json', 'csv', 'ndjson'])
+      .default('json')
+      .describe(
+        'csv returns all items as CSV, without raw requests and responses; ndjson all items as one JSON object per line',
+      ),
   }),
   returns: logPage,
   toCsv: formatLogCsv,
+  toNdjson: ({ data }) => data,
   async handle({ actor, query }, services: LogServices) {
     const { start, end, api_id, key, status, tags, errors } = query;
     if (end < start) throw createInvalidProblem([{ path: 'end', message: 'must not be before start' }]);
@@ -66,8 +77,34 @@ export const listLogs = operation({
       },
       toCsvPageRequest(query, services.settings['management.page_size']),
     );
-    return { data: found.items, pages: found.pages };
+    const { format } = createLogIds(services.vault, actor.orgId);
+    return { data: found.items.map(it => ({ id: format(it), ...it.call })), pages: found.pages };
   },
 });
 
-export const logOperations = [listLogs];
+export const getLog = operation({
+  name: 'getLog',
+  surface: 'dashboard',
+  method: 'GET',
+  path: '/api/logs/{logId}',
+  noun: 'analytics',
+  permission: 'log:read',
+  about: 'Reads one recorded request to an API of the caller’s organisation.',
+  params: z.object({ logId: z.string().max(1000) }),
+  returns: listedCall,
+  problems: [problem.log_not_found],
+  async handle({ actor, params: { logId } }, { logs, ownership, vault }: LogServices) {
+    const ids = createLogIds(vault, actor.orgId);
+    const at = ids.parseTime(logId);
+    if (at === undefined) throw problem.log_not_found();
+    const hiddenApis = (await ownership.findHidden(actor)).apiIds;
+    const found = await logs.findAt(
+      { orgId: actor.orgId, hiddenApis, from: at, to: at, failed: false },
+      place => ids.format(place) === logId,
+    );
+    if (!found) throw problem.log_not_found();
+    return { id: logId, ...found.call };
+  },
+});
+
+export const logOperations = [listLogs, getLog];

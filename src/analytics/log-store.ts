@@ -5,12 +5,15 @@ import { padToPowerOfTwo, splitIntoBatches } from '#storage/insert-batches.ts';
 import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
+import type { LogPlace } from './log-ids.ts';
 import type { LoggedCall } from './schema.ts';
 import { hasTagInColumn, toTagColumn } from './tag-column-store.ts';
 
 const maxRowsPerInsert = 500;
 /** Bound of a list without pages: each call may carry a whole request. */
 const maxListedCalls = 1000;
+/** Rows of one organisation and one millisecond that are looked at for an id. */
+const maxCallsOfTime = 10_000;
 
 export interface LogQuery {
   readonly orgId: string;
@@ -39,12 +42,17 @@ export interface LogEntry {
   readonly expiresAt: number;
 }
 
+/** A logged call and the place of its row. */
+export interface StoredCall extends LogPlace {
+  readonly call: LoggedCall;
+}
+
 export type LogStore = ReturnType<typeof createLogStore>;
 
 /** Single calls, newest first. */
 export function createLogStore(records: Records) {
   const buildListing = (logQuery: LogQuery) =>
-    buildLogFilter(records, logQuery).select('body').orderBy('at', 'desc').orderBy('id', 'desc');
+    buildLogFilter(records, logQuery).select(['id', 'at', 'body']).orderBy('at', 'desc').orderBy('id', 'desc');
 
   /** Ids of rows to delete, at most `maxRows`. */
   const selectIds = (maxRows: number) => records.db.selectFrom('logs').select('id').limit(maxRows);
@@ -63,7 +71,7 @@ export function createLogStore(records: Records) {
       for (const batch of splitIntoBatches(rows, maxRowsPerInsert))
         await records.db.insertInto('logs').values(batch).execute();
     },
-    async page(logQuery: LogQuery, { page, size }: PageRequest): Promise<Page<LoggedCall>> {
+    async page(logQuery: LogQuery, { page, size }: PageRequest): Promise<Page<StoredCall>> {
       const counted = await buildLogFilter(records, logQuery)
         .select(sql<number>`count(*)`.as('total'))
         .executeTakeFirstOrThrow();
@@ -75,7 +83,7 @@ export function createLogStore(records: Records) {
         : buildListing(logQuery)
             .limit(size)
             .offset((page - 1) * size);
-      const items = (await query.execute()).map(({ body }) => parseLoggedCall(body));
+      const items = (await query.execute()).map(toStoredCall);
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
     ...createLogReads(records),
@@ -94,8 +102,20 @@ export function createLogStore(records: Records) {
   };
 }
 
-/** Log tailing. */
+/** Log tailing, and single rows. */
 const createLogReads = (records: Records) => ({
+  /** The row at a time of which the id is the one asked for. */
+  async findAt(logQuery: LogQuery, isWanted: (place: LogPlace) => boolean): Promise<StoredCall | undefined> {
+    const places = await buildLogFilter(records, logQuery).select(['id', 'at']).limit(maxCallsOfTime).execute();
+    const found = places.find(({ id, at }) => isWanted({ rowId: Number(id), at: Number(at) }));
+    if (!found) return undefined;
+    const row = await records.db
+      .selectFrom('logs')
+      .select(['id', 'at', 'body'])
+      .where('id', '=', found.id)
+      .executeTakeFirst();
+    return row && toStoredCall(row);
+  },
   async findLastId(): Promise<number> {
     const last = await records.db.selectFrom('logs').select(sql<number>`max(id)`.as('id')).executeTakeFirst();
     return Number(last?.id ?? 0);
@@ -105,22 +125,26 @@ const createLogReads = (records: Records) => ({
     const rows = await buildTailing(records, logQuery, afterId, maxIds).execute();
     return rows.map(({ id }) => Number(id)).reverse();
   },
-  async findCalls(ids: readonly number[]): Promise<{ readonly id: number; readonly call: LoggedCall }[]> {
+  async findCalls(ids: readonly number[]): Promise<StoredCall[]> {
     if (ids.length === 0) return [];
     const rows = await records.db
       .selectFrom('logs')
-      .select(['id', 'body'])
+      .select(['id', 'at', 'body'])
       .where('id', 'in', padToPowerOfTwo(ids))
       .orderBy('id')
       .execute();
-    return rows.map(({ id, body }) => ({ id: Number(id), call: parseLoggedCall(body) }));
+    return rows.map(toStoredCall);
   },
 });
 
 /** Members that records of older versions lack. */
 const laterMembers = { upstream_error: '' };
 
-const parseLoggedCall = (body: string): LoggedCall => ({ ...laterMembers, ...JSON.parse(body) });
+const toStoredCall = ({ id, at, body }: Pick<Tables['logs'], 'at' | 'body'> & { id: number }): StoredCall => ({
+  rowId: Number(id),
+  at: Number(at),
+  call: { ...laterMembers, ...JSON.parse(body) },
+});
 
 type LogRows = SelectQueryBuilder<Tables, 'logs', object>;
 

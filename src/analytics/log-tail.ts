@@ -1,4 +1,5 @@
 import type { ServerEvent } from '#operations/event-streams.ts';
+import type { LogPlace } from './log-ids.ts';
 import type { LogQuery, LogStore } from './log-store.ts';
 
 /** Requests sent per poll; of more, the newest. */
@@ -17,10 +18,11 @@ export interface LogTailOptions {
   readonly lastId: number | undefined;
   /** Event id of a row. Row ids count the requests of all organisations: clients must not see them. */
   readonly sealId: (id: number) => string;
+  readonly formatId: (place: LogPlace) => string;
 }
 
 /** Log tailing: each poll returns the requests that were stored since the last one. */
-export async function createLogTail({ logs, lastId: givenId, sealId }: LogTailOptions) {
+export async function createLogTail({ logs, lastId: givenId, sealId, formatId }: LogTailOptions) {
   const newestAtStart = await logs.findLastId();
   const startId = Math.max(Math.min(givenId ?? newestAtStart, newestAtStart), newestAtStart - maxResumedIds);
   let readId = startId;
@@ -36,10 +38,10 @@ export async function createLogTail({ logs, lastId: givenId, sealId }: LogTailOp
     const skipped = fresh.length - taken.length;
     return [
       ...(skipped > 0 ? [{ name: 'skipped', data: { at_least: skipped } }] : []),
-      ...calls.map(({ id, call: { raw_request: _request, raw_response: _response, ...call } }) => ({
+      ...calls.map(({ rowId, at, call: { raw_request: _request, raw_response: _response, ...call } }) => ({
         name: 'call',
-        id: sealId(id),
-        data: call,
+        id: sealId(rowId),
+        data: { id: formatId({ rowId, at }), ...call },
       })),
     ];
   };

@@ -11,5 +11,6 @@ export const problem = problems('analytics', {
   },
   reads_exceeded: { status: 429, message: 'The organisation has {max} usage queries in progress: try again later' },
   geo_database_unusable: { status: 500, message: 'analytics.geo_database: {path} cannot be used: {reason}' },
+  log_not_found: { status: 404, message: 'Request not found: it was not recorded, or its record has expired' },
   api_not_found: { status: 404, message: 'API not found' },
 });

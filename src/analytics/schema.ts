@@ -56,7 +56,8 @@ const loggedCall = z.object({
   expireAt: z.string(),
 });
 export type LoggedCall = z.output<typeof loggedCall>;
-export const logPage = z.object({ data: z.array(loggedCall), pages: z.int() });
+export const listedCall = loggedCall.extend({ id: z.string().describe('Id of the record, for GET /api/logs/{logId}') });
+export const logPage = z.object({ data: z.array(listedCall), pages: z.int() });
 
 /** Calls counted together. Dimensions they were not grouped by are 0 or empty. */
 const usageItem = z.object({

@@ -11,6 +11,7 @@ import { problem as operations } from '#operations/problems.ts';
 import { findAnalyticsScope, rejectNarrowedActor, rejectUnownedApi } from './analytics-scope.ts';
 import { clockSkewMs, type LiveReader } from './live-reader.ts';
 import { createLiveUsage } from './live-usage.ts';
+import { createLogIds } from './log-ids.ts';
 import { logFilters } from './log-operations.ts';
 import { createLogPositions } from './log-position.ts';
 import type { LogStore } from './log-store.ts';
@@ -65,7 +66,12 @@ export const streamLogs = operation({
     const apiId = api_id === undefined ? undefined : await resolvePublicApiId(findApi, actor.orgId, api_id);
     const positions = createLogPositions(vault, actor.orgId);
     const lastId = positions.open(requestHeader(lastEventId));
-    const tail = await createLogTail({ logs, lastId, sealId: positions.seal });
+    const tail = await createLogTail({
+      logs,
+      lastId,
+      sealId: positions.seal,
+      formatId: createLogIds(vault, actor.orgId).format,
+    });
     header(...unbuffered);
     return eventStreams.open({
       actor,

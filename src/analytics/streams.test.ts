@@ -95,6 +95,8 @@ onEveryEngine('Event streams of analytics', app => {
     assert.deepEqual([first.data.path, first.data.api_id, first.data.response_code], ['/one', definition.api_id, 200]);
     assert.ok(!('raw_request' in first.data) && !('raw_response' in first.data));
     assert.match(first.id, /^\S{30,}$/, 'no row number, which counts the requests of all organisations');
+    const whole = await app().ask('GET', `/api/logs/${first.data.id}`);
+    assert.deepEqual([whole.body.path, whole.body.raw_request !== ''], ['/one', true]);
     await fetch(`${url}/two`);
     const second = await stream.next(({ name }) => name === 'call');
     assert.equal(second.data.path, '/two');

@@ -67,6 +67,27 @@ onEveryEngine(
       assert.ok(line!.includes(`,"'=HYPERLINK(""http://x"",""y"")",`), line!);
       assert.ok(!head!.includes('raw_request'));
     });
+
+    test('logs as newline-delimited JSON have one whole request per line, also beyond a page', async () => {
+      const definition = openApi(upstream, { enable_detailed_recording: true });
+      const url = await publish(app(), definition);
+      for (let n = 0; n < 11; n++) await fetch(`${url}/n${n}`);
+      const path = `/api/logs?start=0&end=9999999999&api_id=${definition.api_id}`;
+      const reply = await eventually(async () => {
+        const given = await app().ask('GET', `${path}&type=ndjson`);
+        assert.equal(given.text.trimEnd().split('\n').length, 11, given.text);
+        return given;
+      });
+      assert.equal(reply.headers.get('content-type'), 'application/x-ndjson; charset=utf-8');
+      assert.equal(reply.headers.get('content-disposition'), 'attachment; filename="listLogs.ndjson"');
+      const lines = reply.text
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line));
+      assert.ok(lines.every(({ raw_request }) => raw_request !== ''));
+      assert.deepEqual(lines.slice(0, 10), (await app().ask('GET', path)).body.data);
+      assert.equal((await app().ask('GET', `${path}&type=xml`)).status, 400);
+    });
   },
   { settings: { 'analytics.retention_days': '0' } },
 );

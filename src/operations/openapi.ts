@@ -5,6 +5,7 @@ import { buildExample } from './body-example.ts';
 import { csvType } from './csv.ts';
 import { type AnyOperation, type BodyKind, isMutation, listPermissions } from './operation.ts';
 import { problem } from './problems.ts';
+import { ndjsonType } from './success-response.ts';
 import { type SurfaceName, surfaces } from './surfaces.ts';
 
 type JsonObject = { [name: string]: Json };
@@ -74,6 +75,7 @@ export function describeOperation(it: AnyOperation): JsonObject {
     content: {
       ...toResponseContent(it),
       ...(it.toCsv ? { [csvType]: { schema: { type: 'string' } } } : {}),
+      ...(it.toNdjson ? { [ndjsonType]: { schema: { type: 'string' } } } : {}),
     },
   };
   return {

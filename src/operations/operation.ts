@@ -137,6 +137,8 @@ export interface Operation<
   readonly offersYaml?: true;
   /** CSV of a success response, sent where the query parameter `type` is `csv`. */
   toCsv?(value: z.output<R>): string;
+  /** Items of a success response, sent one per line where the query parameter `type` is `ndjson`. */
+  toNdjson?(value: z.output<R>): readonly unknown[];
   readonly problems?: readonly ProblemFactory[];
   handle(call: OperationCall<Out<P>, Out<Q>, Out<B>>, services: Services): Promise<z.input<R>>;
 }

@@ -15,7 +15,7 @@ export const pageNumber = z
   .describe(aboutPage);
 
 /** The same where the default depends on other parameters. */
-const optionalPageNumber = z
+export const optionalPageNumber = z
   .preprocess(text => (text === '' ? undefined : text), z.coerce.number().int().transform(clampPage).optional())
   .describe(aboutPage);
 
@@ -49,10 +49,10 @@ export const csvListMembers = (about: string) => ({
 });
 
 export const toCsvPageRequest = (
-  { p, type }: { readonly p?: number | undefined; readonly type: 'json' | 'csv' },
+  { p, type }: { readonly p?: number | undefined; readonly type: 'json' | 'csv' | 'ndjson' },
   size: number,
   defaultPage = 1,
-): PageRequest => toPageRequest(p ?? (type === 'csv' ? -1 : defaultPage), size);
+): PageRequest => toPageRequest(p ?? (type === 'json' ? defaultPage : -1), size);
 
 export const toPageRequest = (p: number, size: number): PageRequest => ({ page: p, size });
 

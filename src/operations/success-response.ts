@@ -10,7 +10,9 @@ import { surfaces } from './surfaces.ts';
 
 const yamlType = 'application/yaml';
 const isPretty = ({ query }: FastifyRequest) => (query as Record<string, unknown>).pretty === 'true';
-const isCsv = ({ query }: FastifyRequest) => (query as Record<string, unknown>).type === 'csv';
+const readType = ({ query }: FastifyRequest) => (query as Record<string, unknown>).type;
+/** Newline-delimited JSON: one value per line. */
+export const ndjsonType = 'application/x-ndjson';
 
 /** True where `Accept` names a YAML media type, the unregistered ones included. */
 const acceptsYaml = (accept: string | undefined) =>
@@ -26,9 +28,12 @@ interface Representation {
 /** Content negotiation of a success response. */
 export function renderSuccess(it: AnyOperation, request: FastifyRequest, value: unknown): Representation {
   if (it.offersYaml && acceptsYaml(request.headers.accept)) return { content: toYamlText(value), type: yamlType };
-  if (it.toCsv && isCsv(request)) {
-    const headers = { 'content-disposition': `attachment; filename="${it.name}.csv"` };
-    return { content: it.toCsv(value as never), type: csvType, headers };
+  const type = readType(request);
+  const headers = { 'content-disposition': `attachment; filename="${it.name}.${type}"` };
+  if (it.toCsv && type === 'csv') return { content: it.toCsv(value as never), type: csvType, headers };
+  if (it.toNdjson && type === 'ndjson') {
+    const lines = it.toNdjson(value as never).map(item => `${JSON.stringify(item)}\n`);
+    return { content: lines.join(''), type: ndjsonType, headers };
   }
   if (it.producesFile) {
     const { bytes, mediaType } = value as FileContent;

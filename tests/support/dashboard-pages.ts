@@ -13,6 +13,7 @@ export const dashboardPages = {
     '/apis/orders/code': /^Orders$/,
     '/analytics': /^Analytics$/,
     '/logs': /^Logs$/,
+    '/logs/:log': /^Request$/,
     '/users': /^Users$/,
     '/users/new': /^New user$/,
     '/no-such-page': /no such page/,

@@ -95,6 +95,11 @@ export async function createObjects(
     assert.ok(deliveries.length > 0);
     return deliveries[0];
   });
+  const logId = await eventually(async () => {
+    const { data } = await ok(app, 'GET', `/api/logs?start=0&end=4000000000&api_id=${alerted.api_id}`);
+    assert.ok(data.length > 0);
+    return data[0].id;
+  });
   const DiscoverURL = 'https://idp.example/.well-known/openid-configuration';
   const UseProviders = [{ Name: 'openid-connect', Key: 'client', Secret: 'planted', DiscoverURL }];
   const profile = { Name: 'P', ProviderName: 'SocialProvider', ProviderConfig: { UseProviders } };
@@ -107,6 +112,7 @@ export async function createObjects(
     keyId,
     keyHash,
     deliveryId: delivery.id,
+    logId,
     currentBaseApiId: apiId,
     nextBaseApiId: apiId,
     username,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Person } from '../support/browser.ts';
@@ -42,6 +43,27 @@ describe('Logs page', () => {
       .getByText('HTTP/1.1 200', { exact: false })
       .waitFor();
     await assertAccessible(page, 'details');
+    await dialog.getByRole('link', { name: 'Open on its own page' }).click();
+    await page.getByRole('link', { name: 'All requests' }).waitFor();
+    assert.match(new URL(page.url()).pathname, /^\/logs\/\d+-[0-9a-f]{32}$/);
+    await page.reload();
+    await page.getByRole('region', { name: 'Recorded request' }).getByText('GET /', { exact: false }).waitFor();
+    const command = page.getByRole('region', { name: 'As curl' });
+    await command.getByText(/^curl -sS .*'http:.*\/recorded\/%3Cimg%20src=x%3E'$/).waitFor();
+    await assertAccessible(page, 'page of a request');
+    await page.getByRole('link', { name: 'All requests' }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Export NDJSON' }).click();
+    const exported = await readFile(await (await download).path(), 'utf8');
+    assert.deepEqual(
+      exported
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line).api_id)
+        .sort(),
+      ['plain', 'recorded'],
+    );
+    await linkOf(page, '/recorded/%3Cimg%20src=x%3E').click();
     await dialog.getByRole('button', { name: 'Requests to this API' }).click();
     await linkOf(page, '/plain/first').waitFor({ state: 'detached' });
     assert.equal(new URL(page.url()).searchParams.get('api_id'), 'recorded');

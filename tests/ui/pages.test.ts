@@ -4,6 +4,7 @@ import type { Person } from '../support/browser.ts';
 import { testDashboard } from '../support/dashboard-app.ts';
 import { dashboardPages, publicPages } from '../support/dashboard-pages.ts';
 import { checkPage, settlePage, testPages } from '../support/page-walk.ts';
+import { eventually } from '../support/traffic.ts';
 
 const api = {
   api_id: 'orders',
@@ -16,6 +17,7 @@ describe('Pages of the dashboard', () => {
   // An entry of the navigation opens the developer portal in another window.
   const dashboard = testDashboard({ allowsOrigin: origin => origin === dashboard.app().url.portal });
   let admin: Person;
+  let logId: string;
   before(async () => {
     admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
     const { ask } = dashboard.app();
@@ -24,9 +26,20 @@ describe('Pages of the dashboard', () => {
     const policy = { name: 'Starter', state: 'active', rate: 100, per: 60, access_rights: rights };
     await ask('POST', '/api/portal/policies', { body: policy });
     await ask('POST', '/api/keys', { body: { alias: 'First client', access_rights: rights } });
+    await fetch(`${dashboard.app().url.gateway}/orders/first`);
+    logId = await eventually(async () => {
+      const { data } = (await ask('GET', '/api/logs?start=0&end=9999999999')).body;
+      assert.equal(data.length, 1);
+      return data[0].id;
+    });
   });
 
-  testPages(dashboard, { pages: dashboardPages.first, person: () => admin, depth: 'buttons' });
+  testPages(dashboard, {
+    pages: dashboardPages.first,
+    person: () => admin,
+    resolve: path => path.replace(':log', logId),
+    depth: 'buttons',
+  });
 
   test('each page before the sign-in passes axe, keyboard and width checks', async () => {
     const page = await dashboard.openAnonymous('/login');

@@ -81,6 +81,9 @@ describe('Webhook pages', () => {
     assert.equal(new URL(page.url()).search, '?range=1h');
     const dialog = page.getByRole('dialog', { name: 'AuthFailure' });
     await dialog.getByText(/^500 after/).waitFor();
+    const command = dialog.getByRole('region', { name: 'As curl' });
+    await command.getByText(/^curl -sS -X POST .*--data-raw/).waitFor();
+    await command.getByRole('button', { name: 'Copy as curl' }).waitFor();
     await assertAccessible(page, 'delivery');
     await dialog.getByRole('button', { name: 'Retry delivery' }).click();
     await page.getByText('The delivery will be tried again').waitFor();

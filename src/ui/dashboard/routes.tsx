@@ -8,7 +8,7 @@ import { apiRoutes } from './api-routes.tsx';
 import { eventRoutes } from './event-routes.tsx';
 import { logFilterNames } from './logs/log-filters.ts';
 import { peopleRoutes } from './people-routes.tsx';
-import { rewriteReservedIds } from './reserved-ids.ts';
+import { idParam, rewriteReservedIds } from './reserved-ids.ts';
 import { rootRoute, shellRoute, unknownRoute } from './root-routes.tsx';
 import { systemRoutes } from './system-routes.tsx';
 
@@ -41,6 +41,14 @@ const logs = createRoute({
   component: lazyRouteComponent(() => import('./logs/log-page.tsx'), 'LogPage'),
 });
 
+const request = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/logs/$logId',
+  params: idParam('logId'),
+  staticData: { permission: 'log' },
+  component: lazyRouteComponent(() => import('./logs/request-page.tsx'), 'RequestPage'),
+});
+
 const analytics = createRoute({
   getParentRoute: () => shellRoute,
   path: '/analytics',
@@ -55,6 +63,7 @@ const routeTree = rootRoute.addChildren([
   shellRoute.addChildren([
     home,
     logs,
+    request,
     analytics,
     ...apiRoutes,
     ...accessRoutes,

@@ -1,4 +1,4 @@
-import type { CommandRequest } from '../../kit/command-text.tsx';
+import type { CommandRequest } from '../../kit/curl.ts';
 import { type FormObject, toJsonObject } from './form/json-members.ts';
 import { listDocumentOperations } from './operations-of-document.ts';
 

@@ -1,7 +1,8 @@
 import { Button } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
-import { CommandText, toCurl } from '../../kit/command-text.tsx';
+import { CommandText } from '../../kit/command-text.tsx';
 import { IdText, SecretText } from '../../kit/copy.tsx';
+import { toCurl } from '../../kit/curl.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { texts } from '../../texts/texts.ts';

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { MethodBadge, StatusPill } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import { FactList } from '../../kit/card.tsx';
+import { CommandText } from '../../kit/command-text.tsx';
 import { IdText } from '../../kit/copy.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { formatMs, formatNumber, formatTime } from '../../kit/format.ts';
@@ -10,6 +11,7 @@ import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
 import { describeKey, hasKey, statusTone } from './log-columns.tsx';
 import type { TailedRequest } from './log-filters.ts';
+import { toLoggedCurl } from './logged-curl.ts';
 import { RecordedMessages } from './recorded-messages.tsx';
 import { RefusalText } from './refusal-text.tsx';
 import { RefusedLimit } from './refused-limit.tsx';
@@ -34,30 +36,48 @@ export function LogDetail({ call, onClose, onFilter }: LogDetailProps) {
       onClose={onClose}
       width="wide"
       title={own.detail}
-      about={
-        <span className="flex flex-wrap items-center gap-2">
-          <MethodBadge method={call.method} />
-          <code className="font-mono text-small break-all text-ink">{call.raw_path}</code>
-        </span>
+      about={<RequestLine call={call} />}
+      footer={
+        <Link to="/logs/$logId" params={{ logId: call.id }} className={buttonClass('secondary')}>
+          {own.ownPage}
+        </Link>
       }
     >
-      <div className="flex flex-col gap-5">
-        <DurationBar call={call} />
-        {call.refusal && (
-          <section
-            aria-label={own.refused}
-            className="flex flex-col gap-3 rounded-card border border-danger-line bg-danger-soft p-3"
-          >
-            <h3 className="text-body">{own.refused}</h3>
-            <RefusalText code={call.refusal} />
-            <RefusedLimit call={call} />
-          </section>
-        )}
-        <FactList rows={listFacts(call)} />
-        <RecordedMessages call={call} />
-        <LogLinks call={call} onFilter={filter} />
-      </div>
+      <LogContent call={call} onFilter={filter} />
     </Dialog>
+  );
+}
+
+export const RequestLine = ({ call }: Pick<LogDetailProps, 'call'>) => (
+  <span className="flex flex-wrap items-center gap-2">
+    <MethodBadge method={call.method} />
+    <code className="font-mono text-small break-all text-ink">{call.raw_path}</code>
+  </span>
+);
+
+export function LogContent({ call, onFilter }: Pick<LogDetailProps, 'call' | 'onFilter'>) {
+  return (
+    <div className="flex flex-col gap-5">
+      <DurationBar call={call} />
+      {call.refusal && (
+        <section
+          aria-label={own.refused}
+          className="flex flex-col gap-3 rounded-card border border-danger-line bg-danger-soft p-3"
+        >
+          <h3 className="text-body">{own.refused}</h3>
+          <RefusalText code={call.refusal} />
+          <RefusedLimit call={call} />
+        </section>
+      )}
+      <FactList rows={listFacts(call)} />
+      <RecordedMessages call={call} />
+      <section aria-label={own.asCurl} className="flex flex-col gap-1.5">
+        <h3 className="text-body">{own.asCurl}</h3>
+        <p className="text-small text-dim">{own.asCurlAbout}</p>
+        <CommandText command={toLoggedCurl(call, hasKey(call), window.location.protocol)} label={own.copyCurl} />
+      </section>
+      <LogLinks call={call} onFilter={onFilter} />
+    </div>
   );
 }
 

@@ -28,5 +28,7 @@ export const toLogFilters = ({ api_id, key, status, errors, tags }: LogSearch) =
 export const toLogQuery = (search: LogSearch, { start, end }: TimeRange, p: number) =>
   ({ ...toLogFilters(search), start, end, p }) as unknown as ArgumentsOf<'GET /api/logs'>['query'];
 
-export const toCsvAddress = (search: LogSearch, { start, end }: TimeRange): string =>
-  `/api/logs?${new URLSearchParams({ ...toLogFilters(search), start: String(start), end: String(end), type: 'csv' })}`;
+export type LogExportType = 'csv' | 'ndjson';
+
+export const toExportAddress = (search: LogSearch, { start, end }: TimeRange, type: LogExportType): string =>
+  `/api/logs?${new URLSearchParams({ ...toLogFilters(search), start: String(start), end: String(end), type })}`;

@@ -13,7 +13,7 @@ import { useTimeRange } from '../monitor/time-range.ts';
 import { LiveTail } from './live-tail.tsx';
 import { createLogColumns } from './log-columns.tsx';
 import { LogDetail } from './log-detail.tsx';
-import { type LogRow, type LogSearch, toCsvAddress, toLogFilters, toLogQuery } from './log-filters.ts';
+import { type LogRow, type LogSearch, toExportAddress, toLogFilters, toLogQuery } from './log-filters.ts';
 import { LogToolbar } from './log-toolbar.tsx';
 
 const own = texts.logs;
@@ -35,10 +35,12 @@ export function LogPage() {
         <>
           {!isLive && (
             <>
-              <a href={toCsvAddress(search, range)} download="requests.csv" className={buttonClass('secondary')}>
-                <Download size={16} strokeWidth={1.5} aria-hidden />
-                {own.exportCsv}
-              </a>
+              <ExportLink address={toExportAddress(search, range, 'csv')} file="requests.csv" text={own.exportCsv} />
+              <ExportLink
+                address={toExportAddress(search, range, 'ndjson')}
+                file="requests.ndjson"
+                text={own.exportNdjson}
+              />
               <Button icon={RefreshCw} onClick={refresh}>
                 {own.refresh}
               </Button>
@@ -68,6 +70,13 @@ export function LogPage() {
   );
 }
 
+const ExportLink = ({ address, file, text }: Readonly<Record<'address' | 'file' | 'text', string>>) => (
+  <a href={address} download={file} className={buttonClass('secondary')}>
+    <Download size={16} strokeWidth={1.5} aria-hidden />
+    {text}
+  </a>
+);
+
 interface LogListProps {
   readonly search: LogSearch;
   readonly range: ReturnType<typeof useTimeRange>['range'];
@@ -80,10 +89,7 @@ function LogList({ search, range, columns, menus }: LogListProps) {
   const { p = 1 } = search;
   const list = useOperation('GET /api/logs', { query: toLogQuery(search, range, p) }, { keepPrevious: true });
   const data = list.data?.value.data;
-  const rows = useMemo(
-    () => (data ?? []).map((call, index) => ({ id: `${call.timestamp} ${call.request_id ?? ''} ${index}`, call })),
-    [data],
-  );
+  const rows = useMemo(() => (data ?? []).map(call => ({ id: call.id, call })), [data]);
   const isEmpty = rows.length === 0 && Object.keys(toLogFilters(search)).length === 0;
   // The toolbar stays in its place while lists load: typed text is not lost.
   return (

@@ -1,4 +1,5 @@
 import { texts } from '../../texts/texts.ts';
+import { decodeMessage } from './decode-message.ts';
 import type { TailedRequest } from './log-filters.ts';
 
 const own = texts.logs;
@@ -24,12 +25,3 @@ const Message = ({ title, encoded }: { title: string; encoded: string }) =>
       </pre>
     </section>
   );
-
-/** Base64 to text: UTF-8, with a mark in place of other bytes. */
-function decodeMessage(encoded: string): string {
-  try {
-    return new TextDecoder().decode(Uint8Array.from(atob(encoded), char => char.charCodeAt(0)));
-  } catch {
-    return encoded;
-  }
-}

@@ -10,6 +10,7 @@ import { ErrorText, QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
+import { DeliveryCurl } from './delivery-curl.tsx';
 import { DeliveryStatePill } from './delivery-state-pill.tsx';
 
 const own = texts.deliveries;
@@ -91,5 +92,6 @@ const DeliveryContent = ({ delivery }: { delivery: DeliveryData }) => (
       <h3>{own.body}</h3>
       <BodyText label={own.body} text={delivery.body || own.noBody} />
     </section>
+    <DeliveryCurl delivery={delivery} />
   </div>
 );

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Button } from '../../kit/button.tsx';
 import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
+import { formatMs } from '../../kit/format.ts';
 import { useListChange } from '../../kit/list-search.ts';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
@@ -101,6 +102,12 @@ const createColumns = (
       attempts === 0 ? '–' : status > 0 ? status : <span title={error}>{own.noStatus}</span>,
   },
   { id: 'attempts', title: own.columns.attempts, align: 'right', cell: ({ attempts }) => attempts },
+  {
+    id: 'duration',
+    title: own.columns.duration,
+    align: 'right',
+    cell: ({ attempts, duration_ms }) => (attempts === 0 ? '–' : formatMs(duration_ms)),
+  },
   { id: 'hook', title: own.columns.hook, cell: ({ hook_name, hook_id }) => hook_name || hook_id },
   { id: 'api', title: own.columns.api, cell: ({ api_id }) => (api_id ? nameOfApi(api_id) : '–') },
   { id: 'time', title: own.columns.time, cell: ({ created_at }) => <TimeText time={created_at} /> },

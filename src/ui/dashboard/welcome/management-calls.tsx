@@ -1,4 +1,5 @@
-import { type CommandRequest, CommandText, toCurl } from '../../kit/command-text.tsx';
+import { CommandText } from '../../kit/command-text.tsx';
+import { type CommandRequest, toCurl } from '../../kit/curl.ts';
 import { texts } from '../../texts/texts.ts';
 
 /** The requests of a step as commands; the access key is a variable. */

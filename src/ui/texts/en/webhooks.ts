@@ -84,6 +84,7 @@ export const deliveryTexts = {
     state: 'State',
     attempts: 'Attempts',
     status: 'Last status',
+    duration: 'Duration',
   },
   searchLabel: 'Filter by the name of an event',
   search: 'Event, such as QuotaExceeded',
@@ -102,6 +103,9 @@ export const deliveryTexts = {
   retryAllAction: (count: number) => (count === 1 ? 'Retry 1 delivery' : `Retry ${count} deliveries`),
   retriedAll: (count: number) =>
     count === 1 ? '1 delivery will be tried again' : `${count} deliveries will be tried again`,
+  asCurl: 'As curl',
+  asCurlAbout: 'Without a signature. Values of the headers of the webhook are placeholders.',
+  copyCurl: 'Copy as curl',
   detail: 'Delivery',
   body: 'Body',
   noBody: 'This delivery has no body.',

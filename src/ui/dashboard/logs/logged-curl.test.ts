@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { hideInUrl } from '../../kit/hide-credentials.ts';
+import type { TailedRequest } from './log-filters.ts';
+import { toLoggedCurl } from './logged-curl.ts';
+
+const call = (method: string, raw: string, content_length = 0) =>
+  ({
+    ...{ method, host: 'api.example', raw_path: '/orders/a', content_length },
+    raw_request: Buffer.from(raw).toString('base64'),
+  }) as TailedRequest;
+
+describe('A logged request as curl', () => {
+  test('without a record it has the path as received, and a placeholder for the key', () => {
+    assert.equal(
+      toLoggedCurl(call('GET', ''), true, 'https:'),
+      "curl -sS -H 'Authorization: <key>' 'https://api.example/orders/a'",
+    );
+    assert.equal(toLoggedCurl(call('GET', ''), false, 'http:'), "curl -sS 'http://api.example/orders/a'");
+  });
+
+  test('credentials of headers, query and body are placeholders, and other headers are left out', () => {
+    const body = '{"name":"it\'s","password":"p4ss","deep":{"api_key":"k"}}';
+    const head =
+      'POST /a?page=2&access_token=abc HTTP/1.1\r\nX-Key: ***\r\nCookie: session=1\r\nContent-Type: application/json';
+    const command = toLoggedCurl(call('POST', `${head}\r\n\r\n${body}`, body.length), true, 'http:');
+    assert.equal(
+      command,
+      "curl -sS -X POST -H 'Content-Type: application/json' -H 'X-Key: <x-key>' " +
+        `--data-raw '{"name":"it'\\''s","password":"<password>","deep":{"api_key":"<api_key>"}}' ` +
+        "'http://api.example/orders/a?page=2&access_token=%3Caccess_token%3E'",
+    );
+  });
+
+  test('a body that the record has in part is left out', () => {
+    assert.ok(!toLoggedCurl(call('PUT', 'PUT /a HTTP/1.1\r\n\r\npart', 10), false, 'http:').includes('part'));
+  });
+
+  test('a URL has neither user information nor secret parameters', () => {
+    assert.equal(hideInUrl('https://u:p@x.example/a?token=1&b=2'), 'https://x.example/a?token=%3Ctoken%3E&b=2');
+  });
+});
