@@ -35,7 +35,7 @@ withRecords('Log tailing', given => {
   test('a poll has the requests since the last one, and a client that reconnects continues after its last', async () => {
     const logs = createLogStore(given());
     await add('a', ['/before']);
-    const open = (lastId?: number) => createLogTail({ logs, lastId, sealId: String });
+    const open = (lastId?: number) => createLogTail({ logs, lastId, sealId: String, formatId: it => String(it.rowId) });
     const tail = await open();
     assert.deepEqual(await tail(createQuery('a')), []);
     await add('a', ['/1', '/2']);

@@ -4,7 +4,7 @@ import { MethodBadge, StatusPill } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import { FactList } from '../../kit/card.tsx';
 import { CommandText } from '../../kit/command-text.tsx';
-import { IdText } from '../../kit/copy.tsx';
+import { CopyButton } from '../../kit/copy.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { formatMs, formatNumber, formatTime } from '../../kit/format.ts';
 import { texts } from '../../texts/texts.ts';
@@ -140,6 +140,14 @@ const LegendEntry = ({ colour, children }: { colour: string; children: ReactNode
   </span>
 );
 
+/** Whole, on several lines where the screen is narrow: it is compared with other logs. */
+const RequestId = ({ id }: { id: string }) => (
+  <span className="flex items-center gap-1">
+    <code className="min-w-0 font-mono text-small break-all">{id}</code>
+    <CopyButton text={id} label={own.copyRequestId} />
+  </span>
+);
+
 /** Facts that the request has; absent ones are left out. */
 function listFacts(call: TailedRequest): readonly (readonly [string, ReactNode])[] {
   const names = own.facts;
@@ -153,7 +161,7 @@ function listFacts(call: TailedRequest): readonly (readonly [string, ReactNode])
     [names.version, call.api_version],
     [names.key, describeKey(call)],
     [names.client, mono(call.oauth_id)],
-    [names.requestId, call.request_id && <IdText id={call.request_id} maxChars={40} />],
+    [names.requestId, call.request_id && <RequestId id={call.request_id} />],
     [names.host, mono(call.host)],
     [names.address, mono(call.ip_address)],
     [names.country, call.geo?.country.iso_code],

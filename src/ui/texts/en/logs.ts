@@ -37,6 +37,7 @@ export const logTexts = {
   ownPage: 'Open on its own page',
   asCurl: 'As curl',
   asCurlAbout: 'Credentials are placeholders. A body is included where it was recorded as a whole.',
+  copyRequestId: 'Copy request id',
   copyCurl: 'Copy as curl',
   live: 'Live tail',
   stopLive: 'Leave live tail',
