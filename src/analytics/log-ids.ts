@@ -1,6 +1,6 @@
 import type { Vault } from '#base/vault.ts';
 
-/** Characters of the keyed hash: rows of one organisation and one millisecond are told apart. */
+/** Characters of the keyed hash: 128 bits, which distinguish the rows of a millisecond. */
 const digestChars = 32;
 const idPattern = /^(\d{1,15})-([0-9a-f]{32})$/;
 
