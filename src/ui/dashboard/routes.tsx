@@ -46,7 +46,7 @@ const request = createRoute({
   path: '/logs/$logId',
   params: idParam('logId'),
   staticData: { permission: 'log' },
-  component: lazyRouteComponent(() => import('./logs/request-page.tsx'), 'RequestPage'),
+  component: lazyRouteComponent(() => import('./logs/logged-request-page.tsx'), 'LoggedRequestPage'),
 });
 
 const analytics = createRoute({

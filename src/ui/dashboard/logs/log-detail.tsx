@@ -36,7 +36,7 @@ export function LogDetail({ call, onClose, onFilter }: LogDetailProps) {
       onClose={onClose}
       width="wide"
       title={own.detail}
-      about={<RequestLine call={call} />}
+      about={<LoggedTarget call={call} />}
       footer={
         <Link to="/logs/$logId" params={{ logId: call.id }} className={buttonClass('secondary')}>
           {own.ownPage}
@@ -48,7 +48,7 @@ export function LogDetail({ call, onClose, onFilter }: LogDetailProps) {
   );
 }
 
-export const RequestLine = ({ call }: Pick<LogDetailProps, 'call'>) => (
+export const LoggedTarget = ({ call }: Pick<LogDetailProps, 'call'>) => (
   <span className="flex flex-wrap items-center gap-2">
     <MethodBadge method={call.method} />
     <code className="font-mono text-small break-all text-ink">{call.raw_path}</code>

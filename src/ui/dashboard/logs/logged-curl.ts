@@ -1,6 +1,6 @@
 import { toCurl } from '../../kit/curl.ts';
 import { hideInBody, hideParameters, toPlaceholder } from '../../kit/hide-credentials.ts';
-import { decodeMessage } from './decode-message.ts';
+import { decodeRecorded } from './decode-recorded.ts';
 import type { TailedRequest } from './log-filters.ts';
 
 /** Headers that a copy of the request keeps: none of them is a credential. */
@@ -33,7 +33,7 @@ export function toLoggedCurl(call: TailedRequest, hasKey: boolean, protocol: str
 }
 
 function parseRecorded(encoded: string): RecordedRequest {
-  const [head = '', ...rest] = decodeMessage(encoded).split('\r\n\r\n');
+  const [head = '', ...rest] = decodeRecorded(encoded).split('\r\n\r\n');
   const [line = '', ...fields] = head.split('\r\n');
   const headers = fields.map(field => {
     const end = field.indexOf(':');

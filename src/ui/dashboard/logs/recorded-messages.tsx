@@ -1,5 +1,5 @@
 import { texts } from '../../texts/texts.ts';
-import { decodeMessage } from './decode-message.ts';
+import { decodeRecorded } from './decode-recorded.ts';
 import type { TailedRequest } from './log-filters.ts';
 
 const own = texts.logs;
@@ -21,7 +21,7 @@ const Message = ({ title, encoded }: { title: string; encoded: string }) =>
     <section aria-label={title} className="flex flex-col gap-1.5">
       <h3 className="text-body">{title}</h3>
       <pre className="rounded-card border border-line bg-page p-3 text-small">
-        <code className="font-mono break-all whitespace-pre-wrap">{decodeMessage(encoded)}</code>
+        <code className="font-mono break-all whitespace-pre-wrap">{decodeRecorded(encoded)}</code>
       </pre>
     </section>
   );

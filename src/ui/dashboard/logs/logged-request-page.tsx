@@ -4,12 +4,12 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
-import { LogContent, RequestLine } from './log-detail.tsx';
+import { LogContent, LoggedTarget } from './log-detail.tsx';
 
 const own = texts.logs;
 
 /** One request at an address of its own. */
-export function RequestPage() {
+export function LoggedRequestPage() {
   const { logId } = useParams({ from: '/shell/logs/$logId' });
   const navigate = useNavigate();
   const query = useOperation('GET /api/logs/{logId}', { params: { logId } });
@@ -18,7 +18,7 @@ export function RequestPage() {
     <PageFrame
       title={own.detail}
       width="form"
-      about={call && <RequestLine call={call} />}
+      about={call && <LoggedTarget call={call} />}
       actions={
         <Link to="/logs" className={buttonClass('secondary')}>
           {own.allRequests}
