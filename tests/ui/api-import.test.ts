@@ -155,6 +155,21 @@ ${paths}`;
     await page.getByRole('button', { name: 'Send request' }).click();
     await page.getByText('Status 200').waitFor();
     await page.getByText('upstream /orders').waitFor();
+    await page.getByRole('tab', { name: 'Timing' }).click();
+    await page.getByText('Steps before the upstream').waitFor();
+    await page.getByRole('tab', { name: 'Sent upstream' }).click();
+    await page.getByText(`POST ${upstreamUrl}/orders`).waitFor();
+    await page.getByLabel('Path', { exact: true }).fill('/orders?size=1&api_key=planted');
+    await page.getByRole('textbox', { name: 'Headers' }).fill('X-Token: planted\nX-Own: b');
+    await page.getByLabel('Body').fill('{"a":2}');
+    await page.getByRole('button', { name: 'Send request' }).click();
+    await page.getByText('Last 2 requests').click();
+    await assertAccessible(page, 'last requests');
+    await page.getByLabel('Body').fill('');
+    await page.getByRole('button', { name: 'POST /orders?size=1', exact: true }).click();
+    assert.equal(await page.getByLabel('Path', { exact: true }).inputValue(), '/orders?size=1');
+    assert.equal(await page.getByRole('textbox', { name: 'Headers' }).inputValue(), 'X-Own: b');
+    assert.equal(await page.getByLabel('Body').inputValue(), '{"a":2}');
   });
 
   test('a new version answers by its header, is promoted to base, and keys are listed as consumers', async () => {

@@ -3,10 +3,13 @@ import { StatusPill } from '../../../kit/badge.tsx';
 import type { ResultOf } from '../../../kit/calls.ts';
 import { FactList } from '../../../kit/card.tsx';
 import { CopyButton } from '../../../kit/copy.tsx';
+import { formatMs } from '../../../kit/format.ts';
 import { TabPanels } from '../../../kit/tab-panels.tsx';
+import { triedRequestTexts } from '../../../texts/en/tried-requests.ts';
 import { texts } from '../../../texts/texts.ts';
 import { formatCurl, type TriedRequest, toFetch } from './curl.ts';
-import { StepLane } from './step-lane.tsx';
+import { listSent, sumDurations } from './request-history.ts';
+import { type CallExplanation, StepLane } from './step-lane.tsx';
 
 const own = texts.tryApi;
 
@@ -38,6 +41,7 @@ export function TriedResult({ result, request, apiId }: { result: Result; reques
               <p className="text-dim">{own.notExplained}</p>
             ),
           },
+          ...(explanation ? listStepPanels(explanation) : []),
           { id: 'headers', label: own.responseHeaders, content: <FactList rows={Object.entries(headers)} /> },
           {
             id: 'snippets',
@@ -53,6 +57,26 @@ export function TriedResult({ result, request, apiId }: { result: Result; reques
       />
     </div>
   );
+}
+
+/** Durations, and what the upstream got, as the steps report them. */
+function listStepPanels({ steps }: CallExplanation) {
+  const { request, upstream, response } = sumDurations(steps);
+  const { parts } = triedRequestTexts;
+  const durations = { request, upstream, response, total: request + upstream + response };
+  const names = ['request', 'upstream', 'response', 'total'] as const;
+  return [
+    {
+      id: 'timing',
+      label: triedRequestTexts.timing,
+      content: <FactList rows={names.map(name => [parts[name], formatMs(durations[name])])} />,
+    },
+    {
+      id: 'sent',
+      label: triedRequestTexts.sent,
+      content: <Text text={listSent(steps).join('\n')} empty={triedRequestTexts.notSent} />,
+    },
+  ];
 }
 
 /** A region that scrolls can be focused, so that the keyboard scrolls it (WCAG 2.1.1). */

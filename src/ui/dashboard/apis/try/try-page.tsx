@@ -1,18 +1,21 @@
 import { useSearch } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { nowMs } from '../../../kit/browser-clock.ts';
 import { Button } from '../../../kit/button.tsx';
 import { Card } from '../../../kit/card.tsx';
 import { FilterSelect, SelectField, TextAreaField, TextField } from '../../../kit/field.tsx';
 import { useOperation } from '../../../kit/queries.ts';
 import { ErrorText, ForbiddenState, QueryState } from '../../../kit/states.tsx';
 import { texts } from '../../../texts/texts.ts';
-import { usePermission } from '../../session/session.ts';
+import { usePermission, useSession } from '../../session/session.ts';
 import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
 import type { FormObject } from '../form/json-members.ts';
 import { type DocumentOperation, listDocumentOperations } from '../operations-of-document.ts';
 import { readHeaderName } from '../sample-call.ts';
 import { parseHeaderLines, type TriedRequest } from './curl.ts';
+import { LastRequests } from './last-requests.tsx';
+import { type KeptRequest, keepRequest, listKeptRequests } from './request-history.ts';
 import { buildOperationSample, findOperation } from './sample-request.ts';
 import { StoredKeySelect } from './stored-key-select.tsx';
 import { TriedResult } from './tried-result.tsx';
@@ -70,8 +73,16 @@ function useTriedRequest(address: string, keyHeader: string, document: FormObjec
     setHeaderText(sample.headerText);
     setBody(sample.body);
   };
+  /** Fills the fields with an earlier request, whose credential is not kept. */
+  const restore = (earlier: KeptRequest) => {
+    setEndpoint('');
+    setMethod(earlier.method);
+    setPath(earlier.path);
+    setHeaderText(earlier.headerText);
+    setBody(earlier.body);
+  };
   return {
-    ...{ endpoint, choose },
+    ...{ endpoint, choose, restore },
     ...{ method, setMethod, path, setPath, credential, setCredential, headerText, setHeaderText, body, setBody },
     ...{ request, faults, stored, setStored },
     /** For snippets: they may be shared, the credential not. */
@@ -86,32 +97,56 @@ function useTriedRequest(address: string, keyHeader: string, document: FormObjec
   };
 }
 
+/** Last requests to an API in this window. */
+function useRequestHistory(apiId: string) {
+  const { user } = useSession();
+  const [requests, setRequests] = useState(() => listKeptRequests(user.id, apiId));
+  const add = (request: Omit<KeptRequest, 'id'>) => {
+    keepRequest(user.id, apiId, request);
+    setRequests(listKeptRequests(user.id, apiId));
+  };
+  return { requests, add };
+}
+
 function TryForm({ loaded: { api, definition, classic }, address }: { loaded: LoadedApi; address: string }) {
   const form = useTriedRequest(address, readHeaderName(classic), definition);
   const [sent, setSent] = useState<TriedRequest>();
   const call = useExplainedCall(form.stored.keyId);
+  const history = useRequestHistory(api.id);
   const send = (event?: FormEvent) => {
     event?.preventDefault();
     if (form.faults.length > 0 || call.isPending) return;
     setSent(form.shown);
-    call.mutate(form.request);
+    const { method, path, headerText } = form;
+    call.mutate(form.request, {
+      onSuccess: ({ status_code: status }) =>
+        history.add({ atMs: nowMs(), method, path, headerText, body: form.request.body, status }),
+    });
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
   };
   return (
     <div className="grid items-start gap-4 min-[1200px]:grid-cols-[minmax(320px,420px)_minmax(0,1fr)]">
-      <Card title={own.request}>
-        <form onSubmit={send} onKeyDown={onKey} className="flex flex-col gap-4">
-          <RequestFields apiId={api.id} form={form} operations={listDocumentOperations(definition)} address={address} />
-          <div className="flex items-center gap-3">
-            <Button kind="primary" type="submit" icon={Send} isBusy={call.isPending}>
-              {own.send}
-            </Button>
-            <span className="text-small text-dim">{own.sendHelp}</span>
-          </div>
-        </form>
-      </Card>
+      <div className="flex flex-col gap-4">
+        <Card title={own.request}>
+          <form onSubmit={send} onKeyDown={onKey} className="flex flex-col gap-4">
+            <RequestFields
+              apiId={api.id}
+              form={form}
+              operations={listDocumentOperations(definition)}
+              address={address}
+            />
+            <div className="flex items-center gap-3">
+              <Button kind="primary" type="submit" icon={Send} isBusy={call.isPending}>
+                {own.send}
+              </Button>
+              <span className="text-small text-dim">{own.sendHelp}</span>
+            </div>
+          </form>
+        </Card>
+        {history.requests.length > 0 && <LastRequests requests={history.requests} onChoose={form.restore} />}
+      </div>
       <Card title={own.result}>
         <ErrorText error={call.error} />
         {call.data && sent ? (
