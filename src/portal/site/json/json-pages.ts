@@ -1,10 +1,12 @@
 import type { StoredAccessRequest } from '../../access-requests/schema.ts';
 import type { StoredApp } from '../../apps/schema.ts';
 import { neverExpires, type StoredCredential } from '../../credentials/schema.ts';
+import { partnersOf } from '../../join-table-store.ts';
 import { formatOptionalTime } from '../../shapes.ts';
 import { findVisibleUsers } from '../../visibility/kinds.ts';
 import { findPageApp, listPageApps } from '../apps/own-apps.ts';
 import type { SiteFields, SitePage, SiteRequest, SiteServices } from '../page.ts';
+import { listOwnSessions } from '../pages/own-sessions.ts';
 import { findSearchResults } from '../pages/search.ts';
 import { findUsage } from '../usage/usage-page.ts';
 import { createJsonPage } from './json-page.ts';
@@ -84,6 +86,45 @@ async function readNotifications({ visitor }: SiteRequest, { portal }: SiteServi
   }));
 }
 
+const hiddenAttribute = 3;
+
+/** Own data of the user: the account, own apps with their access, and records of its use; no key, secret or hash. */
+async function readOwnData(request: SiteRequest, services: SiteServices) {
+  const { visitor } = request;
+  const { portal } = services;
+  const user = visitor.user!;
+  const { CSRFToken: _token, ...account } = await readMe(request, services);
+  const teams = await portal.teams.byIds(partnersOf(await portal.teams.members.leftOf([user.ID]), user.ID));
+  const attributes = (await portal.attributes.listValues(user.ID)).filter(
+    it => it.attribute.Behaviour !== hiddenAttribute,
+  );
+  const apps = await portal.apps.ofUser(user.ID);
+  const requests = await portal.accessRequests.listOfApps(apps.map(({ ID }) => ID));
+  const requestOf = new Map(requests.map(it => [it.ID, it]));
+  const credentials = await portal.credentials.ofRequests([...requestOf.keys()]);
+  return {
+    Account: { ...account, Provider: user.Provider, CreatedAt: formatOptionalTime(user.CreatedAt) },
+    Teams: [...teams.values()].map(({ Name }) => Name),
+    Attributes: Object.fromEntries(attributes.map(({ attribute, value }) => [attribute.Identifier, value])),
+    Apps: apps.map(toApp),
+    AccessRequests: requests.map(toRequest),
+    Credentials: credentials.map(it => {
+      const { CredentialHash: _hash, ...credential } = toCredential(it, requestOf.get(it.AccessRequestID)!);
+      return credential;
+    }),
+    Sessions: (await listOwnSessions(request, services)).map(it => ({
+      ...{ Address: it.address, UserAgent: it.userAgent, IsCurrent: it.id === visitor.sessionId },
+      CreatedAt: formatOptionalTime(it.createdAtMs),
+      SeenAt: formatOptionalTime(it.seenAtMs),
+    })),
+    Terms: (await portal.terms.acceptances.all({ user_id: user.ID })).map(({ TermsID, Address, AcceptedAt }) => ({
+      ...{ TermsID, Address },
+      AcceptedAt: formatOptionalTime(AcceptedAt),
+    })),
+    Notifications: await readNotifications(request, services),
+  };
+}
+
 export const jsonPages: readonly SitePage[] = [
   createJsonPage('me', readMe),
   createJsonPage('apps', async (request, services) => (await listApps(request.query, request, services))?.map(toApp)),
@@ -97,4 +138,5 @@ export const jsonPages: readonly SitePage[] = [
   createJsonPage('usage', async (request, services) => (await findUsage(request, services))?.usage),
   createJsonPage('notifications', readNotifications),
   createJsonPage('search', findSearchResults),
+  createJsonPage('export', readOwnData),
 ];

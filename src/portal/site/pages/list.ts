@@ -21,6 +21,7 @@ import { filePages } from './files.ts';
 import { forgottenPasswordPages } from './forgotten-password.ts';
 import { homePages } from './home.ts';
 import { invitationPages } from './invitation.ts';
+import { ownSessionPages } from './own-sessions.ts';
 import { previewPages } from './previews.ts';
 import { productPages } from './product.ts';
 import { profilePages } from './profile.ts';
@@ -55,6 +56,7 @@ export const sitePages: readonly SitePage[] = [
   ...checkoutPages,
   ...usagePages,
   ...profilePages,
+  ...ownSessionPages,
   ...secondFactorPages,
   ...memberListPages,
   ...invitePages,

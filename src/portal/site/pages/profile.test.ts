@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
-import { aDeveloper, requestPortal } from '../../../../tests/support/portal.ts';
+import { aDeveloper, anApp, aRequest, requestPortal } from '../../../../tests/support/portal.ts';
 import { sitePassword } from '../../../../tests/support/portal-site.ts';
 import { createSiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
 
@@ -36,6 +36,54 @@ onEveryEngine('profile and team on the portal site', app => {
     assert.doesNotMatch((await other.get('/')).text, /Sign out/);
     assert.equal((await createSiteClient(app()).signIn(user.Email, sitePassword)).status, 401);
     assert.equal((await createSiteClient(app()).signIn(user.Email, 'another long password')).status, 303);
+  });
+
+  test('a user lists the own sessions and ends them, and none of another user', async () => {
+    const user = await aUser();
+    const [client, second, third] = [
+      await signedInClient(app(), user),
+      await signedInClient(app(), user),
+      await signedInClient(app(), user),
+    ];
+    const idsOf = (text: string) => [...text.matchAll(/name="session" value="([^"]+)"/g)].map(([, id]) => id!);
+    const isSignedIn = async (it: typeof client) => (await it.get('/portal/private/profile')).status === 200;
+    const page = await client.get('/portal/private/profile');
+    assert.match(page.text, /This session/);
+    const ids = idsOf(page.text);
+    assert.equal(ids.length, 2);
+    const end = '/portal/private/profile/sessions/end';
+    const stranger = await signedInClient(app(), await aUser());
+    await stranger.get('/portal/private/profile');
+    assert.equal((await stranger.post(end, { session: ids[0]! })).status, 404);
+    assert.equal((await client.post(end, { session: ids[0]!, csrf_token: 'guess' })).status, 403);
+    assert.deepEqual([await isSignedIn(second), await isSignedIn(third)], [true, true]);
+    await client.get('/portal/private/profile');
+    assert.equal((await client.post(end, { session: ids[0]! })).status, 303);
+    assert.deepEqual(await readLastAudit(app()), ['endOwnSession', `portal:${user.ID}`, '', 303]);
+    assert.equal([await isSignedIn(second), await isSignedIn(third)].filter(Boolean).length, 1);
+    await client.get('/portal/private/profile');
+    assert.equal((await client.post(`${end}-others`, {})).status, 303);
+    assert.deepEqual([await isSignedIn(second), await isSignedIn(third)], [false, false]);
+    assert.deepEqual(idsOf((await client.get('/portal/private/profile')).text), []);
+    assert.ok(await isSignedIn(stranger));
+  });
+
+  test('the export has the own data of the user alone, without password and keys', async () => {
+    const { ID: UserID, Email } = await aUser();
+    await aRequest(app(), { app: { UserID } });
+    const other = await anApp(app());
+    const client = await signedInClient(app(), { Email });
+    const { status, text } = await client.get('/portal/private/api/export');
+    assert.equal(status, 200, text);
+    const data = JSON.parse(text);
+    assert.deepEqual([data.Account.Email, data.Account.ID], [Email, UserID]);
+    assert.deepEqual([data.Apps.length, data.Apps[0].UserID], [1, UserID]);
+    assert.deepEqual([data.AccessRequests.length, data.Credentials.length], [1, 1]);
+    assert.deepEqual([data.Sessions.length, data.Sessions[0].IsCurrent], [1, true]);
+    assert.ok(!text.includes(other.Name));
+    assert.doesNotMatch(text, /"Password"|CSRFToken|Hash|\$scrypt|\$2[aby]\$/);
+    assert.equal((await createSiteClient(app()).get('/portal/private/api/export')).status, 401);
+    assert.match((await client.get('/portal/private/profile')).text, /href="\/portal\/private\/api\/export"/);
   });
 
   test('an organisation admin sees all members, a developer those of the teams, a stranger none', async () => {

@@ -11,6 +11,7 @@ import { renderCsrfField } from '../layout.ts';
 import { html } from '../markup.ts';
 import { maxNameChars, readNameFields } from '../name-fields.ts';
 import {
+  jsonApiPath,
   profilePath,
   type SiteDocument,
   type SitePage,
@@ -19,6 +20,7 @@ import {
   type SiteServices,
 } from '../page.ts';
 import { formatDay } from '../words.ts';
+import { renderOwnSessions } from './own-sessions.ts';
 import { describeLimit, findNewPasswordErrors, renderNewPassword, renderRepeatedPassword } from './register.ts';
 import { renderSecondFactor } from './second-factor.ts';
 
@@ -64,7 +66,11 @@ ${
     ? html`${renderPasswordForm(csrf, services, errors)}
 ${await renderSecondFactor(user, request.visitor.csrfToken, services)}`
     : ''
-}`,
+}
+${await renderOwnSessions(request, services)}
+<section class="form broad"><h2>Your data</h2>
+<p>Account, apps, access and sessions as JSON, without keys and secrets.</p>
+<p><a class="button" href="${jsonApiPath}/export" download="portal-data.json">Export my data</a></p></section>`,
   } satisfies SiteDocument;
 }
 
