@@ -48,6 +48,7 @@ export const importApiTexts = {
   update: 'Update API',
   updated: (name: string) => `API ${name} updated`,
   added: (count: number) => `${count} added`,
+  changed: (count: number) => `${count} changed`,
   removed: (count: number) => `${count} removed`,
   removedList: 'Removed operations and their middleware',
   removedHelp:

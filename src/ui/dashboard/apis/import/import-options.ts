@@ -1,5 +1,6 @@
 import { listEndpoints } from '../endpoints/endpoints.ts';
-import { type FormObject, toJsonObject } from '../form/json-members.ts';
+import { type FormObject, isJsonObject, readFieldValue, toJsonObject } from '../form/json-members.ts';
+import { listDocumentOperations } from '../operations-of-document.ts';
 
 /** Options of an import beside the document. */
 export interface ImportDraft {
@@ -42,17 +43,35 @@ export interface RemovedOperation {
 
 export interface OperationDifference {
   readonly added: readonly string[];
+  /** In both, with other members or other parameters of their path. */
+  readonly changed: readonly string[];
   readonly removed: readonly RemovedOperation[];
 }
 
-/** Operations that an update adds and removes. */
+/** Operations that an update adds, changes and removes. */
 export function compareOperations(before: FormObject, after: FormObject): OperationDifference {
   const list = (document: FormObject) =>
     listEndpoints(document).map(({ method, path, middleware }) => ({ name: `${method} ${path}`, middleware }));
   const [old, next] = [list(before), list(after)];
   const names = { old: new Set(old.map(it => it.name)), next: new Set(next.map(it => it.name)) };
+  const [oldTexts, nextTexts] = [listOperationTexts(before), listOperationTexts(after)];
   return {
     added: next.map(it => it.name).filter(name => !names.old.has(name)),
+    changed: [...nextTexts].flatMap(([name, text]) =>
+      oldTexts.has(name) && oldTexts.get(name) !== text ? [name] : [],
+    ),
     removed: old.filter(({ name }) => !names.next.has(name)),
   };
 }
+
+/** Operations as texts that do not depend on the order of members. */
+const listOperationTexts = (document: FormObject): ReadonlyMap<string, string> =>
+  new Map(
+    listDocumentOperations(document).map(({ method, path, value }) => {
+      const { parameters } = toJsonObject(readFieldValue(document, ['paths', path]));
+      return [`${method} ${path}`, JSON.stringify([value, parameters], sortMembers)];
+    }),
+  );
+
+const sortMembers = (_name: string, value: unknown) =>
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;

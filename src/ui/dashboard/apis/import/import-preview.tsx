@@ -76,11 +76,15 @@ export function ImportPreview({ preview: { document, faults, difference }, actio
   );
 }
 
-const Difference = ({ added, removed }: NonNullable<PreviewedImport['difference']>) => (
+const Difference = ({ added, changed, removed }: NonNullable<PreviewedImport['difference']>) => (
   <div className="flex flex-col gap-1">
     <p>
       <Badge tone="success">{own.added(added.length)}</Badge>{' '}
       <span className="font-mono text-small break-all">{added.slice(0, maxNamed).join(', ')}</span>
+    </p>
+    <p>
+      <Badge tone="warning">{own.changed(changed.length)}</Badge>{' '}
+      <span className="font-mono text-small break-all">{changed.slice(0, maxNamed).join(', ')}</span>
     </p>
     <p>
       <Badge tone="danger">{own.removed(removed.length)}</Badge>{' '}
