@@ -126,7 +126,7 @@ ${canEdit ? html`<p><a class="button danger" href="${toAppUrl(app)}/delete">Dele
 
 const renderNoAccess = (others: readonly RequestView[]) =>
   others.some(({ request }) => request.Status === 'pending')
-    ? html`<p class="dim">No access yet: the request below waits for approval.</p>`
+    ? html`<p class="dim">No access yet: the request below is not decided.</p>`
     : html`<p class="dim">No access yet. <a href="${cataloguePath}">Choose a product</a>.</p>`;
 
 const toOutcome = (AppID: number, error: string, revealed: AppOutcome['revealed']) =>
