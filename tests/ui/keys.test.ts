@@ -117,6 +117,27 @@ describe('Key pages', () => {
     await page.locator('summary').getByText('Orders', { exact: true }).waitFor();
   });
 
+  test('the list finds keys that expire soon, and its address keeps the filter', async () => {
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    for (const [alias, days] of [
+      ['Due soon', 3],
+      ['Due later', 20],
+    ] as const)
+      await createKey({ alias, access_rights: rights, expires: nowSeconds + days * 86_400 });
+    await createKey({ alias: 'Due never', access_rights: rights });
+    const page = await dashboard.openAs(admin, '/keys?q=due');
+    const row = (alias: string) => page.getByRole('row', { name: new RegExp(alias) });
+    await row('Due never').waitFor();
+    await page.getByLabel('Any expiry').selectOption('Expired, or within 7 days');
+    await row('Due later').waitFor({ state: 'detached' });
+    await row('Due soon').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('expires'), '7d');
+    await page.goto(`${dashboard.app().url.dashboard}/keys?q=due&expires=30d`);
+    await row('Due later').waitFor();
+    assert.equal(await row('Due never').count(), 0);
+    await assertAccessible(page, 'keys that expire soon');
+  });
+
   test('chosen keys are deleted together after a tick, and are refused', async () => {
     const keys = await Promise.all(['Bulk a', 'Bulk b'].map(alias => createKey({ alias, access_rights: rights })));
     const page = await dashboard.openAs(admin, '/keys?q=bulk');

@@ -1,6 +1,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { KeyRound, Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { nowMs } from '../../kit/browser-clock.ts';
 import { Button, buttonClass } from '../../kit/button.tsx';
 import type { ArgumentsOf } from '../../kit/calls.ts';
 import { DataTable } from '../../kit/data-table.tsx';
@@ -27,6 +28,14 @@ const toOptions = (all: string, values: Readonly<Record<string, string>>) => [
   ...Object.entries(values).map(([value, label]) => ({ value, label })),
 ];
 
+const dayMs = 86_400_000;
+
+/** Days of the address as the time of the query. */
+function toExpiryFilter(expires: string | undefined) {
+  const days = expires !== undefined && expires in own.expiresWithin ? Number.parseInt(expires, 10) : 0;
+  return days > 0 ? { expires_before: Math.floor((nowMs() + days * dayMs) / 1000) } : {};
+}
+
 export function KeyListPage() {
   const canWrite = usePermission('keys:write');
   return (
@@ -48,10 +57,12 @@ export function KeyListPage() {
 
 function KeyList({ canWrite }: { canWrite: boolean }) {
   const { q = '', p = 1, sort: _sort, ...filters } = useSearch({ from: '/shell/keys' });
+  const { expires, ...sent } = filters;
+  const expiry = useMemo(() => toExpiryFilter(expires), [expires]);
   const { change, onSearch, clear } = useListChange();
   const list = useOperation(
     'GET /api/keys/detailed',
-    { query: { search: q, p, ...filters } as ListQuery },
+    { query: { search: q, p, ...sent, ...expiry } as ListQuery },
     { keepPrevious: true },
   );
   const keys = list.data?.value.keys;
@@ -122,6 +133,7 @@ interface KeyFiltersProps {
   readonly filters: {
     readonly state?: string;
     readonly kind?: string;
+    readonly expires?: string;
     readonly api_id?: string;
     readonly policy_id?: string;
   };
@@ -142,6 +154,12 @@ const KeyFilters = ({ filters, nameOfPolicy, onChange }: KeyFiltersProps) => (
       value={filters.kind ?? ''}
       onChange={event => onChange({ kind: event.target.value })}
       options={toOptions(own.anyKind, own.kinds)}
+    />
+    <FilterSelect
+      label={own.anyExpiry}
+      value={filters.expires ?? ''}
+      onChange={event => onChange({ expires: event.target.value })}
+      options={toOptions(own.anyExpiry, own.expiresWithin)}
     />
     <ApiSelect apiId={filters.api_id ?? ''} onChange={api_id => onChange({ api_id })} />
     {filters.policy_id && (

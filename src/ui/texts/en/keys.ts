@@ -19,6 +19,13 @@ export const keyTexts = {
   search: 'Search by alias or hash',
   anyState: 'Any state',
   states: { active: 'Active', inactive: 'Inactive', expired: 'Expired' },
+  anyExpiry: 'Any expiry',
+  /** By number of days. */
+  expiresWithin: {
+    '1d': 'Expired, or within 1 day',
+    '7d': 'Expired, or within 7 days',
+    '30d': 'Expired, or within 30 days',
+  },
   emptyTitle: 'No keys yet',
   emptyAbout: 'A key lets a client call the APIs that it, or a policy, names.',
   active: 'Active',
