@@ -31,7 +31,7 @@ describe('Introduction', () => {
     await page.getByText('"Teapot"').waitFor();
     await page.getByRole('button', { name: 'Send without the key' }).click();
     await page.getByText('Status 401', { exact: true }).waitFor();
-    await page.getByText(/^Refused by the step /).waitFor();
+    await page.getByText('Refused: Authentication field missing').waitFor();
     await page.getByText(/^Requests since this page was opened: [12]$/).waitFor();
     await assertAccessible(page, 'introduction with a response');
     await page.getByRole('button', { name: 'Finish introduction' }).click();

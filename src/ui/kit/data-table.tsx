@@ -188,7 +188,7 @@ function PlainRow<Row>({ row, index, table }: BodyRowProps<Row>) {
   };
   const cell =
     'h-(--row) border-b border-line px-3 py-1 align-middle max-[900px]:flex max-[900px]:h-auto max-[900px]:gap-3 ' +
-    'max-[900px]:border-0';
+    'max-[900px]:items-baseline max-[900px]:border-0';
   return (
     <tr
       aria-rowindex={index}

@@ -76,6 +76,8 @@ export interface ConfirmProps {
   /** Typed to confirm tier 4. */
   readonly name?: string;
   readonly isBusy?: boolean;
+  /** `primary` where the action ends and removes nothing. */
+  readonly kind?: 'danger' | 'primary';
   onConfirm(): void;
   onClose(): void;
 }
@@ -102,6 +104,7 @@ function Confirmation({
   name = '',
   canRestore = false,
   isBusy = false,
+  kind = 'danger',
   children,
   onConfirm,
 }: Omit<ConfirmProps, 'isOpen' | 'onClose'>) {
@@ -131,7 +134,7 @@ function Confirmation({
         <AlertDialog.Cancel asChild>
           <Button>{sharedTexts.kit.cancel}</Button>
         </AlertDialog.Cancel>
-        <Button kind="danger" disabled={!isConfirmed} isBusy={isBusy} onClick={onConfirm}>
+        <Button kind={kind} disabled={!isConfirmed} isBusy={isBusy} onClick={onConfirm}>
           {action}
         </Button>
       </footer>

@@ -29,7 +29,7 @@ export function ListToolbar({ label, placeholder, value, onSearch, children }: L
         data-page-search
         aria-label={label}
         placeholder={placeholder}
-        className="control w-full max-w-72 border border-edge bg-surface px-2.5"
+        className="control w-full max-w-72 border max-[480px]:max-w-none border-edge bg-surface px-2.5"
         value={text}
         onChange={event => setText(event.target.value)}
       />

@@ -28,17 +28,19 @@ export const SaveBar = ({ isDirty, isNew = false, isBusy, action, onDiscard, onS
     <span role="status" className="mr-auto text-dim">
       {isDirty ? sharedTexts.kit.unsaved : isNew ? '' : sharedTexts.kit.unchanged}
     </span>
-    <Button disabled={!isDirty || isBusy} onClick={onDiscard}>
-      {sharedTexts.kit.discard}
-    </Button>
-    {children}
-    <Button
-      kind="primary"
-      disabled={!isDirty && !isNew}
-      isBusy={isBusy}
-      {...(onSave ? { onClick: onSave } : { type: 'submit' as const })}
-    >
-      {action}
-    </Button>
+    <div className="ml-auto flex flex-wrap justify-end gap-2">
+      <Button disabled={!isDirty || isBusy} onClick={onDiscard}>
+        {sharedTexts.kit.discard}
+      </Button>
+      {children}
+      <Button
+        kind="primary"
+        disabled={!isDirty && !isNew}
+        isBusy={isBusy}
+        {...(onSave ? { onClick: onSave } : { type: 'submit' as const })}
+      >
+        {action}
+      </Button>
+    </div>
   </div>
 );

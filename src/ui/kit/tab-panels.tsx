@@ -22,7 +22,7 @@ const tab =
 /** Views of one thing inside of a page. Tabs of an object that have an address are links. */
 export const TabPanels = ({ label, panels, value, onChange }: TabPanelsProps) => (
   <Primitive.Root value={value} onValueChange={onChange}>
-    <Primitive.List aria-label={label} className="flex gap-4 overflow-x-auto border-b border-line px-1">
+    <Primitive.List aria-label={label} className="flex gap-4 overflow-x-auto border-b border-line">
       {panels.map(({ id, label: text }) => (
         <Primitive.Trigger key={id} value={id} className={tab}>
           {text}

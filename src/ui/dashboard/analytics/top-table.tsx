@@ -64,7 +64,7 @@ const Rows = ({ title, items, columns, idOf }: RowsProps) => (
       <thead>
         <tr className="text-left text-small text-dim">
           {columns.map(({ title, align }) => (
-            <th key={title} scope="col" className={cellClass(align)}>
+            <th key={title} scope="col" className={`${cellClass(align)} align-bottom`}>
               {title}
             </th>
           ))}
@@ -74,7 +74,7 @@ const Rows = ({ title, items, columns, idOf }: RowsProps) => (
         {items.map(item => (
           <tr key={idOf(item)} className="border-t border-line">
             {columns.map(({ title, align, cell }) => (
-              <td key={title} className={cellClass(align)}>
+              <td key={title} className={`${cellClass(align)} ${align === 'right' ? 'whitespace-nowrap' : ''}`}>
                 {cell(item)}
               </td>
             ))}
@@ -85,5 +85,6 @@ const Rows = ({ title, items, columns, idOf }: RowsProps) => (
   </section>
 );
 
+/** Long names and heads of numbers break, so that the numbers stay in sight. */
 const cellClass = (align: 'right' | undefined) =>
-  `py-1.5 pr-3 last:pr-0 ${align === 'right' ? 'text-right whitespace-nowrap' : ''}`;
+  `py-1.5 pr-3 last:pr-0 ${align === 'right' ? 'text-right' : 'min-w-18 [overflow-wrap:anywhere]'}`;

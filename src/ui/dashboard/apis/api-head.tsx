@@ -5,6 +5,7 @@ import { useCurrentInView } from '../../kit/current-in-view.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { texts } from '../../texts/texts.ts';
+import { usePermission } from '../session/session.ts';
 import type { ApiOutline } from './api-outline.ts';
 
 const own = texts.apis;
@@ -14,11 +15,12 @@ const activeTab = { className: 'border-accent! text-ink!', 'aria-current': 'page
 /** A gateway reports a state some time after the change that causes it. */
 const refetchIntervalMs = 5_000;
 
+const tryPath = '/apis/$apiId/try';
 const tabs = [
   ['/apis/$apiId', own.tabs.overview],
   ['/apis/$apiId/settings', own.tabs.settings],
   ['/apis/$apiId/endpoints', own.tabs.endpoints],
-  ['/apis/$apiId/try', own.tabs.try],
+  [tryPath, own.tabs.try],
   ['/apis/$apiId/versions', own.tabs.versions],
   ['/apis/$apiId/consumers', own.tabs.consumers],
   ['/apis/$apiId/code', own.tabs.code],
@@ -30,20 +32,22 @@ const sourcesTab = ['/apis/$apiId/graph', own.tabs.graph] as const;
 const playgroundTab = ['/apis/$apiId/playground', own.tabs.playground] as const;
 
 /** Endpoints of a GraphQL API are operations of its schema. */
-function listTabs({ isGraphql, hasSources }: ApiOutline) {
-  if (!isGraphql) return tabs;
+function listTabs({ isGraphql, hasSources }: ApiOutline, canTry: boolean) {
+  const shown = tabs.filter(([to]) => canTry || to !== tryPath);
+  if (!isGraphql) return shown;
   const ofGraph = [schemaTab, ...(hasSources ? [sourcesTab] : []), playgroundTab];
-  return [...tabs.slice(0, 2), ...ofGraph, ...tabs.slice(2)];
+  return [...shown.slice(0, 2), ...ofGraph, ...shown.slice(2)];
 }
 
 /** Head of every page about one API: name, state, tabs. */
 export function ApiHead({ api, actions, children }: { api: ApiOutline; actions?: ReactNode; children: ReactNode }) {
   const params = { apiId: api.id };
   const tabList = useCurrentInView();
+  const canTry = usePermission('apis:write');
   return (
     <PageFrame title={api.name || api.id} status={<ServedPill api={api} />} actions={actions}>
-      <nav ref={tabList} aria-label={api.name} className="mb-4 flex gap-4 overflow-x-auto border-b border-line px-1">
-        {listTabs(api).map(([to, label]) => (
+      <nav ref={tabList} aria-label={api.name} className="mb-4 flex gap-4 overflow-x-auto border-b border-line">
+        {listTabs(api, canTry).map(([to, label]) => (
           <Link
             key={to}
             to={to}

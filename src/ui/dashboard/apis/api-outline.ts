@@ -6,6 +6,8 @@ export interface ApiOutline {
   readonly name: string;
   readonly format: 'classic' | 'oas' | 'streams';
   readonly listenPath: string;
+  /** Empty where the API has none of its own. */
+  readonly upstream: string;
   readonly authentication: readonly string[];
   readonly isActive: boolean;
   /** It has a GraphQL schema. */
@@ -45,6 +47,7 @@ export function toApiOutline(item: ApiItem): ApiOutline {
     name: String(definition.name ?? info.name ?? ''),
     format: item.is_streams ? 'streams' : isOas ? 'oas' : 'classic',
     listenPath: String(listen.value ?? asObject(definition.proxy).listen_path ?? ''),
+    upstream: String(asObject(gateway.upstream).url ?? asObject(definition.proxy).target_url ?? ''),
     authentication: listAuthentication(definition),
     isActive: definition.active !== false,
     isGraphql,

@@ -39,6 +39,16 @@ export function ApiPage() {
                   {api.listenPath}
                 </code>,
               ],
+              ...(api.upstream
+                ? [
+                    [
+                      own.upstream,
+                      <code key="upstream" className="font-mono break-all">
+                        {api.upstream}
+                      </code>,
+                    ] as const,
+                  ]
+                : []),
               [own.columns.authentication, api.authentication.map(it => own.authentication[it] ?? it).join(', ')],
               [own.createdAt, <TimeText key="created" time={api.createdAt} />],
               [own.updatedAt, <TimeText key="updated" time={api.updatedAt} />],

@@ -18,6 +18,11 @@ const daySeconds = 24 * hourSeconds;
 const refreshMs = 30_000;
 const limitedCode = 429;
 
+/** Two columns stack the short cards beside the long one. */
+const cardGrid =
+  'grid gap-4 min-[1100px]:grid-cols-2 min-[1100px]:grid-rows-[auto_1fr] min-[1800px]:grid-cols-3 ' +
+  'min-[1800px]:grid-rows-none *:min-w-0';
+
 /** The last 24 hours, in whole hours. */
 function useLastDay(): UsageScope {
   const end = Math.ceil(nowMs() / 1000 / hourSeconds) * hourSeconds;
@@ -52,9 +57,11 @@ export function TrafficCards({ children }: { children: ReactNode }) {
     <>
       <Figures scope={scope} totals={totals} />
       <TrafficChart title={own.traffic} scope={scope} items={items} totals={totals} />
-      <div className="grid gap-4 min-[1100px]:grid-cols-2 min-[1800px]:grid-cols-3 *:min-w-0">
+      <div className={cardGrid}>
         <TopApis scope={scope} onNarrow={search => void navigate({ to: '/analytics', search })} />
-        <ErrorReasons scope={scope} />
+        <div className="min-[1100px]:row-span-2 min-[1800px]:row-span-1 *:h-full">
+          <ErrorReasons scope={scope} />
+        </div>
         {children}
       </div>
     </>

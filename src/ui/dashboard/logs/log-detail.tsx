@@ -61,11 +61,12 @@ export function LogContent({ call, onFilter }: Pick<LogDetailProps, 'call' | 'on
       <DurationBar call={call} />
       {call.refusal && (
         <section
-          aria-label={own.refused}
+          aria-label={call.upstream_error ? own.failed : own.refused}
           className="flex flex-col gap-3 rounded-card border border-danger-line bg-danger-soft p-3"
         >
-          <h3 className="text-body">{own.refused}</h3>
+          <h3 className="text-body">{call.upstream_error ? own.failed : own.refused}</h3>
           <RefusalText code={call.refusal} />
+          {call.upstream_error && <code className="font-mono text-small break-words">{call.upstream_error}</code>}
           <RefusedLimit call={call} />
         </section>
       )}
@@ -155,7 +156,7 @@ function listFacts(call: TailedRequest): readonly (readonly [string, ReactNode])
   const status = <StatusPill tone={statusTone(call.response_code)}>{call.response_code}</StatusPill>;
   const rows: readonly (readonly [string, ReactNode])[] = [
     [names.status, status],
-    [names.upstreamError, call.upstream_error],
+    [names.upstreamError, call.refusal ? '' : call.upstream_error],
     [names.time, formatTime(Date.parse(call.timestamp))],
     [names.api, call.api_name || call.api_id],
     [names.version, call.api_version],

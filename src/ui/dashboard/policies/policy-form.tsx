@@ -55,7 +55,7 @@ export function PolicyForm({ stored, etag, isNew, tab }: PolicyFormProps) {
   ).map(id => ({ id, label: own.tabs[id], faults: faults.filter(it => it.tab === id).length }));
   const policyId = idOfPolicy(stored);
   return (
-    <form noValidate onSubmit={submit} className="flex max-w-[1200px] flex-col gap-4">
+    <form noValidate onSubmit={submit} className="flex max-w-[1200px] flex-col gap-4 [&>nav]:mb-0">
       <Tabs label={own.title} items={tabs} current={tab} />
       <ErrorText error={faults.length > 0 ? new Error(faults.map(({ text }) => text).join(' ')) : null} />
       <ErrorText error={isConflict(save.error) ? null : save.error} />
@@ -88,6 +88,7 @@ const SaveDialogs = ({ draft, save }: { draft: Draft<PolicyData>; save: PolicySa
       title={own.saveTitle(draft.value.name ?? '')}
       consequence={draft.value.state === 'deny' ? own.saveDenies(save.keyCount) : own.saveChanges(save.keyCount)}
       action={own.saveAction(draft.value.name ?? '')}
+      kind={draft.value.state === 'deny' ? 'danger' : 'primary'}
       isBusy={save.isPending}
       onConfirm={() => save.run(false)}
       onClose={save.cancel}

@@ -34,7 +34,7 @@ const columns: readonly Column<SettingItem>[] = [
   {
     id: 'value',
     title: own.settingColumns.value,
-    cell: ({ value }) => <code className="font-mono text-small break-all">{formatValue(value)}</code>,
+    cell: ({ value }) => <code className="block min-w-32 font-mono text-small break-words">{formatValue(value)}</code>,
   },
   {
     id: 'source',

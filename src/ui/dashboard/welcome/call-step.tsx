@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { toRefusalText } from '../../kit/action-text.ts';
 import { StatusPill } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
@@ -70,7 +71,7 @@ function Response({ answer: { status_code, body, explanation } }: { answer: Answ
     <div role="status" className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-3">
         <StatusPill tone={toTone(status_code)}>{own.status(status_code)}</StatusPill>
-        {refusing && <span>{own.refusedBy(refusing.step)}</span>}
+        {refusing?.refusal && <span>{own.refusedFor(toRefusalText(refusing.refusal))}</span>}
       </div>
       <section
         aria-label={own.responseBody}

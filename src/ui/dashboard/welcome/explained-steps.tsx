@@ -20,7 +20,7 @@ export const ExplainedSteps = ({ explanation }: { explanation: Explanation | nul
             step.refusal ? 'border-danger bg-danger-soft' : 'border-line',
           )}
         >
-          <span className="min-w-28 font-mono text-small">{step.step}</span>
+          <span className="w-44 font-mono text-small">{step.step}</span>
           <span className="min-w-0 grow basis-60 break-words">
             {step.message}
             {step.about && <span className="block text-danger">{step.about}</span>}

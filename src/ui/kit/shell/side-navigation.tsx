@@ -1,6 +1,7 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { Dialog } from 'radix-ui';
+import { useEffect, useRef } from 'react';
 import { sharedTexts } from '../../texts/shared-texts.ts';
 import { IconButton } from '../button.tsx';
 import { classNames } from '../class-names.ts';
@@ -80,9 +81,15 @@ interface EntriesProps {
 }
 
 function Entries({ groups, isCollapsed }: EntriesProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const path = useLocation({ select: location => location.pathname });
+  useEffect(() => {
+    // A low window shows a part of the entries: the one of the page is among them.
+    if (path) list.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
+  }, [path]);
   const home = groups[0]?.entries[0]?.to;
   return (
-    <div className="flex flex-col gap-2 overflow-y-auto p-2">
+    <div ref={list} className="flex flex-col gap-2 overflow-y-auto p-2">
       {groups.map(({ label, entries }) => (
         <div key={label ?? ''}>
           {label && !isCollapsed && <p className="px-2 pb-0.5 text-small text-dim">{label}</p>}

@@ -14,9 +14,8 @@ interface CredentialListProps {
   renderActions?(credential: AppCredential): ReactNode;
 }
 
-/** A credential that never expires has the Unix epoch as its end. */
-const describeEnd = (expires: string) =>
-  expires.startsWith('1970-') || expires.startsWith('1969-') ? own.never : expires;
+/** A credential that never expires has the last year of the format as its end. */
+const describeEnd = (expires: string) => (expires.startsWith('9999-') ? own.never : expires);
 
 /** Credentials of an access request; keys and secrets are masked. */
 export const CredentialList = ({ credentials, renderActions }: CredentialListProps) => (

@@ -90,6 +90,7 @@ export const logTexts = {
   sameKey: 'Requests with this key',
   openApi: 'Open API',
   refused: 'Why it was refused',
+  failed: 'Why it failed',
   keyLimits: 'Limits of the key, as they are now',
   openKey: 'Open key',
   tryAgain: 'Try again',

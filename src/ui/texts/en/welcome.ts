@@ -27,7 +27,7 @@ export const welcomeTexts = {
   send: 'Send request',
   sendWithoutKey: 'Send without the key',
   status: (status: number) => `Status ${status}`,
-  refusedBy: (step: string) => `Refused by the step ${step}`,
+  refusedFor: (reason: string) => `Refused: ${reason}`,
   responseBody: 'Body of the response',
   emptyBody: '(no body)',
   explained: 'What the gateway did',

@@ -21,7 +21,7 @@ type Dependent = ResultOf<'GET /api/apis/{apiId}/dependents'>['dependents'][numb
 const createColumns = (apiId: string): readonly Column<Dependent>[] => [
   { id: 'kind', title: own.kind, cell: ({ kind }) => own.kinds[kind] ?? kind },
   { id: 'name', title: own.name, cell: ({ kind, id, name }) => <NameLink {...{ kind, id, name, apiId }} /> },
-  { id: 'id', title: own.id, cell: ({ id }) => <IdText id={id} maxChars={24} /> },
+  { id: 'id', title: own.id, cell: ({ id }) => <IdText id={id} /> },
 ];
 
 /** Name of a dependent, with a link to its page. */

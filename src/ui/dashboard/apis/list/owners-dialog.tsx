@@ -21,21 +21,76 @@ interface OwnersProps {
   onClose(): void;
 }
 
-/** Users and groups that own an API. */
+interface Owners {
+  readonly users: readonly PickItem[];
+  readonly groups: readonly PickItem[];
+  /** Of the read that the edits are based on. */
+  readonly etag: string | undefined;
+}
+
+/** Users and groups that own an API. One dialog also while they load: a second one would lose where the focus was. */
 export function OwnersDialog({ api, onClose }: OwnersProps) {
   const access = useOperation('GET /api/apis/{apiId}/access', { params: { apiId: api.id } });
   const names = useOwnerNames(access.data?.value.userIds ?? []);
-  const title = own.title(api.name || api.id);
-  if (!access.data || !names)
-    return (
-      <Dialog isOpen onClose={onClose} title={title}>
+  const [owners, setOwners] = useState<Owners>();
+  const save = useOwnersSave(api, onClose);
+  if (!owners && access.data && names) {
+    const toItem = (id: string) => ({ id, name: names.get(id) ?? id });
+    const { userIds, userGroupIds } = access.data.value;
+    setOwners({ users: userIds.map(toItem), groups: userGroupIds.map(toItem), etag: access.data.etag });
+  }
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={own.title(api.name || api.id)}
+      about={own.about}
+      footer={
+        owners && (
+          <>
+            <Button onClick={onClose}>{texts.kit.cancel}</Button>
+            <Button kind="primary" isBusy={save.isPending} onClick={() => save.run(owners)}>
+              {own.action}
+            </Button>
+          </>
+        )
+      }
+    >
+      {owners ? (
+        <div className="flex flex-col gap-4">
+          <ErrorText error={save.error} />
+          <PickList
+            {...own.users}
+            chosen={owners.users}
+            onChange={users => setOwners({ ...owners, users })}
+            useItems={useUserItems}
+          />
+          <PickList
+            {...own.groups}
+            chosen={owners.groups}
+            onChange={groups => setOwners({ ...owners, groups })}
+            useItems={useGroupItems}
+          />
+        </div>
+      ) : (
         <QueryState query={access} />
-      </Dialog>
-    );
-  const { userIds, userGroupIds } = access.data.value;
-  const users = userIds.map(id => ({ id, name: names.get(id) ?? id }));
-  const groups = userGroupIds.map(id => ({ id, name: names.get(id) ?? id }));
-  return <OwnersForm api={api} title={title} stored={{ users, groups }} etag={access.data.etag} onClose={onClose} />;
+      )}
+    </Dialog>
+  );
+}
+
+function useOwnersSave(api: ApiOutline, onClose: () => void) {
+  const toasts = useToasts();
+  const { mutate, error, isPending } = useWrite('PUT /api/apis/{apiId}/access', refreshed);
+  const run = ({ users, groups, etag }: Owners) => {
+    const body = { userIds: users.map(({ id }) => id), userGroupIds: groups.map(({ id }) => id) };
+    const onSuccess = () => {
+      toasts.showSuccess(own.saved(api.name || api.id));
+      onClose();
+    };
+    mutate({ given: { params: { apiId: api.id }, body }, options: { ifMatch: etag } }, { onSuccess });
+  };
+  return { run, error, isPending };
 }
 
 /** Names of owners by id; undefined while they are read. Without permission to read them, none is known. */
@@ -53,49 +108,6 @@ function useOwnerNames(userIds: readonly string[]): ReadonlyMap<string, string> 
     ...(groups.data?.value.groups ?? []).map(({ id, name }) => [id, name] as const),
     ...users.flatMap(({ data }) => (data ? [[data.value.id, data.value.email_address] as const] : [])),
   ]);
-}
-
-interface OwnersFormProps extends OwnersProps {
-  readonly title: string;
-  readonly stored: { readonly users: readonly PickItem[]; readonly groups: readonly PickItem[] };
-  readonly etag: string | undefined;
-}
-
-function OwnersForm({ api, title, stored, etag, onClose }: OwnersFormProps) {
-  const toasts = useToasts();
-  const [users, setUsers] = useState(stored.users);
-  const [groups, setGroups] = useState(stored.groups);
-  const { mutate, error, isPending } = useWrite('PUT /api/apis/{apiId}/access', refreshed);
-  const save = () => {
-    const body = { userIds: users.map(({ id }) => id), userGroupIds: groups.map(({ id }) => id) };
-    const onSuccess = () => {
-      toasts.showSuccess(own.saved(api.name || api.id));
-      onClose();
-    };
-    mutate({ given: { params: { apiId: api.id }, body }, options: { ifMatch: etag } }, { onSuccess });
-  };
-  return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={title}
-      about={own.about}
-      footer={
-        <>
-          <Button onClick={onClose}>{texts.kit.cancel}</Button>
-          <Button kind="primary" isBusy={isPending} onClick={save}>
-            {own.action}
-          </Button>
-        </>
-      }
-    >
-      <div className="flex flex-col gap-4">
-        <ErrorText error={error} />
-        <PickList {...own.users} chosen={users} onChange={setUsers} useItems={useUserItems} />
-        <PickList {...own.groups} chosen={groups} onChange={setGroups} useItems={useGroupItems} />
-      </div>
-    </Dialog>
-  );
 }
 
 /** Without a text the newest users; a text is sent in a body: addresses of people are in no URL. */

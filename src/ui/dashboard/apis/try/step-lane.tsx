@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { toRefusalText } from '../../../kit/action-text.ts';
 import { StatusPill, type Tone } from '../../../kit/badge.tsx';
 import type { ResultOf } from '../../../kit/calls.ts';
 import { classNames } from '../../../kit/class-names.ts';
@@ -46,7 +47,12 @@ function StepRow({ step, apiId, share }: { step: Step; apiId: string; share: num
       <summary className={rowClass}>
         <span className="text-small text-dim">{step.phase ? own.phases[step.phase] : ''}</span>
         <span className="font-mono">{step.step}</span>
-        <span className="order-last col-span-3 min-w-0 truncate text-dim @min-[680px]:order-none @min-[680px]:col-span-1">
+        <span
+          className={classNames(
+            'order-last col-span-3 min-w-0 @min-[680px]:order-none @min-[680px]:col-span-1',
+            isRefused ? 'break-words' : 'truncate text-dim',
+          )}
+        >
           {step.message}
         </span>
         <span aria-hidden className="hidden h-1.5 rounded-full bg-hover @min-[680px]:block">
@@ -69,10 +75,12 @@ function StepDetail({ step, apiId }: { step: Step; apiId: string }) {
   const params = { apiId };
   return (
     <div className="flex flex-col gap-2 px-3 pb-3">
-      <p className="break-words">{step.message}</p>
+      {!isRefusing(step) && <p className="break-words">{step.message}</p>}
       {(step.status !== undefined || step.refusal) && (
         <p className="flex flex-wrap items-center gap-2">
-          <StatusPill tone={toneOf(step)}>{[step.status, step.refusal].filter(Boolean).join(' ')}</StatusPill>
+          <StatusPill tone={toneOf(step)}>
+            {[step.status, step.refusal && toRefusalText(step.refusal)].filter(Boolean).join(' ')}
+          </StatusPill>
           {step.about}
         </p>
       )}

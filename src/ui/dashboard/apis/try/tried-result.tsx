@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { toRefusalText } from '../../../kit/action-text.ts';
 import { StatusPill } from '../../../kit/badge.tsx';
 import type { ResultOf } from '../../../kit/calls.ts';
 import { FactList } from '../../../kit/card.tsx';
@@ -19,12 +20,13 @@ const toText = (body: unknown) => (typeof body === 'string' ? body : JSON.string
 /** Response, steps and snippets of one request. A refused request opens with its steps. */
 export function TriedResult({ result, request, apiId }: { result: Result; request: TriedRequest; apiId: string }) {
   const { status_code: status, headers, body, explanation } = result;
-  const isRefused = explanation?.steps.some(it => it.refusal !== undefined) === true;
-  const [tab, setTab] = useState(isRefused ? 'steps' : 'response');
+  const refusal = explanation?.steps.find(it => it.refusal !== undefined)?.refusal;
+  const [tab, setTab] = useState(refusal ? 'steps' : 'response');
   return (
     <div className="flex flex-col gap-3">
-      <p>
+      <p className="flex flex-wrap items-center gap-2">
         <StatusPill tone={status < 400 ? 'success' : 'danger'}>{own.status(status)}</StatusPill>
+        {refusal && <span className="font-medium">{toRefusalText(refusal)}</span>}
       </p>
       <TabPanels
         label={own.result}

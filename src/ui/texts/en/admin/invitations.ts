@@ -15,7 +15,7 @@ export const invitationTexts = {
   resent: 'A new link was sent; the former one ended',
   cancel: 'Cancel invitation',
   cancelled: 'The invitation was cancelled',
-  sent: 'The invitation was sent',
+  sent: 'The invitation was created',
   link: 'Link of the invitation',
   linkAbout: 'It is shown once, and is mailed where a mail server is set up.',
   sendInvite: 'Send invite',
