@@ -89,6 +89,7 @@ import { portalOperations } from '#portal/portal-operations.ts';
 import { postLabelOperations } from '#portal/posts/label-operations.ts';
 import { postOperations } from '#portal/posts/operations.ts';
 import { ssoProfileOperations } from '#portal/sso-profiles/operations.ts';
+import { webhookDeliveryOperations } from '#portal/webhooks/delivery-operations.ts';
 import { webhookHeaderOperations } from '#portal/webhooks/header-operations.ts';
 import { webhookOperations } from '#portal/webhooks/operations.ts';
 import { bulkOperations } from '#workspace/bulk/operations.ts';
@@ -192,5 +193,6 @@ export const catalogue = [
   ...postLabelOperations,
   ...webhookOperations,
   ...webhookHeaderOperations,
+  ...webhookDeliveryOperations,
   ...ssoProfileOperations,
 ];

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { writeZip } from '#base/zip-writer.ts';
+import { assertAccessible } from '../support/dashboard-app.ts';
 import { aRequest, requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
 import type { Developer } from '../support/portal-site.ts';
 import { createSiteClient } from '../support/site-client.ts';
+import { eventually } from '../support/upstream.ts';
+import { startReceiver } from '../support/webhooks.ts';
 
 describe('Portal admin: content, connections and settings', () => {
   const portal = testPortalAdmin();
@@ -125,7 +128,7 @@ describe('Portal admin: content, connections and settings', () => {
     await page.getByText('Down').waitFor();
   });
 
-  test('an OAuth provider gets a client type, a webhook gets events and a header', async () => {
+  test('an OAuth provider gets a client type, and its token is not shown', async () => {
     const page = await portal.openAs(admin, '/admin/oauth2-0-providers/new');
     await page.getByLabel('Name (required)').fill('Login');
     await page.getByLabel('Address of the discovery document').fill('https://id.example.org/oidc');
@@ -138,10 +141,15 @@ describe('Portal admin: content, connections and settings', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Add client type' }).click();
     await page.getByRole('button', { name: 'Delete client type Server' }).waitFor();
     assert.ok(!(await page.content()).includes('registration-token-text'));
-    await page.goto(`${portal.app().url.portal}/admin/webhooks/new`);
+  });
+
+  test('a webhook gets events and a header, is tested, and a failed delivery is retried', async context => {
+    const receiver = await startReceiver();
+    context.after(() => receiver.close());
+    const page = await portal.openAs(admin, '/admin/webhooks/new');
     await page.getByLabel('Name (required)').fill('CRM');
-    await page.getByLabel('URL (required)').fill('https://crm.example.org/in');
-    await page.getByRole('checkbox', { name: 'AccessRequestApproved' }).check();
+    await page.getByLabel('URL (required)').fill(`${receiver.url}/in`);
+    await page.getByRole('checkbox', { name: 'OrganisationRegistered' }).check();
     await page.getByRole('button', { name: 'Create webhook' }).click();
     await page.getByRole('heading', { level: 1, name: 'CRM' }).waitFor();
     await page.getByRole('button', { name: 'Add header' }).click();
@@ -151,7 +159,30 @@ describe('Portal admin: content, connections and settings', () => {
     await dialog.getByRole('button', { name: 'Add header' }).click();
     await page.getByText('X-Team: portal').waitFor();
     const hook = (await read('/webhooks')).find((it: { Name: string }) => it.Name === 'CRM');
-    assert.deepEqual([hook.Events, hook.Headers.length], [['AccessRequestApproved'], 1]);
+    assert.deepEqual([hook.Events, hook.Headers.length], [['OrganisationRegistered'], 1]);
+    await page.getByText('There are no deliveries yet').waitFor();
+    await page.getByRole('button', { name: 'Test webhook' }).click();
+    const test = page.getByRole('dialog', { name: 'Test webhook' });
+    await test.getByLabel('Event').selectOption('PlanChanged');
+    await test.getByRole('button', { name: 'Send test' }).click();
+    await test.getByText(/^Delivered: status 200/).waitFor();
+    await test.getByText(/"Event":"PlanChanged"/).waitFor();
+    await assertAccessible(page, 'test of a webhook');
+    assert.equal(receiver.at('/in')[0]!.headers['x-team'], 'portal');
+    await requestPortal(portal.app(), 'POST', '/portal-api/organisations', { Name: 'Delivered Ltd' });
+    await receiver.take('/in', 2);
+    const list = () => read(`/webhooks/${hook.ID}/deliveries?state=delivered`);
+    await eventually(async () => assert.equal((await list()).length, 1));
+    const { db } = portal.app().application.installation.records;
+    await db.updateTable('deliveries').set({ state: 'dead' }).where('hook', '=', `inline-portal-${hook.ID}`).execute();
+    await page.reload();
+    await page
+      .getByRole('row', { name: /Failed/ })
+      .getByRole('button', { name: 'OrganisationRegistered' })
+      .click();
+    await page.getByRole('button', { name: 'Retry delivery' }).click();
+    await page.getByText('The delivery is sent again').waitFor();
+    await receiver.take('/in', 3);
   });
 
   test('an attribute is created with choices, and changed without its identifier', async () => {

@@ -8,6 +8,7 @@ import { problem as hookProblem } from '../hooks/problems.ts';
 import type { HookStore } from '../hooks/store.ts';
 import { problem } from './problems.ts';
 import {
+  type Delivery,
   DeliveryDetail,
   type DeliveryState,
   DeliverySummary,
@@ -81,11 +82,18 @@ async function findDelivery({ deliveries }: DeliveryServices, orgId: string, id:
   return found;
 }
 
-async function retryOne(services: DeliveryServices, orgId: string, id: string) {
-  const { state } = await findDelivery(services, orgId, id);
-  if (state !== 'dead' || (await services.deliveries.retry(orgId, { id }, services.clock.now())) === 0)
+/** Requeues a dead letter; any other delivery is refused. */
+export async function retryDeadLetter(
+  { deliveries, clock, wakeSender }: Pick<DeliveryServices, 'deliveries' | 'clock' | 'wakeSender'>,
+  { orgId, publicId: id, state }: Pick<Delivery, 'orgId' | 'publicId' | 'state'>,
+): Promise<void> {
+  if (state !== 'dead' || (await deliveries.retry(orgId, { id }, clock.now())) === 0)
     throw problem.not_dead({ detail: { state } });
-  services.wakeSender();
+  wakeSender();
+}
+
+async function retryOne(services: DeliveryServices, orgId: string, id: string) {
+  await retryDeadLetter(services, await findDelivery(services, orgId, id));
   return toStatus('Delivery will be tried again');
 }
 

@@ -2,7 +2,13 @@ import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import { Problem } from '#base/problems.ts';
 import type { BodyRenderer } from '../body-template.ts';
-import { sendWebhook, toRequestBody, toStatusError, type WebhookCallServices } from '../deliveries/send-webhook.ts';
+import {
+  sendWebhook,
+  toRequestBody,
+  toStatusError,
+  type WebhookCall,
+  type WebhookCallServices,
+} from '../deliveries/send-webhook.ts';
 import type { EventName } from '../payload.ts';
 import { problem } from './problems.ts';
 import type { Hook } from './schema.ts';
@@ -49,28 +55,35 @@ const noBytes = Buffer.alloc(0);
 
 /** Sends one event to a webhook at once, beside the queue: signed, and under the rules of deliveries. */
 export async function probeHook(services: ProbeServices, hook: Hook, event: EventName): Promise<ProbeResult> {
+  const { payload, contentType, fault } = renderSampleBody(services, hook, event);
+  const target = { method: hook.method, url: hook.target_path, headers: hook.header_map, secret: hook.id };
+  const call = { target, orgId: hook.org_id, event, payload, contentType };
+  if (fault === '') return sendProbe(services, call);
+  return { ...toProbeRequest(call), status: 0, durationMs: 0, error: fault, responseBody: noBytes };
+}
+
+const toProbeRequest = ({ target, payload, contentType }: Omit<WebhookCall, 'deliveryId'>) => ({
+  requestBody: toRequestBody(target.method, payload),
+  contentType,
+});
+
+/** Sends a call at once with the header of tests; what prevents it is part of the result. */
+export async function sendProbe(
+  services: WebhookCallServices,
+  call: Omit<WebhookCall, 'deliveryId' | 'extraHeaders'>,
+): Promise<ProbeResult> {
   const { clock } = services;
   const startedAtMs = clock.now();
-  const { payload, contentType, fault } = renderSampleBody(services, hook, event);
-  const request = { requestBody: toRequestBody(hook.method, payload), contentType };
-  const fail = (error: string) => ({
-    ...request,
-    status: 0,
-    durationMs: clock.now() - startedAtMs,
-    error,
-    responseBody: noBytes,
-  });
-  if (fault !== '') return fail(fault);
-  const target = { method: hook.method, url: hook.target_path, headers: hook.header_map, secret: hook.id };
-  const identity = { orgId: hook.org_id, event, deliveryId: createPublicId() };
+  const request = toProbeRequest(call);
+  const sinceStart = () => ({ durationMs: clock.now() - startedAtMs });
   try {
-    const call = { target, ...identity, payload, contentType, extraHeaders: { 'x-gw-test': 'true' } };
-    const { status, body: responseBody } = await sendWebhook(services, call);
-    return { ...request, status, durationMs: clock.now() - startedAtMs, error: toStatusError(status), responseBody };
+    const sent = { ...call, deliveryId: createPublicId(), extraHeaders: { 'x-gw-test': 'true' } };
+    const { status, body: responseBody } = await sendWebhook(services, sent);
+    return { ...request, ...sinceStart(), status, error: toStatusError(status), responseBody };
   } catch (error) {
     // Refused addresses, timeouts and network errors are results of the test; anything else is a bug.
     if (!(error instanceof Problem)) throw error;
-    return fail(error.message);
+    return { ...request, ...sinceStart(), status: 0, error: error.message, responseBody: noBytes };
   }
 }
 

@@ -5,6 +5,7 @@ import { onEveryEngine } from '../../../tests/support/app.ts';
 import { aDeveloper, anApp, aRequest, requestPortal } from '../../../tests/support/portal.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
 import { isSigned, type Receiver, startReceiver } from '../../../tests/support/webhooks.ts';
+import { portalEvents } from './schema.ts';
 
 let receiver: Receiver;
 before(async () => {
@@ -104,5 +105,87 @@ onEveryEngine('portal webhook events', app => {
     assert.deepEqual(await deaf.takeEvents(0), []);
     await deaf.remove();
     await all.remove();
+  });
+
+  test('a test sends the method, headers and signature of the webhook with sample data of any event, and no delivery', async () => {
+    const path = `/${createPublicId()}`;
+    const hook = { Name: 'crm', URL: receiver.url + path, Method: 'PUT', Events: [] };
+    const { ID } = await requestPortal(app(), 'POST', '/portal-api/webhooks', hook, 201);
+    await requestPortal(app(), 'POST', `/portal-api/webhooks/${ID}/headers`, { Name: 'X-Own', Value: 'mine' }, 201);
+    const { secret } = await requestPortal(app(), 'GET', '/admin/hooks/secret');
+    const send = (event: string) => app().ask('PUT', `/portal-api/webhooks/${ID}/test?event=${event}`);
+    for (const event of portalEvents) {
+      const { status, body, text } = await send(event);
+      assert.deepEqual([status, body.Delivered, body.Status, body.Error], [200, true, 200, ''], text);
+      const call = receiver.at(path).at(-1)!;
+      assert.deepEqual([call.method, call.headers['x-own'], call.headers['x-gw-test']], ['PUT', 'mine', 'true']);
+      assert.ok(isSigned(call, secret), event);
+      assert.equal(call.body, body.Body);
+      assert.equal(JSON.parse(call.body).Event, event);
+    }
+    const statusOf = async (event: string) => JSON.parse((await send(event)).body.Body).Message.Status;
+    assert.equal(await statusOf('PlanChangeApproved'), 'approved');
+    assert.equal(await statusOf('PlanChanged'), 'published');
+    assert.deepEqual((await app().ask('GET', `/portal-api/webhooks/${ID}/deliveries`)).body, []);
+    assert.equal((await send('NoEvent')).status, 422);
+  });
+
+  test('a failed test is a result, and tests at once beyond the bound are refused', async () => {
+    const closed = await startReceiver();
+    await closed.close();
+    const create = (URL: string) =>
+      requestPortal(app(), 'POST', '/portal-api/webhooks', { Name: 'crm', URL, Method: 'POST' }, 201);
+    const test = async (ID: string) => app().ask('PUT', `/portal-api/webhooks/${ID}/test`);
+    const unreachable = await test((await create(closed.url)).ID);
+    assert.deepEqual([unreachable.status, unreachable.body.Delivered, unreachable.body.Status], [200, false, 0]);
+    assert.match(unreachable.body.Error, /127\.0\.0\.1/);
+    const { ID } = await create(`${receiver.url}/${createPublicId()}`);
+    const open: (() => void)[] = [];
+    receiver.answer = (_request, response) => void open.push(() => response.end());
+    const running = Array.from({ length: 4 }, () => test(ID));
+    await eventually(() => assert.equal(open.length, 4));
+    const refused = await test(ID);
+    receiver.answer = undefined;
+    for (const end of open) end();
+    assert.equal(refused.status, 429, refused.text);
+    for (const { body } of await Promise.all(running)) assert.equal(body.Delivered, true);
+  });
+
+  test('deliveries of a webhook are listed with their attempts, and a dead one is retried', async () => {
+    const path = `/${createPublicId()}`;
+    const hook = { Name: 'crm', URL: receiver.url + path, Method: 'POST', Events: ['OrganisationRegistered'] };
+    const { ID } = await requestPortal(app(), 'POST', '/portal-api/webhooks', hook, 201);
+    const { ID: other } = await requestPortal(app(), 'POST', '/portal-api/webhooks', { ...hook, Events: [] }, 201);
+    const list = (query = '') => requestPortal(app(), 'GET', `/portal-api/webhooks/${ID}/deliveries${query}`);
+    const emit = () => requestPortal(app(), 'POST', '/portal-api/organisations', { Name: `o-${createPublicId()}` });
+    await emit();
+    await eventually(async () => assert.equal((await list('?state=delivered')).length, 1));
+    const [sent] = await list();
+    assert.deepEqual([sent.Event, sent.Attempts, sent.Status, sent.Error], ['OrganisationRegistered', 1, 200, '']);
+    const one = `/portal-api/webhooks/${ID}/deliveries/${sent.ID}`;
+    const detail = await requestPortal(app(), 'GET', one);
+    assert.equal(detail.Target, `POST ${receiver.url}${path}`);
+    assert.deepEqual([JSON.parse(detail.Body).Event, detail.Log.length], ['OrganisationRegistered', 1]);
+    const early = await app().ask('PUT', `${one}/retry`);
+    assert.deepEqual(
+      [early.status, early.body.errors],
+      [409, ['Only a dead letter can be retried; this delivery is delivered']],
+    );
+    const { db } = app().application.installation.records;
+    await db.updateTable('deliveries').set({ state: 'dead' }).where('public_id', '=', sent.ID).execute();
+    assert.equal((await list('?state=dead')).length, 1);
+    await requestPortal(app(), 'PUT', `${one}/retry`);
+    await receiver.take(path, 2);
+    await eventually(async () => assert.equal((await requestPortal(app(), 'GET', one)).Log.length, 2));
+    for (const [method, tail, status] of [
+      ['GET', '/deliveries', 404],
+      ['GET', `/deliveries/${sent.ID}`, 404],
+      ['PUT', `/deliveries/${sent.ID}/retry`, 422],
+      ['PUT', '/test', 422],
+    ] as const)
+      assert.equal((await app().ask(method, `/portal-api/webhooks/0${tail}`)).status, status, tail);
+    assert.equal((await app().ask('GET', `/portal-api/webhooks/${other}/deliveries/${sent.ID}`)).status, 404);
+    assert.equal((await app().ask('PUT', `/portal-api/webhooks/${other}/deliveries/${sent.ID}/retry`)).status, 422);
+    await requestPortal(app(), 'DELETE', `/portal-api/webhooks/${ID}`);
   });
 });

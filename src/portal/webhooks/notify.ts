@@ -110,6 +110,15 @@ export const portalMessages = {
   }),
 };
 
+/** Name of the queue of a webhook among those of the operator. */
+export const toDeliveryHook = ({ ID }: Pick<Webhook, 'ID'>): string => `${inlinePrefix}portal-${ID}`;
+
+export const buildEventPayload = (event: PortalEvent, message: object, nowMs: number): string =>
+  JSON.stringify({ Event: event, Message: message, Timestamp: formatIsoTime(nowMs) });
+
+export const toHeaderMap = ({ Headers }: Pick<Webhook, 'Headers'>): Record<string, string> =>
+  Object.fromEntries(Headers.map(({ Name, Value }) => [Name, Value]));
+
 export type NotifyPortal = ReturnType<typeof createPortalNotifier>;
 
 /**
@@ -118,17 +127,16 @@ export type NotifyPortal = ReturnType<typeof createPortalNotifier>;
  */
 export function createPortalNotifier({ webhooks, deliveries, vault, clock, settings }: PortalNotifierOptions) {
   const buildDelivery = (hook: Webhook, event: PortalEvent, payload: string): NewDelivery => {
-    const headers = Object.fromEntries(hook.Headers.map(({ Name, Value }) => [Name, Value]));
     return {
       orgId: '',
       apiId: '',
-      hook: `${inlinePrefix}portal-${hook.ID}`,
+      hook: toDeliveryHook(hook),
       event,
       name: hook.Name,
       inline: {
         method: hook.Method,
         url: hook.URL,
-        sealedHeaders: vault.seal(JSON.stringify(headers), headersPurpose),
+        sealedHeaders: vault.seal(JSON.stringify(toHeaderMap(hook)), headersPurpose),
         ...(hook.Timeout > 0 && { timeoutMs: hook.Timeout * 1000 }),
       },
       payload,
@@ -144,7 +152,7 @@ export function createPortalNotifier({ webhooks, deliveries, vault, clock, setti
     const subscribers = await webhooks.wanting(event);
     if (subscribers.length === 0) return;
     const nowMs = clock.now();
-    const payload = JSON.stringify({ Event: event, Message: message, Timestamp: formatIsoTime(nowMs) });
+    const payload = buildEventPayload(event, message, nowMs);
     await deliveries.add(
       subscribers.map(hook => buildDelivery(hook, event, payload)),
       nowMs,

@@ -2,7 +2,7 @@ import { appTexts, customCredentialTexts } from './en/admin/apps.ts';
 import { catalogueTexts } from './en/admin/catalogues.ts';
 import { portalCertificateTexts } from './en/admin/certificates.ts';
 import { changelogTexts, productClientTypeTexts } from './en/admin/changelog.ts';
-import { oauthProviderTexts, portalWebhookTexts, providerTexts } from './en/admin/connections.ts';
+import { oauthProviderTexts, portalWebhookTexts, providerTexts, webhookDeliveryTexts } from './en/admin/connections.ts';
 import { mailTexts, pageTexts, postTexts, themeTexts } from './en/admin/content.ts';
 import { portalCredentialTexts } from './en/admin/credentials.ts';
 import { productGuideTexts, referenceTexts } from './en/admin/documents.ts';
@@ -50,6 +50,7 @@ export const adminTexts = {
   providers: providerTexts,
   oauthProviders: oauthProviderTexts,
   webhooks: portalWebhookTexts,
+  webhookDeliveries: webhookDeliveryTexts,
   signOn: portalSignOnTexts,
   pages: pageTexts,
   posts: postTexts,

@@ -1,56 +1,21 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ArgumentsOf } from '../../kit/calls.ts';
-import { Card } from '../../kit/card.tsx';
-import { Checkbox } from '../../kit/field.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
-import type { Draft } from '../../kit/use-draft.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { type FormSection, RecordForm, type RecordValue } from '../forms/record-form.tsx';
+import { type FormSection, RecordForm } from '../forms/record-form.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
+import { EventChoice, portalEventNames } from './event-choice.tsx';
+import { WebhookDeliveries } from './webhook-deliveries.tsx';
 import { WebhookHeaders } from './webhook-headers.tsx';
+import { WebhookTest } from './webhook-test.tsx';
 
 const own = adminTexts.webhooks;
 const refreshed = ['GET /portal-api/webhooks', 'GET /portal-api/webhooks/{webhook_id}'] as const;
 type WebhookWrite = ArgumentsOf<'POST /portal-api/webhooks'>['body'];
 type WebhookChange = ArgumentsOf<'PUT /portal-api/webhooks/{webhook_id}'>['body'];
-
-/** By name, so that the types of the server find a missing one. */
-const eventNames: Readonly<Record<NonNullable<WebhookWrite['Events']>[number], true>> = {
-  UserRegistered: true,
-  UserVerified: true,
-  UserAccountActivated: true,
-  UserAccountDeactivated: true,
-  PasswordReset: true,
-  RegisterInvite: true,
-  ApplicationRegistered: true,
-  ApplicationDeleted: true,
-  CredentialRegistered: true,
-  CredentialRotated: true,
-  CredentialRevoked: true,
-  CredentialExpiring: true,
-  CredentialExpired: true,
-  QuotaThreshold: true,
-  AccessRequestCreated: true,
-  AccessRequestApproved: true,
-  AccessRequestRejected: true,
-  PlanChangeRequested: true,
-  PlanChangeApproved: true,
-  PlanChangeRejected: true,
-  OrganisationRegistered: true,
-  OrganisationRequestCreated: true,
-  OrganisationRequestApproved: true,
-  OrganisationRequestRejected: true,
-  ProductPublished: true,
-  ProductChanged: true,
-  PlanChanged: true,
-  ProviderDown: true,
-  ProviderUp: true,
-  SyncFinished: true,
-};
-const portalEvents = Object.keys(eventNames);
 
 const sections: readonly FormSection[] = [
   {
@@ -68,26 +33,6 @@ const sections: readonly FormSection[] = [
     ],
   },
 ];
-
-function EventChoice({ draft: { value, change } }: { draft: Draft<RecordValue> }) {
-  const chosen = (value.Events ?? []) as readonly string[];
-  const toggle = (name: string, isOn: boolean) =>
-    change({ Events: isOn ? [...chosen, name] : chosen.filter(it => it !== name) });
-  return (
-    <Card title={own.events}>
-      <div className="grid gap-1 sm:grid-cols-2">
-        {portalEvents.map(name => (
-          <Checkbox
-            key={name}
-            label={name}
-            checked={chosen.includes(name)}
-            onChange={event => toggle(name, event.target.checked)}
-          />
-        ))}
-      </div>
-    </Card>
-  );
-}
 
 const newWebhook = { Name: '', URL: '', Method: 'POST', Timeout: 10, Events: [] };
 
@@ -135,16 +80,19 @@ export function PortalWebhookPage() {
       title={Name}
       width="form"
       actions={
-        <DeleteButton
-          label={adminTexts.forms.delete}
-          action={own.deleteAction(Name)}
-          name={Name}
-          tier={3}
-          consequence={own.deleteConsequence}
-          list="/admin/webhooks"
-          done={own.deleted}
-          remove={() => remove.mutateAsync({ given: { params } })}
-        />
+        <>
+          <WebhookTest key={webhookId} webhookId={webhookId} events={portalEventNames} />
+          <DeleteButton
+            label={adminTexts.forms.delete}
+            action={own.deleteAction(Name)}
+            name={Name}
+            tier={3}
+            consequence={own.deleteConsequence}
+            list="/admin/webhooks"
+            done={own.deleted}
+            remove={() => remove.mutateAsync({ given: { params } })}
+          />
+        </>
       }
     >
       <div className="flex flex-col gap-4">
@@ -163,6 +111,7 @@ export function PortalWebhookPage() {
             toasts.showSuccess(adminTexts.forms.saved(String(draft.Name)));
           }}
         />
+        <WebhookDeliveries webhookId={webhookId} />
       </div>
     </PageFrame>
   );

@@ -99,3 +99,23 @@ export const portalWebhookTexts = {
   deleteConsequence: 'Deliveries that wait are not sent.',
   deleted: 'The webhook was deleted',
 } as const;
+
+/** Texts of the deliveries and the test of a webhook. */
+export const webhookDeliveryTexts = {
+  title: 'Deliveries',
+  none: 'There are no deliveries yet: an event that the webhook takes creates one.',
+  columns: { event: 'Event', state: 'State', result: 'Result', attempts: 'Attempts', created: 'Created' },
+  states: { waiting: 'Waiting', delivered: 'Delivered', dead: 'Failed' },
+  target: 'Target',
+  id: 'Id',
+  attempt: (number: number) => `Attempt ${number}`,
+  body: 'Request body',
+  noBody: 'No body',
+  retry: 'Retry delivery',
+  retried: 'The delivery is sent again',
+  test: 'Test webhook',
+  testAbout: 'Sends an event with sample data at once, with the stored method, headers and signature.',
+  send: 'Send test',
+  delivered: (status: number, duration: string) => `Delivered: status ${status} after ${duration}`,
+  failed: (reason: string) => `Not delivered: ${reason}`,
+} as const;
