@@ -66,7 +66,7 @@ export const siteRoutesWithoutPage: readonly string[] = [
   '/portal/catalogue-products/:path/:api/docs/download',
   '/tib/auth/:profile/:provider/callback',
   '/tib/auth/:profile/:provider/metadata',
-  ...['me', 'apps', 'apps/:id', 'requests', 'credentials', 'members', 'usage', 'notifications', 'search'].map(
+  ...['me', 'apps', 'apps/:id', 'requests', 'credentials', 'members', 'usage', 'notifications', 'search', 'export'].map(
     name => `/portal/private/api/${name}`,
   ),
   '/robots.txt',

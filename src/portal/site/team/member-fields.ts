@@ -2,6 +2,7 @@ import type { StoredTeam } from '../../organisations/schema.ts';
 import type { MemberRole } from '../../users/member-changes.ts';
 import { type FieldErrors, renderSelectField } from '../form.ts';
 import { html, type Markup } from '../markup.ts';
+import { renderScrollRegion } from '../scroll-region.ts';
 import { roleNames } from './member-words.ts';
 
 const rights: readonly (readonly [right: string, developer: boolean])[] = [
@@ -11,11 +12,15 @@ const rights: readonly (readonly [right: string, developer: boolean])[] = [
   ['Invite, change and remove members', false],
 ];
 
-const renderRights = () => html`<details><summary>What the roles may do</summary><table><thead><tr>
-<th scope="col">Right</th><th scope="col">${roleNames['consumer-team-member']}</th>
-<th scope="col">${roleNames['consumer-admin']}</th></tr></thead><tbody>${rights.map(
-  ([right, developer]) => html`<tr><th scope="row">${right}</th><td>${developer ? 'Yes' : 'No'}</td><td>Yes</td></tr>`,
-)}</tbody></table></details>`;
+const renderRights = () => {
+  const table = html`<table><thead><tr><th scope="col">Right</th>
+<th scope="col">${roleNames['consumer-team-member']}</th><th scope="col">${roleNames['consumer-admin']}</th></tr></thead>
+<tbody>${rights.map(
+    ([right, developer]) =>
+      html`<tr><th scope="row">${right}</th><td>${developer ? 'Yes' : 'No'}</td><td>Yes</td></tr>`,
+  )}</tbody></table>`;
+  return html`<details><summary>What the roles may do</summary>${renderScrollRegion('Rights of the roles', table)}</details>`;
+};
 
 /** Role of a member, with what it may do. */
 export const renderRoleField = (value: string, errors: FieldErrors): Markup =>
