@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startApp, type TestApp } from './support/app.ts';
-import { aProduct, requestPortal } from './support/portal.ts';
+import { addProduct, requestPortal } from './support/portal.ts';
 
 async function withSite(settings: Record<string, string>, use: (app: TestApp) => Promise<void>): Promise<void> {
   const app = await startApp('sqlite', { settings });
   try {
-    const shown = await aProduct(app, { Name: 'shown', DisplayName: 'Shown [one]', Description: 'For all' });
-    const secret = await aProduct(app, { Name: 'unseen', DisplayName: 'Unseen' });
+    const shown = await addProduct(app, { Name: 'shown', DisplayName: 'Shown [one]', Description: 'For all' });
+    const secret = await addProduct(app, { Name: 'unseen', DisplayName: 'Unseen' });
     await requestPortal(app, 'PUT', '/portal-api/catalogues/1', { Products: [shown.ID] });
     await requestPortal(app, 'PUT', '/portal-api/catalogues/2', { Products: [secret.ID] });
     const post = { Title: 'A <post>', Content: 'x', Status: 'published', Path: 'a-post' };

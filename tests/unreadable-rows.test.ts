@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
-import { anApi, requestPortal } from './support/portal.ts';
+import { addApi, requestPortal } from './support/portal.ts';
 import { openApi } from './support/traffic.ts';
 
 type SealedTable = 'apis' | 'hooks' | 'keys' | 'oauth_clients' | 'portal_sso_profiles' | 'portal_webhooks' | 'users';
@@ -48,7 +48,7 @@ const upstream = { url: 'http://127.0.0.1:9/' };
 let oauthPath = '';
 
 async function createKey(app: TestApp, alias: string) {
-  const api = await anApi(app);
+  const api = await addApi(app);
   const access_rights = { [api]: { api_id: api, api_name: '', versions: ['Default'] } };
   return requestPortal(app, 'POST', '/api/keys', { alias, access_rights, jwt_data: { secret: 'a-secret-of-a-key' } });
 }

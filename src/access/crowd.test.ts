@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Answer, onEveryEngine } from '../../tests/support/app.ts';
-import { anApi } from '../../tests/support/portal.ts';
+import { addApi } from '../../tests/support/portal.ts';
 
 /** What several callers do to one object at the same time. */
 
@@ -13,7 +13,7 @@ onEveryEngine('concurrent management requests', app => {
     app().ask(method, path, body === undefined ? {} : { body });
 
   test('a key is removed once under concurrent deletes and updates, without server errors', async () => {
-    const rights = { access_rights: { [await anApi(app())]: {}, [await anApi(app())]: {} } };
+    const rights = { access_rights: { [await addApi(app())]: {}, [await addApi(app())]: {} } };
     for (let round = 0; round < 5; round++) {
       const path = `/api/keys/${(await ask('POST', '/api/keys', rights)).body.key_id}`;
       const changing = times(5, () => ask('PUT', path, rights));
@@ -25,7 +25,7 @@ onEveryEngine('concurrent management requests', app => {
   });
 
   test('a policy is removed once under concurrent deletes and updates, without server errors', async () => {
-    const body = { name: 'Crowded', access_rights: { [await anApi(app())]: {}, [await anApi(app())]: {} } };
+    const body = { name: 'Crowded', access_rights: { [await addApi(app())]: {}, [await addApi(app())]: {} } };
     for (let round = 0; round < 5; round++) {
       const path = `/api/portal/policies/${(await ask('POST', '/api/portal/policies', body)).body.Message}`;
       const changing = times(5, () => ask('PUT', path, body));
@@ -60,7 +60,7 @@ onEveryEngine('concurrent management requests', app => {
   });
 
   test('of concurrent creates of one object one succeeds, the others get a conflict', async () => {
-    const apiId = await anApi(app());
+    const apiId = await addApi(app());
     const makers: [path: string, body: object, created?: number][] = [
       ['/api/keys/crowded-key', { access_rights: { [apiId]: {} } }],
       ['/api/portal/policies', { name: 'One name' }],

@@ -8,7 +8,7 @@ import { expectProblem } from '../../tests/contract/expect-problem.ts';
 import { startApp, type TestApp } from '../../tests/support/app.ts';
 import { makeAuthority, makeServerCertificate } from '../../tests/support/certificates.ts';
 import { startDashboardRelay } from '../../tests/support/dashboard-relay.ts';
-import { anApi, anApp, requestPortal } from '../../tests/support/portal.ts';
+import { addApi, addApp, requestPortal } from '../../tests/support/portal.ts';
 import { problem } from './problems.ts';
 
 /** The portal of one installation publishing from another, which has its own database, keys and policies. */
@@ -24,7 +24,7 @@ describe('remote control plane', () => {
 
   before(async () => {
     [portal, other] = await Promise.all([startApp('sqlite'), startApp('sqlite')]);
-    apiId = await anApi(other, 'remote-orders');
+    apiId = await addApi(other, 'remote-orders');
     const body = { Name: 'Far', Type: 'gw-pro', Configuration: metaData(other.credentials.admin_access_key) };
     providerId = (await requestPortal(portal, 'POST', '/portal-api/providers', body)).ID;
   });
@@ -58,7 +58,7 @@ describe('remote control plane', () => {
     const limits = await requestPortal(other, 'GET', `/api/portal/policies/${plan.ReferenceID}`);
     assert.deepEqual([limits.rate, limits.per, limits.partitions.rate_limit], [5, 1, true]);
 
-    const owned = await anApp(portal);
+    const owned = await addApp(portal);
     const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
     await requestPortal(portal, 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
     const credentialOf = async () => (await ask('GET', `/apps/${owned.ID}`)).body.AccessRequests[0][0].Credentials[0];
@@ -137,7 +137,7 @@ describe('remote control plane', () => {
 
   test('with rejected credentials a request stays pending and the provider is Down', async () => {
     const { product, plan } = await offer('rejected');
-    const owned = await anApp(portal);
+    const owned = await addApp(portal);
     const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
     const { AccessRequestID: id } = await requestPortal(
       portal,
@@ -198,7 +198,7 @@ describe('remote control plane', () => {
     await once(slow, 'listening');
     try {
       const { product, plan } = await offer('slow');
-      const owned = await anApp(portal);
+      const owned = await addApp(portal);
       const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
       const { AccessRequestID: id } = await requestPortal(
         portal,
@@ -238,7 +238,7 @@ describe('remote control plane', () => {
     const product = await requestPortal(portal, 'POST', '/portal-api/products', newProduct('relayed'), 201);
     const plan = await requestPortal(portal, 'POST', '/portal-api/plans', newPlan('relayed plan'));
     const unused = await requestPortal(portal, 'POST', '/portal-api/plans', newPlan('unused plan'));
-    const owned = await anApp(portal);
+    const owned = await addApp(portal);
     const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
     const app = `/portal-api/apps/${owned.ID}`;
     const immediate = { ...provision, ProvisionImmediately: true };

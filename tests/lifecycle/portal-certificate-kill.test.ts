@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../support/app.ts';
 import { makeCertificate } from '../support/certificates.ts';
 import { type Child, eventually, scratch, startChild } from '../support/gw-process.ts';
-import { anApi } from '../support/portal.ts';
+import { addApi } from '../support/portal.ts';
 import { type ProviderRelay, startProviderRelay } from '../support/provider-relay.ts';
 import { testPostgres } from '../support/services/engines.ts';
 
@@ -48,7 +48,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
       const { ID: ProviderID } = await ok('POST', '/providers', {
         ...{ Name: 'Far', Type: 'gw-pro', Configuration: { MetaData } },
       });
-      APIID = await anApi(provider, 'secured', { use_mutual_tls_auth: true });
+      APIID = await addApi(provider, 'secured', { use_mutual_tls_auth: true });
       const product = await ok('POST', '/products', { Name: 'orders', ProviderID, APIDetails: [{ APIID }] });
       const plan = await ok('POST', '/plans', { Name: 'free', ProviderID });
       const user = await ok('POST', '/users', { Email: 'dev@example.org', First: 'D', Last: 'V' });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../support/app.ts';
 import { type Child, eventually, scratch, startChild } from '../support/gw-process.ts';
-import { anApi } from '../support/portal.ts';
+import { addApi } from '../support/portal.ts';
 import { testPostgres } from '../support/services/engines.ts';
 
 const { fresh, remove } = scratch('portal-kill');
@@ -69,7 +69,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
         ...{ Name: 'Far', Type: 'gw-pro' },
         Configuration: { MetaData },
       });
-      const APIDetails = [{ APIID: await anApi(provider) }];
+      const APIDetails = [{ APIID: await addApi(provider) }];
       const product = await ok('POST', '/products', { Name: 'orders', ProviderID, APIDetails });
       const plan = await ok('POST', '/plans', { Name: 'free', ProviderID, RateLimit: 5, Per: 1 });
       const user = await ok('POST', '/users', { Email: 'dev@example.org', First: 'D', Last: 'V' });
@@ -83,7 +83,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
       await database?.drop();
     });
 
-    async function aRequest(ProvisionImmediately = false) {
+    async function addAccessRequest(ProvisionImmediately = false) {
       const app = await ok('POST', '/apps', { Name: 'app', UserID: ids.user });
       const body = { PlanID: ids.plan, ProductIDs: [ids.product], ProvisionImmediately };
       const { AccessRequestID: id } = await ok('PUT', `/apps/${app.ID}/provision`, body);
@@ -111,7 +111,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
 
     for (const moment of ['before', 'after'] as const) {
       test(`a request whose approval was killed ${moment} the key was made is pending and says why; one key results`, async () => {
-        const { id, appId } = await aRequest();
+        const { id, appId } = await addAccessRequest();
         await killDuring({ method: 'POST', moment }, 'PUT', `/access_requests/${id}/approve`);
         await eventually(
           async () => (await ok('GET', `/access_requests/${id}`)).Failure !== '',
@@ -129,7 +129,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
       });
 
       test(`a credential whose rotation was killed ${moment} the new key was made keeps its key`, async () => {
-        const { id, appId } = await aRequest(true);
+        const { id, appId } = await addAccessRequest(true);
         const [key] = await credentialsOf(id);
         const { Credentials } = await ok('GET', `/access_requests/${id}`);
         const path = `/apps/${appId}/access-requests/${id}/credentials/${Credentials[0].ID}/rotate`;
@@ -139,7 +139,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
       });
 
       test(`a rotation killed ${moment} the old key was removed is finished`, async () => {
-        const { id, appId } = await aRequest(true);
+        const { id, appId } = await addAccessRequest(true);
         const [key] = await credentialsOf(id);
         const { Credentials } = await ok('GET', `/access_requests/${id}`);
         const path = `/apps/${appId}/access-requests/${id}/credentials/${Credentials[0].ID}/rotate`;
@@ -151,7 +151,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
       });
 
       test(`a revocation killed ${moment} the key was removed is finished`, async () => {
-        const { id, appId } = await aRequest(true);
+        const { id, appId } = await addAccessRequest(true);
         const { Credentials } = await ok('GET', `/access_requests/${id}`);
         const path = `/apps/${appId}/access-requests/${id}/credentials/${Credentials[0].ID}`;
         await killDuring({ method: 'DELETE', moment }, 'DELETE', path);
@@ -162,7 +162,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
       });
 
       test(`a plan change killed ${moment} the key was changed is finished, with the same key`, async () => {
-        const { id, appId } = await aRequest(true);
+        const { id, appId } = await addAccessRequest(true);
         const keys = await credentialsOf(id);
         const gold = await ok('POST', '/plans', {
           Name: `gold-${moment}`,
@@ -183,7 +183,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
     }
 
     test('an overlap that was killed before the old key got its expiry is finished', async () => {
-      const { id, appId } = await aRequest(true);
+      const { id, appId } = await addAccessRequest(true);
       const { Credentials } = await ok('GET', `/access_requests/${id}`);
       const path = `/apps/${appId}/access-requests/${id}/credentials/${Credentials[0].ID}`;
       await killDuring({ method: 'PUT', moment: 'before' }, 'PUT', `${path}/rotate?overlap_seconds=3600`);

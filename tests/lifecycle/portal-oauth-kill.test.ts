@@ -55,7 +55,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
       await database?.drop();
     });
 
-    const anApp = async (): Promise<number> => (await ok('POST', '/apps', { Name: 'app', UserID: ids.user })).ID;
+    const addApp = async (): Promise<number> => (await ok('POST', '/apps', { Name: 'app', UserID: ids.user })).ID;
     const request = async (appId: number, product: number, ProvisionImmediately = false): Promise<number> =>
       (
         await ok('PUT', `/apps/${appId}/provision`, {
@@ -81,7 +81,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
 
     for (const moment of ['before', 'after'] as const) {
       test(`an approval killed ${moment} its client was registered leaves a pending request; a retry gives one client`, async () => {
-        const id = await request(await anApp(), 0);
+        const id = await request(await addApp(), 0);
         await killDuring('POST', moment, 'PUT', `/access_requests/${id}/approve`);
         await eventually(async () => (await read(id)).Failure !== '', 'the claim is released');
         const { Status, Failure, Credentials } = await read(id);
@@ -92,7 +92,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
       });
 
       test(`a revocation killed ${moment} its client was deleted is finished`, async () => {
-        const appId = await anApp();
+        const appId = await addApp();
         const id = await request(appId, 0, true);
         const client = (await clientOf(id))!;
         const { Credentials } = await read(id);
@@ -103,7 +103,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
       });
 
       test(`the deletion of a custom credential killed ${moment} its client was deleted is finished`, async () => {
-        const path = `/apps/${await anApp()}/custom_credentials`;
+        const path = `/apps/${await addApp()}/custom_credentials`;
         const body = {
           Alias: 'a',
           Type: 'CREDENTIAL_TYPE_GW_MANAGED',
@@ -118,7 +118,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
     }
 
     test('an approval killed before a client got more scopes leaves it with those of before', async () => {
-      const appId = await anApp();
+      const appId = await addApp();
       const client = (await clientOf(await request(appId, 0, true)))!;
       const id = await request(appId, 1);
       await killDuring('PUT', 'before', 'PUT', `/access_requests/${id}/approve`);

@@ -4,7 +4,7 @@ import { hashWebAppSources, installedBuilds } from '#operations/web-app/location
 import { createWebApp } from '#operations/web-app/web-app.ts';
 import { buildApps } from '#ui/build/build-apps.ts';
 import type { AppOptions } from './app.ts';
-import { aSiteDeveloper, type Developer, type PortalSiteTest, testPortalSite } from './portal-site.ts';
+import { addSiteDeveloper, type Developer, type PortalSiteTest, testPortalSite } from './portal-site.ts';
 
 export interface PortalAdminTest extends PortalSiteTest {
   /** An administrator of the portal. */
@@ -16,5 +16,5 @@ export function testPortalAdmin(options: AppOptions = {}, listOrigins?: () => re
   before(() => buildApps(join(installedBuilds, hashWebAppSources())));
   const webApp = createWebApp({ directories: [installedBuilds], hashSources: hashWebAppSources });
   const site = testPortalSite({ webApp, ...options }, listOrigins);
-  return { ...site, anAdmin: more => aSiteDeveloper(site.app(), { Role: 'provider-admin', ...more }) };
+  return { ...site, anAdmin: more => addSiteDeveloper(site.app(), { Role: 'provider-admin', ...more }) };
 }

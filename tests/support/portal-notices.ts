@@ -6,7 +6,7 @@ import { sendQuotaNotices } from '#portal/quota-notices/quota-notices.ts';
 import type { PortalEvent } from '#portal/webhooks/schema.ts';
 import type { TestApp } from './app.ts';
 import { makeAuthority, makeClientCertificate } from './certificates.ts';
-import { aDeveloper, anApi, anApp, aPlan, aProduct, aRequest, requestPortal } from './portal.ts';
+import { addAccessRequest, addApi, addApp, addDeveloper, addPlan, addProduct, requestPortal } from './portal.ts';
 import { sitePassword } from './portal-site.ts';
 import { createSiteClient, signedInClient } from './site-client.ts';
 
@@ -44,7 +44,7 @@ async function signUp({ app }: NoticeParts, email: string): Promise<void> {
 
 /** An approved request with its credential, whose key expires and has a quota. */
 async function aCredential(app: TestApp) {
-  const found = await aRequest(app, { plan: { KeyExpiresIn: 86_400 * 100 } });
+  const found = await addAccessRequest(app, { plan: { KeyExpiresIn: 86_400 * 100 } });
   const { Credentials } = await send(app, 'GET', `/access_requests/${found.requestId}`);
   const request = `/apps/${found.app.ID}/access-requests/${found.requestId}`;
   return { ...found, request, credential: `${request}/credentials/${Credentials[0].ID}`, id: Credentials[0].ID };
@@ -62,9 +62,9 @@ async function runExpiry(days: number, { app, begin }: NoticeParts): Promise<voi
 
 /** A client certificate of a credential that ends in some days. */
 async function runCertificateExpiry(days: number, { app, begin }: NoticeParts): Promise<void> {
-  const APIID = await anApi(app, `mtls-${createPublicId()}`, { use_mutual_tls_auth: true });
-  const product = await aProduct(app, { APIDetails: [{ APIID }] });
-  const [plan, owned] = [await aPlan(app), await anApp(app)];
+  const APIID = await addApi(app, `mtls-${createPublicId()}`, { use_mutual_tls_auth: true });
+  const product = await addProduct(app, { APIDetails: [{ APIID }] });
+  const [plan, owned] = [await addPlan(app), await addApp(app)];
   const Certificate = makeClientCertificate(makeAuthority(), 'shop').certPem;
   const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true, Certificate };
   await send(app, 'PUT', `/apps/${owned.ID}/provision`, body);
@@ -81,9 +81,9 @@ async function runCertificateExpiry(days: number, { app, begin }: NoticeParts): 
 async function runQuota({ app, upstreamUrl, begin }: NoticeParts): Promise<void> {
   const name = `quota-${createPublicId()}`;
   const proxy = { listen_path: `/${name}/`, target_url: upstreamUrl };
-  const product = await aProduct(app, { APIDetails: [{ APIID: await anApi(app, name, { proxy }) }] });
-  const plan = await aPlan(app, { Quota: 4, QuotaRenewalRate: 3600 });
-  const { ID } = await anApp(app);
+  const product = await addProduct(app, { APIDetails: [{ APIID: await addApi(app, name, { proxy }) }] });
+  const plan = await addPlan(app, { Quota: 4, QuotaRenewalRate: 3600 });
+  const { ID } = await addApp(app);
   const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
   const { AccessRequestID } = await send(app, 'PUT', `/apps/${ID}/provision`, body);
   const { Credentials } = await send(app, 'GET', `/access_requests/${AccessRequestID}`);
@@ -98,7 +98,7 @@ async function runQuota({ app, upstreamUrl, begin }: NoticeParts): Promise<void>
 }
 
 async function anOrganisationRequest({ app, begin }: NoticeParts, action?: string): Promise<void> {
-  const { ID: AdminID } = await aDeveloper(app);
+  const { ID: AdminID } = await addDeveloper(app);
   if (action === undefined) await begin();
   const { ID } = await send(app, 'POST', '/organisation-requests', { Name: `Acme ${createPublicId()}`, AdminID }, 201);
   if (action === undefined) return;
@@ -108,7 +108,7 @@ async function anOrganisationRequest({ app, begin }: NoticeParts, action?: strin
 
 async function changePlan({ app, begin }: NoticeParts, decision: 'approve' | 'reject'): Promise<void> {
   const { request } = await aCredential(app);
-  const plan = await aPlan(app, { RateLimit: 3, Per: 60 });
+  const plan = await addPlan(app, { RateLimit: 3, Per: 60 });
   await begin();
   const { AccessRequestID } = await send(app, 'PUT', `${request}/change`, { PlanID: plan.ID });
   await send(app, 'PUT', `/access_requests/${AccessRequestID}/${decision}`);
@@ -137,7 +137,7 @@ const accountFlows: readonly NoticeFlow[] = [
     events: [],
     mails: { account_exists: /Subject: You already have an account/ },
     async run(parts) {
-      const { Email } = await aDeveloper(parts.app);
+      const { Email } = await addDeveloper(parts.app);
       await parts.begin();
       await signUp(parts, Email);
     },
@@ -162,7 +162,7 @@ const accountFlows: readonly NoticeFlow[] = [
     mails: { welcome_admin: /You are an administrator of/ },
     async run({ app, begin }) {
       await begin();
-      await aDeveloper(app, { Role: 'provider-admin' });
+      await addDeveloper(app, { Role: 'provider-admin' });
     },
   },
   {
@@ -170,7 +170,7 @@ const accountFlows: readonly NoticeFlow[] = [
     events: ['UserAccountDeactivated', 'UserAccountActivated'],
     mails: { deactivate: /Subject: Your account is no longer active/, activate: /Subject: Your account is active/ },
     async run({ app, begin }) {
-      const { ID } = await aDeveloper(app);
+      const { ID } = await addDeveloper(app);
       await begin();
       for (const Active of [false, true]) await send(app, 'PUT', `/users/${ID}`, { Active });
     },
@@ -180,7 +180,7 @@ const accountFlows: readonly NoticeFlow[] = [
     events: ['PasswordReset'],
     mails: { reset_password: /Subject: Reset your password/ },
     async run({ app, begin }) {
-      const { Email } = await aDeveloper(app, { Password: sitePassword });
+      const { Email } = await addDeveloper(app, { Password: sitePassword });
       await begin();
       const client = createSiteClient(app);
       await client.get('/auth/password/new');
@@ -192,7 +192,7 @@ const accountFlows: readonly NoticeFlow[] = [
     events: [],
     mails: { security: /Subject: Your account was changed/ },
     async run({ app, begin }) {
-      const { ID } = await aDeveloper(app);
+      const { ID } = await addDeveloper(app);
       await begin();
       await send(app, 'PUT', `/users/${ID}`, { Password: 'another long password' });
     },
@@ -205,9 +205,9 @@ const accessFlows: readonly NoticeFlow[] = [
     events: ['ApplicationRegistered', 'AccessRequestCreated', 'CredentialRegistered', 'AccessRequestApproved'],
     mails: { submitted: /Subject: Access request \d+/, approve: /Subject: Access granted: / },
     async run({ app, begin }) {
-      const [product, plan, { ID: UserID }] = [await aProduct(app), await aPlan(app), await aDeveloper(app)];
+      const [product, plan, { ID: UserID }] = [await addProduct(app), await addPlan(app), await addDeveloper(app)];
       await begin();
-      const { ID } = await anApp(app, { UserID });
+      const { ID } = await addApp(app, { UserID });
       const body = { PlanID: plan.ID, ProductIDs: [product.ID] };
       const { AccessRequestID } = await send(app, 'PUT', `/apps/${ID}/provision`, body);
       await send(app, 'PUT', `/access_requests/${AccessRequestID}/approve`);
@@ -218,7 +218,7 @@ const accessFlows: readonly NoticeFlow[] = [
     events: ['AccessRequestRejected'],
     mails: { reject: /Reason: Tell us more/ },
     async run({ app, begin }) {
-      const { requestId } = await aRequest(app, { pending: true });
+      const { requestId } = await addAccessRequest(app, { pending: true });
       await begin();
       await send(app, 'PUT', `/access_requests/${requestId}/reject?reason=Tell+us+more`);
     },
@@ -286,7 +286,7 @@ const offerFlows: readonly NoticeFlow[] = [
     mails: {},
     async run({ app, begin }) {
       await begin();
-      const [product, plan] = [await aProduct(app), await aPlan(app)];
+      const [product, plan] = [await addProduct(app), await addPlan(app)];
       await send(app, 'PUT', `/products/${product.ID}`, { Description: 'Better' });
       await send(app, 'PUT', `/plans/${plan.ID}`, { RateLimit: 7 });
     },
@@ -296,8 +296,8 @@ const offerFlows: readonly NoticeFlow[] = [
     events: [],
     mails: { announce: /Orders can be cancelled/ },
     async run({ app, begin }) {
-      const product = await aProduct(app, { Catalogues: [1] });
-      const client = await signedInClient(app, await aDeveloper(app, { Password: sitePassword }));
+      const product = await addProduct(app, { Catalogues: [1] });
+      const client = await signedInClient(app, await addDeveloper(app, { Password: sitePassword }));
       const entry = { Kind: 'added', Text: 'With one call.', Version: '1.1' };
       await send(app, 'POST', `/products/${product.ID}/changelog`, { ...entry, Headline: 'First' }, 201);
       assert.equal((await client.post(`/portal/private/subscriptions/${product.Path}`, { wanted: 'yes' })).status, 303);

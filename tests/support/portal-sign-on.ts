@@ -81,7 +81,7 @@ export async function findPortalUser(app: TestApp, email: string) {
   return found && requestPortal(app, 'GET', `/portal-api/users/${found.ID}`);
 }
 
-export async function aTeam(app: TestApp, organisation?: { ID: number }) {
+export async function addTeam(app: TestApp, organisation?: { ID: number }) {
   const owner =
     organisation ?? (await requestPortal(app, 'POST', '/portal-api/organisations', { Name: createPublicId() }));
   const Name = `team ${createPublicId()}`;

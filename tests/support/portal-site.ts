@@ -4,7 +4,7 @@ import { type BrowserContext, type Browser as Chromium, chromium, type Page } fr
 import { hashPassword } from '#base/passwords.ts';
 import { chromiumProgram } from '../../tools/services.ts';
 import { type AppOptions, lowPasswordCost, startApp, type TestApp } from './app.ts';
-import { aDeveloper } from './portal.ts';
+import { addDeveloper } from './portal.ts';
 
 /**
  * The site of the portal in Chromium, against the whole product. Every page that a test opens fails it for an error of
@@ -36,8 +36,8 @@ const isStatusNotice = (text: string) =>
 export const sitePassword = 'correct horse battery staple';
 
 /** An active developer with a password, which costs little to verify. */
-export async function aSiteDeveloper(app: TestApp, more: Record<string, unknown> = {}): Promise<Developer> {
-  const created = await aDeveloper(app, { Password: sitePassword, ...more });
+export async function addSiteDeveloper(app: TestApp, more: Record<string, unknown> = {}): Promise<Developer> {
+  const created = await addDeveloper(app, { Password: sitePassword, ...more });
   const Password = await hashPassword(sitePassword, lowPasswordCost);
   await app.application.installation.services.portal.users.change(created.ID, user => ({ ...user, Password }));
   return { ID: created.ID, Email: created.Email, Password: sitePassword };

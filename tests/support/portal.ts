@@ -16,7 +16,7 @@ export async function requestPortal(app: TestApp, method: string, path: string, 
 }
 
 /** A classic API of the default organisation, known by keys. */
-export async function anApi(app: TestApp, name = `api-${createPublicId()}`, more: Members = {}): Promise<string> {
+export async function addApi(app: TestApp, name = `api-${createPublicId()}`, more: Members = {}): Promise<string> {
   const proxy = { listen_path: `/${name}/`, target_url: 'http://127.0.0.1:9/' };
   const body = { api_definition: { name, active: true, proxy, use_standard_auth: true, ...more } };
   return (await requestPortal(app, 'POST', '/api/apis', body)).ID;
@@ -25,8 +25,8 @@ export async function anApi(app: TestApp, name = `api-${createPublicId()}`, more
 /** The provider made at first start. */
 export const localProvider = 1;
 
-export async function aProduct(app: TestApp, more: Members = {}) {
-  const APIDetails = more.APIDetails ?? [{ APIID: await anApi(app) }];
+export async function addProduct(app: TestApp, more: Members = {}) {
+  const APIDetails = more.APIDetails ?? [{ APIID: await addApi(app) }];
   const body = {
     Name: `product-${createPublicId()}`,
     ProviderID: localProvider,
@@ -37,14 +37,14 @@ export async function aProduct(app: TestApp, more: Members = {}) {
   return requestPortal(app, 'POST', '/portal-api/products', body, 201);
 }
 
-export const aPlan = (app: TestApp, more: Members = {}) =>
+export const addPlan = (app: TestApp, more: Members = {}) =>
   requestPortal(app, 'POST', '/portal-api/plans', {
     Name: `plan-${createPublicId()}`,
     ProviderID: localProvider,
     ...more,
   });
 
-export const aDeveloper = (app: TestApp, more: Members = {}) =>
+export const addDeveloper = (app: TestApp, more: Members = {}) =>
   requestPortal(app, 'POST', '/portal-api/users', {
     Email: `d-${createPublicId()}@example.org`,
     First: 'Dev',
@@ -52,16 +52,16 @@ export const aDeveloper = (app: TestApp, more: Members = {}) =>
     ...more,
   });
 
-export async function anApp(app: TestApp, more: Members = {}) {
-  const UserID = more.UserID ?? (await aDeveloper(app)).ID;
+export async function addApp(app: TestApp, more: Members = {}) {
+  const UserID = more.UserID ?? (await addDeveloper(app)).ID;
   return requestPortal(app, 'POST', '/portal-api/apps', { Name: `app-${createPublicId()}`, ...more, UserID });
 }
 
 /** An app with an access request, approved by default. */
-export async function aRequest(app: TestApp, more: { plan?: Members; app?: Members; pending?: boolean } = {}) {
-  const product = await aProduct(app);
-  const plan = await aPlan(app, more.plan);
-  const owner = await anApp(app, more.app);
+export async function addAccessRequest(app: TestApp, more: { plan?: Members; app?: Members; pending?: boolean } = {}) {
+  const product = await addProduct(app);
+  const plan = await addPlan(app, more.plan);
+  const owner = await addApp(app, more.app);
   const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: !more.pending };
   const { AccessRequestID } = await requestPortal(app, 'PUT', `/portal-api/apps/${owner.ID}/provision`, body);
   return { product, plan, app: owner, requestId: AccessRequestID as number };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
-import { aPlan } from '../support/portal.ts';
+import { addPlan } from '../support/portal.ts';
 
 describe('Policy pages', () => {
   const dashboard = testDashboard();
@@ -95,7 +95,7 @@ describe('Policy pages', () => {
   });
 
   test('a policy that the developer portal made is marked in the list and on its page', async () => {
-    const plan = await aPlan(dashboard.app(), { Name: 'plan-free', DisplayName: 'Free' });
+    const plan = await addPlan(dashboard.app(), { Name: 'plan-free', DisplayName: 'Free' });
     const page = await dashboard.openAs(admin, '/policies?q=plan-free');
     await page
       .getByRole('row', { name: /plan-free/ })

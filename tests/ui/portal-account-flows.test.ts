@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type MailServer, startMailServer } from '../support/mail.ts';
-import { anApi, aPlan, aProduct, requestPortal } from '../support/portal.ts';
+import { addApi, addPlan, addProduct, requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
-import { aSiteDeveloper, type Developer, signInBySite, sitePassword } from '../support/portal-site.ts';
+import { addSiteDeveloper, type Developer, signInBySite, sitePassword } from '../support/portal-site.ts';
 import { waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -50,9 +50,9 @@ describe('Flows of accounts and access, with mails', () => {
   async function offer(name: string, plan: Record<string, unknown> = {}) {
     const app = portal.app();
     const proxy = { listen_path: `/${name}/`, target_url: upstream.url };
-    const APIID = await anApi(app, name, { proxy });
-    const product = await aProduct(app, { DisplayName: name, APIDetails: [{ APIID }], Catalogues: [1] });
-    await aPlan(app, { DisplayName: `${name} plan`, Catalogues: [1], ...plan });
+    const APIID = await addApi(app, name, { proxy });
+    const product = await addProduct(app, { DisplayName: name, APIDetails: [{ APIID }], Catalogues: [1] });
+    await addPlan(app, { DisplayName: `${name} plan`, Catalogues: [1], ...plan });
     return { url: `/portal/catalogue-products/${product.Path}` };
   }
   const call = async (name: string, key: string) => {
@@ -62,7 +62,7 @@ describe('Flows of accounts and access, with mails', () => {
 
   test('an anonymous visitor sees public products only, by page, search and sitemap', async () => {
     const open = await offer('open');
-    const hidden = await aProduct(portal.app(), { DisplayName: 'Hidden thing', Catalogues: [2] });
+    const hidden = await addProduct(portal.app(), { DisplayName: 'Hidden thing', Catalogues: [2] });
     const page = await portal.open('/search?q=hidden');
     assert.doesNotMatch(await page.locator('main').innerText(), /Hidden thing/);
     const status = async (path: string) => (await fetch(portal.app().url.portal + path)).status;
@@ -108,7 +108,7 @@ describe('Flows of accounts and access, with mails', () => {
 
   test('manual access: a rejection shows its reason in page and mail; asked again and approved, the key works', async () => {
     const { url } = await offer('manual');
-    const developer = await aSiteDeveloper(portal.app());
+    const developer = await addSiteDeveloper(portal.app());
     const page = await portal.openAs(developer, url);
     const request = async (appName?: string) => {
       await page.goto(portal.app().url.portal + url);
@@ -147,7 +147,7 @@ describe('Flows of accounts and access, with mails', () => {
 
   test('rotation with overlap: both keys work until the developer ends the old one on the page', async () => {
     const { url } = await offer('rotated', { AutoApproveAccessRequests: true });
-    const page = await portal.openAs(await aSiteDeveloper(portal.app()), url);
+    const page = await portal.openAs(await addSiteDeveloper(portal.app()), url);
     const plan = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'rotated plan' }) });
     await plan.getByRole('link', { name: 'Access with this plan' }).click();
     await page.getByLabel('Name of the app').fill('Till');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { writeZip } from '#base/zip-writer.ts';
 import { assertAccessible } from '../support/dashboard-app.ts';
-import { aRequest, requestPortal } from '../support/portal.ts';
+import { addAccessRequest, requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
 import type { Developer } from '../support/portal-site.ts';
 import { createSiteClient } from '../support/site-client.ts';
@@ -203,7 +203,7 @@ describe('Portal admin: content, connections and settings', () => {
   });
 
   test('the overview counts what waits, and each number leads to its list', async () => {
-    await aRequest(portal.app(), { pending: true });
+    await addAccessRequest(portal.app(), { pending: true });
     const page = await portal.openAs(admin, '/admin');
     const waiting = page.getByRole('link', { name: /Access requests that wait/ });
     await waiting.getByText('1', { exact: true }).waitFor();

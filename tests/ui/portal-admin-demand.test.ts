@@ -2,9 +2,17 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { makeAuthority, makeClientCertificate } from '../support/certificates.ts';
 import { assertAccessible } from '../support/dashboard-app.ts';
-import { aDeveloper, anApi, anApp, aPlan, aProduct, aRequest, requestPortal } from '../support/portal.ts';
+import {
+  addAccessRequest,
+  addApi,
+  addApp,
+  addDeveloper,
+  addPlan,
+  addProduct,
+  requestPortal,
+} from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
-import { aSiteDeveloper, type Developer } from '../support/portal-site.ts';
+import { addSiteDeveloper, type Developer } from '../support/portal-site.ts';
 
 describe('Portal admin: access requests, apps and people', () => {
   const portal = testPortalAdmin();
@@ -15,7 +23,7 @@ describe('Portal admin: access requests, apps and people', () => {
   const read = (path: string) => requestPortal(portal.app(), 'GET', `/portal-api${path}`);
 
   test('an administrator approves a pending request, and the app has a masked key', async () => {
-    const { requestId, app } = await aRequest(portal.app(), { pending: true });
+    const { requestId, app } = await addAccessRequest(portal.app(), { pending: true });
     const page = await portal.openAs(admin, '/admin/access_requests');
     await page.getByRole('link', { name: `${app.Name} (request ${requestId})` }).click();
     await page.getByRole('button', { name: 'Approve request' }).click();
@@ -28,7 +36,8 @@ describe('Portal admin: access requests, apps and people', () => {
 
   test('selected requests are rejected together, and the list shows other states by a filter', async () => {
     const ids = [];
-    for (let place = 0; place < 2; place++) ids.push((await aRequest(portal.app(), { pending: true })).requestId);
+    for (let place = 0; place < 2; place++)
+      ids.push((await addAccessRequest(portal.app(), { pending: true })).requestId);
     const page = await portal.openAs(admin, '/admin/access_requests');
     for (const id of ids) await page.getByRole('checkbox', { name: new RegExp(`request ${id}\\)`) }).check();
     await page.getByRole('button', { name: 'Reject selected' }).click();
@@ -43,7 +52,7 @@ describe('Portal admin: access requests, apps and people', () => {
   });
 
   test('an approval that the server refuses names the reason, and the request stays selected', async () => {
-    const { requestId } = await aRequest(portal.app(), { pending: true });
+    const { requestId } = await addAccessRequest(portal.app(), { pending: true });
     const page = await portal.openAs(admin, '/admin/access_requests');
     await page.getByRole('checkbox', { name: new RegExp(`request ${requestId}\\)`) }).check();
     await requestPortal(portal.app(), 'PUT', `/portal-api/access_requests/${requestId}/reject`);
@@ -54,15 +63,15 @@ describe('Portal admin: access requests, apps and people', () => {
 
   test('access is given on behalf of a developer, and its key is rotated and revoked', async () => {
     const [product, plan, app] = [
-      await aProduct(portal.app(), { DisplayName: 'Weather' }),
-      await aPlan(portal.app(), { DisplayName: 'Gold' }),
-      await anApp(portal.app()),
+      await addProduct(portal.app(), { DisplayName: 'Weather' }),
+      await addPlan(portal.app(), { DisplayName: 'Gold' }),
+      await addApp(portal.app()),
     ];
     const page = await portal.openAs(admin, `/admin/apps/${app.ID}`);
     await page.getByRole('button', { name: 'Give access' }).click();
     const dialog = page.getByRole('dialog', { name: 'Give access' });
     await dialog.getByRole('checkbox', { name: 'Weather' }).check();
-    const silver = await aPlan(portal.app(), { DisplayName: 'Silver' });
+    const silver = await addPlan(portal.app(), { DisplayName: 'Silver' });
     await dialog.getByLabel('Search plans').fill('gol');
     await dialog.getByRole('checkbox', { name: 'Silver' }).waitFor({ state: 'detached' });
     await dialog.getByRole('checkbox', { name: 'Gold' }).check();
@@ -98,7 +107,7 @@ describe('Portal admin: access requests, apps and people', () => {
   });
 
   test('a custom credential is added to an app, shown on demand and deleted; members that are missing are named', async () => {
-    const app = await anApp(portal.app(), { Name: 'Custom keys' });
+    const app = await addApp(portal.app(), { Name: 'Custom keys' });
     const path = `/apps/${app.ID}/custom_credentials`;
     const page = await portal.openAs(admin, `/admin/apps/${app.ID}`);
     await page.getByText('Administrators added no credentials.').waitFor();
@@ -126,7 +135,7 @@ describe('Portal admin: access requests, apps and people', () => {
   });
 
   test('the owner of a new app is found by address, and the list of apps names the owner', async () => {
-    const [owner, other] = [await aDeveloper(portal.app()), await aDeveloper(portal.app())];
+    const [owner, other] = [await addDeveloper(portal.app()), await addDeveloper(portal.app())];
     const page = await portal.openAs(admin, '/admin/apps/new');
     await page.getByLabel('Name (required)').fill('Owned app');
     await page.getByLabel('Search users by name or address').fill(owner.Email);
@@ -152,9 +161,9 @@ describe('Portal admin: access requests, apps and people', () => {
   });
 
   test('client certificates of apps are listed with app and owner, and searched', async () => {
-    const APIID = await anApi(portal.app(), 'with-certificate', { use_mutual_tls_auth: true });
-    const product = await aProduct(portal.app(), { APIDetails: [{ APIID }] });
-    const [plan, app] = [await aPlan(portal.app()), await anApp(portal.app())];
+    const APIID = await addApi(portal.app(), 'with-certificate', { use_mutual_tls_auth: true });
+    const product = await addProduct(portal.app(), { APIDetails: [{ APIID }] });
+    const [plan, app] = [await addPlan(portal.app()), await addApp(portal.app())];
     const { certPem, fingerprint } = makeClientCertificate(makeAuthority(), 'shop');
     const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true, Certificate: certPem };
     await requestPortal(portal.app(), 'PUT', `/portal-api/apps/${app.ID}/provision`, body);
@@ -177,7 +186,7 @@ describe('Portal admin: access requests, apps and people', () => {
   });
 
   test('a developer who opens the admin app stays signed in on a page that says why', async () => {
-    const developer = await aSiteDeveloper(portal.app());
+    const developer = await addSiteDeveloper(portal.app());
     const page = await portal.openAs(developer, '/');
     const reply = await page.goto(`${portal.app().url.portal}/admin`);
     assert.equal(reply?.status(), 403);
@@ -256,8 +265,8 @@ describe('Portal admin: access requests, apps and people', () => {
   });
 
   test('a product is created from an API, named, and put into a catalogue', async () => {
-    await anApi(portal.app(), 'pay');
-    await anApi(portal.app(), 'pay-open', { use_standard_auth: false, use_keyless: true });
+    await addApi(portal.app(), 'pay');
+    await addApi(portal.app(), 'pay-open', { use_standard_auth: false, use_keyless: true });
     const page = await portal.openAs(admin, '/admin/api_products/new');
     await page.getByLabel('Name (required)').fill('payments');
     await page.getByText('The product is in no catalogue: visitors').waitFor();
@@ -282,7 +291,7 @@ describe('Portal admin: access requests, apps and people', () => {
   });
 
   test('a catalogue gets products and plans by its lists, and a plan its limits', async () => {
-    const listed = await aProduct(portal.app(), { DisplayName: 'Listed product' });
+    const listed = await addProduct(portal.app(), { DisplayName: 'Listed product' });
     const page = await portal.openAs(admin, '/admin/plans/new');
     await page.getByLabel('Name (required)').fill('silver');
     await page.getByLabel('Provider').selectOption('Gatewright');
@@ -307,8 +316,8 @@ describe('Portal admin: access requests, apps and people', () => {
   });
 
   test('credentials of all apps are searched on the server, and one is revoked after a confirmation', async () => {
-    const one = await aRequest(portal.app());
-    const other = await aRequest(portal.app());
+    const one = await addAccessRequest(portal.app());
+    const other = await addAccessRequest(portal.app());
     const page = await portal.openAs(admin, '/admin/credentials');
     await page.getByRole('link', { name: one.app.Name }).waitFor();
     await page.getByRole('searchbox', { name: /Search by app/ }).fill(other.app.Name);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { testEachPage } from '../support/page-walk.ts';
-import { aProduct, aRequest, requestPortal } from '../support/portal.ts';
+import { addAccessRequest, addProduct, requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
 import { adminPages } from '../support/portal-admin-pages.ts';
-import { aSiteDeveloper, type Developer } from '../support/portal-site.ts';
+import { addSiteDeveloper, type Developer } from '../support/portal-site.ts';
 import { signInToSite } from '../support/site-session.ts';
 
 const html = { accept: 'text/html' };
@@ -17,9 +17,9 @@ describe('Admin app of the portal', () => {
   const ids: Record<string, number> = {};
   before(async () => {
     admin = await portal.anAdmin();
-    const product = await aProduct(portal.app(), { Name: 'orders', DisplayName: 'Orders', Feature: true });
-    const { plan, app, requestId } = await aRequest(portal.app());
-    await aRequest(portal.app(), { pending: true });
+    const product = await addProduct(portal.app(), { Name: 'orders', DisplayName: 'Orders', Feature: true });
+    const { plan, app, requestId } = await addAccessRequest(portal.app());
+    await addAccessRequest(portal.app(), { pending: true });
     const ask = (path: string, body: object) => requestPortal(portal.app(), 'POST', `/portal-api${path}`, body, 201);
     const request = await ask('/organisation-requests', { Name: 'Acme', AdminID: app.UserID });
     const code = await ask('/invite-codes', { TeamID: 1 });
@@ -42,7 +42,7 @@ describe('Admin app of the portal', () => {
     const anonymous = await fetch(url, { headers: html, redirect: 'manual' });
     assert.equal(anonymous.status, 303);
     assert.equal(anonymous.headers.get('location'), '/auth/password/login?next=%2Fadmin%2Fapi_products%3Fp%3D2');
-    const cookie = await signInToSite(portal.app(), await aSiteDeveloper(portal.app()));
+    const cookie = await signInToSite(portal.app(), await addSiteDeveloper(portal.app()));
     const refused = await fetch(url, { headers: { ...html, cookie } });
     assert.equal(refused.status, 403);
     assert.match(await refused.text(), /administrator of the portal/);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertAccessible } from '../support/dashboard-app.ts';
-import { anApi, aProduct, requestPortal, toFileForm } from '../support/portal.ts';
+import { addApi, addProduct, requestPortal, toFileForm } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
 import type { Developer } from '../support/portal-site.ts';
 import { createSiteClient } from '../support/site-client.ts';
@@ -17,7 +17,7 @@ describe('Portal admin: parts of a product, settings, profile', () => {
     requestPortal(portal.app(), method, `/portal-api${path}`, body, status);
 
   test('an entry of the changelog is added, shown on the site, changed and deleted; a refused one names the reason', async () => {
-    const product = await aProduct(portal.app(), { DisplayName: 'Orders', Catalogues: [1] });
+    const product = await addProduct(portal.app(), { DisplayName: 'Orders', Catalogues: [1] });
     const readSite = async () =>
       (await createSiteClient(portal.app()).get(`/portal/catalogue-products/${product.Path}/changelog`)).text;
     const page = await portal.openAs(admin, `/admin/api_products/${product.ID}?tab=changelog`);
@@ -47,7 +47,7 @@ describe('Portal admin: parts of a product, settings, profile', () => {
   });
 
   test('guides and references of a product are added, ordered and uploaded, and the site has them', async () => {
-    const product = await aProduct(portal.app(), { DisplayName: 'Reading', Catalogues: [1] });
+    const product = await addProduct(portal.app(), { DisplayName: 'Reading', Catalogues: [1] });
     const page = await portal.openAs(admin, `/admin/api_products/${product.ID}?tab=documentation`);
     for (const [title, path] of [
       ['First call', 'first-call'],
@@ -92,7 +92,7 @@ describe('Portal admin: parts of a product, settings, profile', () => {
   });
 
   test('tags and images of a product are saved in its form and shown by the site; a text as image is refused', async () => {
-    const product = await aProduct(portal.app(), { DisplayName: 'Pictures', Catalogues: [1] });
+    const product = await addProduct(portal.app(), { DisplayName: 'Pictures', Catalogues: [1] });
     const page = await portal.openAs(admin, `/admin/api_products/${product.ID}`);
     await page.getByLabel('Tags').fill('billing\npartners');
     await page.getByRole('button', { name: 'Save product' }).click();
@@ -123,8 +123,8 @@ describe('Portal admin: parts of a product, settings, profile', () => {
   });
 
   test('a changed document proposes an entry of the changelog, which is published with another headline or dropped', async () => {
-    const APIID = await anApi(portal.app());
-    const product = await aProduct(portal.app(), { APIDetails: [{ APIID }], Catalogues: [1] });
+    const APIID = await addApi(portal.app());
+    const product = await addProduct(portal.app(), { APIDetails: [{ APIID }], Catalogues: [1] });
     for (const names of [['/a'], ['/a', '/b'], ['/b']]) {
       const paths = Object.fromEntries(names.map(name => [name, { get: { responses: {} } }]));
       const document = JSON.stringify({ openapi: '3.0.3', info: { title: 'T', version: '1' }, paths });
@@ -164,7 +164,7 @@ describe('Portal admin: parts of a product, settings, profile', () => {
   });
 
   test('a client type of an OAuth provider is added to a product and removed from it', async () => {
-    const product = await aProduct(portal.app(), { DisplayName: 'Invoices' });
+    const product = await addProduct(portal.app(), { DisplayName: 'Invoices' });
     const open = () => portal.openAs(admin, `/admin/api_products/${product.ID}?tab=registration`);
     await (await open()).getByText('There are no OAuth providers').waitFor();
     const WellKnownURL = 'https://login.example/.well-known/openid-configuration';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { anApi, aPlan, aProduct, toFileForm } from '../support/portal.ts';
-import { aSiteDeveloper, type Developer, testPortalSite } from '../support/portal-site.ts';
+import { addApi, addPlan, addProduct, toFileForm } from '../support/portal.ts';
+import { addSiteDeveloper, type Developer, testPortalSite } from '../support/portal-site.ts';
 import { waitUntilApplied } from '../support/traffic.ts';
 
 const document = {
@@ -21,14 +21,14 @@ describe('Apps of the portal', () => {
   let developer: Developer;
   before(async () => {
     const app = site.app();
-    apiId = await anApi(app, 'orders');
-    product = await aProduct(app, { DisplayName: 'Orders', APIDetails: [{ APIID: apiId }], Catalogues: [1] });
+    apiId = await addApi(app, 'orders');
+    product = await addProduct(app, { DisplayName: 'Orders', APIDetails: [{ APIID: apiId }], Catalogues: [1] });
     await app.ask('POST', `/portal-api/products/${product.ID}/api-details/${apiId}/oas`, {
       body: toFileForm(JSON.stringify(document)),
     });
-    await aPlan(app, { DisplayName: 'Instant', AutoApproveAccessRequests: true, Catalogues: [1] });
-    await aPlan(app, { DisplayName: 'Manual', Catalogues: [1] });
-    developer = await aSiteDeveloper(app);
+    await addPlan(app, { DisplayName: 'Instant', AutoApproveAccessRequests: true, Catalogues: [1] });
+    await addPlan(app, { DisplayName: 'Manual', Catalogues: [1] });
+    developer = await addSiteDeveloper(app);
   });
 
   test('a visitor chooses a plan, signs in, and is back at this choice; the key is shown once and works', async () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { makeClientCertificate } from '../support/certificates.ts';
 import { assertAccessible } from '../support/dashboard-app.ts';
-import { anApi, aPlan, aProduct } from '../support/portal.ts';
-import { aSiteDeveloper, testPortalSite } from '../support/portal-site.ts';
+import { addApi, addPlan, addProduct } from '../support/portal.ts';
+import { addSiteDeveloper, testPortalSite } from '../support/portal-site.ts';
 import { createTlsGateway } from '../support/tls-gateway.ts';
 import { eventually, waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -27,14 +27,14 @@ describe('Client certificates on the portal site', () => {
 
   test('an uploaded certificate with the key passes, another is 403, a replacement works, and detaching ends access', async () => {
     const app = site.app();
-    const APIID = await anApi(app, 'orders', {
+    const APIID = await addApi(app, 'orders', {
       proxy: { listen_path: '/orders/', target_url: upstream.url, strip_listen_path: true },
       use_mutual_tls_auth: true,
     });
-    const product = await aProduct(app, { DisplayName: 'Orders', APIDetails: [{ APIID }], Catalogues: [1] });
-    await aPlan(app, { DisplayName: 'Gold', AutoApproveAccessRequests: true, Catalogues: [1] });
+    const product = await addProduct(app, { DisplayName: 'Orders', APIDetails: [{ APIID }], Catalogues: [1] });
+    await addPlan(app, { DisplayName: 'Gold', AutoApproveAccessRequests: true, Catalogues: [1] });
     const [own, next, other] = ['own', 'next', 'other'].map(cn => makeClientCertificate(gateway.authority, cn));
-    const page = await site.openAs(await aSiteDeveloper(app), `/portal/catalogue-products/${product.Path}`);
+    const page = await site.openAs(await addSiteDeveloper(app), `/portal/catalogue-products/${product.Path}`);
     await page.getByText('API key and client certificate').first().waitFor();
     await page.getByRole('link', { name: 'Access with this plan' }).click();
     await page.getByRole('heading', { name: '3. Client certificate' }).waitFor();

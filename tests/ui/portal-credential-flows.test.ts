@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../support/app.ts';
 import { assertAccessible } from '../support/dashboard-app.ts';
-import { anApi, anApp, aPlan, aProduct, aRequest, requestPortal } from '../support/portal.ts';
+import { addAccessRequest, addApi, addApp, addPlan, addProduct, requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
-import { aSiteDeveloper } from '../support/portal-site.ts';
+import { addSiteDeveloper } from '../support/portal-site.ts';
 import { type RegisteringProvider, startRegisteringProvider } from '../support/registering-provider.ts';
 import { waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -61,15 +61,15 @@ describe('Credentials of OAuth and of several providers in the portal', () => {
     const type = await requestPortal(app, 'POST', `/portal-api/oauth-providers/${provider.ID}/client-types`, {
       ...{ Name: 'Service', GrantType: 'client_credentials', ResponseTypes: 'none' },
     });
-    const APIID = await anApi(app, 'orders', {
+    const APIID = await addApi(app, 'orders', {
       ...{ use_standard_auth: false, enable_jwt: true, jwt_signing_method: 'rsa' },
       proxy: { listen_path: '/orders/', target_url: upstream.url },
     });
     const more = { DCREnabled: true, Scopes: 'orders', Templates: [type.ID], Catalogues: [1] };
-    const product = await aProduct(app, { DisplayName: 'Orders', APIDetails: [{ APIID }], ...more });
-    await aPlan(app, { DisplayName: 'Gold', JWTScope: 'gold', AutoApproveAccessRequests: true, Catalogues: [1] });
+    const product = await addProduct(app, { DisplayName: 'Orders', APIDetails: [{ APIID }], ...more });
+    await addPlan(app, { DisplayName: 'Gold', JWTScope: 'gold', AutoApproveAccessRequests: true, Catalogues: [1] });
 
-    const page = await portal.openAs(await aSiteDeveloper(app), `/portal/catalogue-products/${product.Path}`);
+    const page = await portal.openAs(await addSiteDeveloper(app), `/portal/catalogue-products/${product.Path}`);
     const requestFor = async (name: string) => {
       await page.goto(`${app.url.portal}/portal/catalogue-products/${product.Path}`);
       await page.getByRole('link', { name: 'Access with this plan' }).click();
@@ -111,12 +111,12 @@ describe('Credentials of OAuth and of several providers in the portal', () => {
       const { ID: ProviderID } = await requestPortal(app, 'POST', '/portal-api/providers', {
         ...{ Name: 'Far', Type: 'gw-pro', Configuration: { MetaData } },
       });
-      const product = await aProduct(app, { ProviderID, APIDetails: [{ APIID: await anApi(far) }] });
-      const plan = await aPlan(app, { ProviderID });
-      const owner = await anApp(app);
+      const product = await addProduct(app, { ProviderID, APIDetails: [{ APIID: await addApi(far) }] });
+      const plan = await addPlan(app, { ProviderID });
+      const owner = await addApp(app);
       const body = { PlanID: plan.ID, ProductIDs: [product.ID] };
       const { AccessRequestID } = await requestPortal(app, 'PUT', `/portal-api/apps/${owner.ID}/provision`, body);
-      const near = await aRequest(app, { pending: true });
+      const near = await addAccessRequest(app, { pending: true });
       relay.state.isAway = true;
       const page = await portal.openAs(await portal.anAdmin(), `/admin/access_requests/${AccessRequestID}`);
       await page.getByRole('button', { name: 'Approve request' }).click();

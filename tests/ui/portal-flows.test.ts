@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { assertAccessible } from '../support/dashboard-app.ts';
-import { anApi, aPlan, aProduct, toFileForm } from '../support/portal.ts';
-import { aSiteDeveloper, testPortalSite } from '../support/portal-site.ts';
+import { addApi, addPlan, addProduct, toFileForm } from '../support/portal.ts';
+import { addSiteDeveloper, testPortalSite } from '../support/portal-site.ts';
 import { eventually, waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -29,17 +29,17 @@ describe('Flows of the portal', () => {
   async function offer(name: string, plan: Record<string, unknown>) {
     const app = site.app();
     const proxy = { listen_path: `/${name}/`, target_url: upstream.url };
-    const APIID = await anApi(app, name, { proxy });
-    const product = await aProduct(app, { DisplayName: name, APIDetails: [{ APIID }], Catalogues: [1] });
+    const APIID = await addApi(app, name, { proxy });
+    const product = await addProduct(app, { DisplayName: name, APIDetails: [{ APIID }], Catalogues: [1] });
     const path = `/portal-api/products/${product.ID}/api-details/${APIID}/oas`;
     await app.ask('POST', path, { body: toFileForm(JSON.stringify(document)) });
-    await aPlan(app, { DisplayName: `${name} plan`, Catalogues: [1], ...plan });
+    await addPlan(app, { DisplayName: `${name} plan`, Catalogues: [1], ...plan });
     return `/portal/catalogue-products/${product.Path}`;
   }
 
   test('instant access: the plan gives a key at once, try-it responds with 200, and usage shows the call', async () => {
     const url = await offer('instant', { AutoApproveAccessRequests: true, RateLimit: 50, Per: 60 });
-    const developer = await aSiteDeveloper(site.app());
+    const developer = await addSiteDeveloper(site.app());
     const page = await site.openAs(developer, url);
     await page.getByRole('link', { name: 'Access with this plan' }).first().click();
     await page.getByLabel('Name of the app').fill('Shop');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { anApi, anApp, aPlan, aProduct, requestPortal, toFileForm } from '../support/portal.ts';
+import { addApi, addApp, addPlan, addProduct, requestPortal, toFileForm } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
-import { aSiteDeveloper, type Developer } from '../support/portal-site.ts';
+import { addSiteDeveloper, type Developer } from '../support/portal-site.ts';
 import { waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -37,11 +37,11 @@ describe('Portal without other hosts', () => {
     const proxy = (name: string) => ({ listen_path: `/${name}/`, target_url: upstream.url, strip_listen_path: true });
     const graphql = { enabled: true, execution_mode: 'proxyOnly', version: '2', schema };
     ids = {
-      rest: await anApi(app, 'rest', { proxy: proxy('rest') }),
-      graph: await anApi(app, 'graph', { proxy: proxy('graph'), graphql }),
+      rest: await addApi(app, 'rest', { proxy: proxy('rest') }),
+      graph: await addApi(app, 'graph', { proxy: proxy('graph'), graphql }),
     };
     const APIDetails = [{ APIID: ids.rest }, { APIID: ids.graph }];
-    product = await aProduct(app, { DisplayName: 'Orders', APIDetails, Catalogues: [1], Content: '## Orders' });
+    product = await addProduct(app, { DisplayName: 'Orders', APIDetails, Catalogues: [1], Content: '## Orders' });
     const upload = async (path: string, document: string) => {
       const { status, text } = await app.ask('POST', `/portal-api/products/${product.ID}/api-details/${path}`, {
         body: toFileForm(document),
@@ -55,9 +55,9 @@ describe('Portal without other hosts', () => {
     await ask('POST', `/products/${product.ID}/changelog`, { Kind: 'added', Headline: 'Orders' }, 201);
     await ask('POST', '/posts', { Title: 'News', Content: 'x', Status: 'published', Path: 'news' }, 201);
     await ask('POST', '/pages/1/content-blocks', { Name: 'Help', Content: 'x' });
-    developer = await aSiteDeveloper(app);
-    ({ ID: appId } = await anApp(app, { UserID: developer.ID }));
-    const { ID: PlanID } = await aPlan(app, { Catalogues: [1] });
+    developer = await addSiteDeveloper(app);
+    ({ ID: appId } = await addApp(app, { UserID: developer.ID }));
+    const { ID: PlanID } = await addPlan(app, { Catalogues: [1] });
     await ask('PUT', `/apps/${appId}/provision`, { PlanID, ProductIDs: [product.ID], ProvisionImmediately: true });
     await waitUntilApplied(app);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { aPlan, aProduct, requestPortal, toFileForm } from '../support/portal.ts';
+import { addPlan, addProduct, requestPortal, toFileForm } from '../support/portal.ts';
 import { testPortalSite } from '../support/portal-site.ts';
 
 const hostile = [
@@ -21,7 +21,7 @@ describe('Pages of the portal', () => {
   let secret: { ID: number; Path: string };
   before(async () => {
     const app = site.app();
-    product = await aProduct(app, {
+    product = await addProduct(app, {
       Name: 'orders product',
       DisplayName: 'Orders',
       Description: 'Read and create orders of the shop.',
@@ -29,8 +29,8 @@ describe('Pages of the portal', () => {
       Feature: true,
       Tags: ['shop'],
     });
-    secret = await aProduct(app, { Name: 'secret product', DisplayName: 'Hidden offer' });
-    const plan = await aPlan(app, {
+    secret = await addProduct(app, { Name: 'secret product', DisplayName: 'Hidden offer' });
+    const plan = await addPlan(app, {
       Name: 'gold',
       DisplayName: 'Gold',
       RateLimit: 25,

@@ -3,8 +3,8 @@ import { before, describe, test } from 'node:test';
 import { sitePages } from '#portal/site/pages/list.ts';
 import type { TestApp } from '../support/app.ts';
 import { checkPage, type PageList, walkTimeoutMs } from '../support/page-walk.ts';
-import { anApi, aPlan, aProduct, aRequest, requestPortal, toFileForm } from '../support/portal.ts';
-import { aSiteDeveloper, type Developer, testPortalSite } from '../support/portal-site.ts';
+import { addAccessRequest, addApi, addPlan, addProduct, requestPortal, toFileForm } from '../support/portal.ts';
+import { addSiteDeveloper, type Developer, testPortalSite } from '../support/portal-site.ts';
 import {
   accountSitePages,
   organisationSitePages,
@@ -38,11 +38,11 @@ async function acceptTerms(app: TestApp, { ID, Email }: Developer): Promise<void
 /** A product with documents, guide, changelog and plan; post, terms, menus and a directory to sign in with. */
 async function createOffer(app: TestApp): Promise<Record<string, string>> {
   const ask = (path: string, body: object) => requestPortal(app, 'POST', `/portal-api${path}`, body, 201);
-  const api = await anApi(app, 'orders');
+  const api = await addApi(app, 'orders');
   const Content = '# Orders\n\n| Field | Meaning |\n|---|---|\n| id | number |\n\n- [x] documented';
   const offered = { Catalogues: [1], Feature: true, Tags: ['shop'], Content };
-  const product = await aProduct(app, { DisplayName: 'Orders', APIDetails: [{ APIID: api }], ...offered });
-  const plan = await aPlan(app, { DisplayName: 'Instant', AutoApproveAccessRequests: true, Catalogues: [1] });
+  const product = await addProduct(app, { DisplayName: 'Orders', APIDetails: [{ APIID: api }], ...offered });
+  const plan = await addPlan(app, { DisplayName: 'Instant', AutoApproveAccessRequests: true, Catalogues: [1] });
   const own = `/portal-api/products/${product.ID}`;
   await app.ask('POST', `${own}/api-details/${api}/oas`, { body: toFileForm(JSON.stringify(document)) });
   const { ID: spec } = await ask(`/products/${product.ID}/spec-details`, { SpecAlias: 'graph' });
@@ -75,14 +75,14 @@ describe('Routes of the portal site', () => {
     paths = await createOffer(app);
     const { ID } = await requestPortal(app, 'POST', '/portal-api/organisations', { Name: 'Acme' });
     const add = async (name: string, more: object) => {
-      people[name] = await aSiteDeveloper(app, { First: name, ...more });
+      people[name] = await addSiteDeveloper(app, { First: name, ...more });
     };
     await add('developer', { OrganisationID: ID, Role: 'consumer-team-member' });
     await add('organisation admin', { OrganisationID: ID, Role: 'consumer-admin' });
     await add('portal admin', { Role: 'provider-admin' });
     await add('newcomer', {});
     for (const name of ['developer', 'organisation admin']) await acceptTerms(app, people[name]!);
-    const { app: owned } = await aRequest(app, { app: { UserID: people.developer!.ID } });
+    const { app: owned } = await addAccessRequest(app, { app: { UserID: people.developer!.ID } });
     paths.app = String(owned.ID);
     paths.member = String(people.developer!.ID);
   });

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertAccessible } from '../support/dashboard-app.ts';
-import { aProduct, requestPortal } from '../support/portal.ts';
-import { aSiteDeveloper, type Developer, signInBySite, sitePassword, testPortalSite } from '../support/portal-site.ts';
+import { addProduct, requestPortal } from '../support/portal.ts';
+import {
+  addSiteDeveloper,
+  type Developer,
+  signInBySite,
+  sitePassword,
+  testPortalSite,
+} from '../support/portal-site.ts';
 
 describe('Sign-in of the portal', () => {
   const site = testPortalSite({ settings: { 'sign_in.max_account_failures': '3' } });
@@ -10,8 +16,8 @@ describe('Sign-in of the portal', () => {
   let secretPath: string;
   before(async () => {
     const app = site.app();
-    developer = await aSiteDeveloper(app);
-    const product = await aProduct(app, { Name: 'for members', DisplayName: 'For members' });
+    developer = await addSiteDeveloper(app);
+    const product = await addProduct(app, { Name: 'for members', DisplayName: 'For members' });
     await requestPortal(app, 'PUT', '/portal-api/catalogues/2', { Products: [product.ID] });
     secretPath = `/portal/catalogue-products/${product.Path}`;
   });
@@ -40,7 +46,7 @@ describe('Sign-in of the portal', () => {
   });
 
   test('a wrong password, an unknown address and an inactive account read the same, and are limited', async () => {
-    const inactive = await aSiteDeveloper(site.app(), { Active: false });
+    const inactive = await addSiteDeveloper(site.app(), { Active: false });
     const attempts = [
       { Email: developer.Email, Password: 'wrong' },
       { Email: 'unknown@example.org', Password: sitePassword },
@@ -60,7 +66,7 @@ describe('Sign-in of the portal', () => {
   });
 
   test('an account whose password has to be replaced is not signed in, and sets a new one', async () => {
-    const user = await aSiteDeveloper(site.app(), { ResetPassword: true });
+    const user = await addSiteDeveloper(site.app(), { ResetPassword: true });
     const page = await site.open('/auth/password/login');
     await signInBySite(page, user);
     await page.getByRole('heading', { name: 'Set a new password' }).waitFor();
@@ -77,7 +83,7 @@ describe('Sign-in of the portal', () => {
 
   test('a new password, and a deactivation, end the sessions of a user', async () => {
     for (const change of [{ Password: 'another long password' }, { Active: false }]) {
-      const user = await aSiteDeveloper(site.app());
+      const user = await addSiteDeveloper(site.app());
       const page = await site.openAs(user, secretPath);
       await requestPortal(site.app(), 'PUT', `/portal-api/users/${user.ID}`, change);
       assert.equal((await page.goto(site.app().url.portal + secretPath))!.status(), 404);

@@ -4,7 +4,7 @@ import { assertAccessible } from '../support/dashboard-app.ts';
 import { type OidcProvider, oidcClient, startOidcProvider } from '../support/oidc.ts';
 import { requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
-import { aTeam, findPortalUser } from '../support/portal-sign-on.ts';
+import { addTeam, findPortalUser } from '../support/portal-sign-on.ts';
 
 describe('Single sign-on to the portal in the browser', () => {
   let provider: OidcProvider;
@@ -15,11 +15,11 @@ describe('Single sign-on to the portal in the browser', () => {
   /** Another site than that of the provider, whose host is 127.0.0.1: cookies are those of real installations. */
   const siteUrl = () => portal.app().url.portal.replace('127.0.0.1', 'localhost');
   const portal = testPortalAdmin({}, () => [siteUrl(), provider.issuer]);
-  let teams: Awaited<ReturnType<typeof aTeam>>[];
+  let teams: Awaited<ReturnType<typeof addTeam>>[];
 
   test('an administrator creates a profile, and its test passes', async () => {
-    const first = await aTeam(portal.app());
-    teams = [first, await aTeam(portal.app(), first.organisation)];
+    const first = await addTeam(portal.app());
+    teams = [first, await addTeam(portal.app(), first.organisation)];
     const page = await portal.openAs(await portal.anAdmin(), '/admin/sso_profiles');
     await page.getByRole('link', { name: 'Create sign-on profile' }).first().click();
     await page.getByLabel('Name (required)').fill('Company');

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { assertAccessible } from '../support/dashboard-app.ts';
 import { type MailServer, startMailServer } from '../support/mail.ts';
-import { anApp, requestPortal } from '../support/portal.ts';
+import { addApp, requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
-import { aSiteDeveloper, sitePassword } from '../support/portal-site.ts';
+import { addSiteDeveloper, sitePassword } from '../support/portal-site.ts';
 
 describe('Flows of teams and organisations, with mails', () => {
   const settings: Record<string, string> = {};
@@ -33,7 +33,11 @@ describe('Flows of teams and organisations, with mails', () => {
   const read = (path: string) => requestPortal(portal.app(), 'GET', `/portal-api${path}`);
 
   test('a developer gets an organisation, invites, and removes a member whose apps go over', async () => {
-    const founder = await aSiteDeveloper(portal.app(), { First: 'Fay', Last: 'Founder', Role: 'consumer-team-member' });
+    const founder = await addSiteDeveloper(portal.app(), {
+      First: 'Fay',
+      Last: 'Founder',
+      Role: 'consumer-team-member',
+    });
     const page = await portal.openAs(founder, '/portal/private/users');
     await page.getByRole('link', { name: 'Create an organisation' }).click();
     await page.getByLabel('Name').fill('Acme');
@@ -56,8 +60,8 @@ describe('Flows of teams and organisations, with mails', () => {
     await page.getByRole('button', { name: 'Send invitation' }).click();
     await page.getByText('The invitation was sent.').waitFor();
     await page.getByRole('row', { name: /dana@example\.org.*Invited/ }).waitFor();
-    const shared = await anApp(portal.app(), { UserID: founder.ID, Name: 'Shared app' });
-    await anApp(portal.app(), { UserID: founder.ID, Name: 'Personal app', Visibility: 'personal' });
+    const shared = await addApp(portal.app(), { UserID: founder.ID, Name: 'Shared app' });
+    await addApp(portal.app(), { UserID: founder.ID, Name: 'Personal app', Visibility: 'personal' });
 
     const joining = await portal.open(await takeLink('dana@example.org', '/auth/password/register'));
     assert.equal(await joining.getByLabel('First name').inputValue(), 'Dana');
@@ -74,7 +78,7 @@ describe('Flows of teams and organisations, with mails', () => {
     assert.equal(UserID, founder.ID);
 
     const dana = (await read('/users')).find((it: { Email: string }) => it.Email === 'dana@example.org');
-    const own = await anApp(portal.app(), { UserID: dana.ID, Name: 'App of Dana' });
+    const own = await addApp(portal.app(), { UserID: dana.ID, Name: 'App of Dana' });
     await page.goto(`${portal.app().url.portal}/portal/private/users`);
     await page.getByRole('link', { name: 'Dana Scully' }).click();
     await page.getByText('Its 1 app goes').waitFor();
@@ -100,7 +104,7 @@ describe('Flows of teams and organisations, with mails', () => {
     await office.getByRole('switch', { name: /^Publish/ }).check();
     await office.getByRole('button', { name: 'Create version' }).click();
     await office.getByText('No developer has accepted this version.').waitFor();
-    const developer = await aSiteDeveloper(portal.app());
+    const developer = await addSiteDeveloper(portal.app());
     const page = await portal.openAs(developer, '/portal/private/profile');
     await page.getByRole('heading', { name: 'Be kind' }).waitFor();
     await assertAccessible(page, 'terms of use');

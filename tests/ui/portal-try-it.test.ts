@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { assertAccessible } from '../support/dashboard-app.ts';
-import { aBrowserClientType, anOauthOffer } from '../support/oauth-offer.ts';
-import { aSiteDeveloper, type Developer, signInBySite, testPortalSite } from '../support/portal-site.ts';
+import { addBrowserClientType, addOauthOffer } from '../support/oauth-offer.ts';
+import { addSiteDeveloper, type Developer, signInBySite, testPortalSite } from '../support/portal-site.ts';
 import { type RegisteringProvider, startRegisteringProvider } from '../support/registering-provider.ts';
 import { freePort } from '../support/services/server.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -26,9 +26,9 @@ describe('Try-it in the browser', () => {
   const site = testPortalSite({ settings }, () => [siteUrl, idp.issuer]);
 
   async function offer() {
-    const developer = await aSiteDeveloper(site.app());
-    const typeId = await aBrowserClientType(site.app(), idp);
-    const { page } = await anOauthOffer(site.app(), upstream, typeId, developer);
+    const developer = await addSiteDeveloper(site.app());
+    const typeId = await addBrowserClientType(site.app(), idp);
+    const { page } = await addOauthOffer(site.app(), upstream, typeId, developer);
     return { developer, path: page };
   }
   async function openAs(developer: Developer, path: string, options: { withoutScript?: boolean } = {}) {

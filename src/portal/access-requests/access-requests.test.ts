@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApp, aPlan, aProduct, aRequest, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
+import {
+  addAccessRequest,
+  addApp,
+  addPlan,
+  addProduct,
+  portalTimePattern,
+  requestPortal,
+} from '../../../tests/support/portal.ts';
 
 onEveryEngine('access requests', app => {
   const ask = (method: string, path: string, body?: unknown) =>
@@ -13,8 +20,8 @@ onEveryEngine('access requests', app => {
   };
 
   test('lists have rows without credentials; a read has them; products are one text', async () => {
-    const { plan, product, app: owned, requestId } = await aRequest(app(), { pending: true });
-    const more = await aProduct(app());
+    const { plan, product, app: owned, requestId } = await addAccessRequest(app(), { pending: true });
+    const more = await addProduct(app());
     const both = { PlanID: plan.ID, ProductIDs: [product.ID, more.ID] };
     const { AccessRequestID } = await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, both);
     const rows = (await ask('GET', '/access_requests')).body;
@@ -60,7 +67,7 @@ onEveryEngine('access requests', app => {
   });
 
   test('an approved request whose credential was revoked says so', async () => {
-    const { requestId, app: owned } = await aRequest(app());
+    const { requestId, app: owned } = await addAccessRequest(app());
     const path = `/apps/${owned.ID}/access-requests/${requestId}/credentials`;
     const [credential] = (await ask('GET', path)).body;
     const read = async () => (await ask('GET', `/access_requests/${requestId}`)).body;
@@ -71,7 +78,7 @@ onEveryEngine('access requests', app => {
   });
 
   test('concurrent approvals of a request issue exactly one key', async () => {
-    const { requestId, app: owned } = await aRequest(app(), { pending: true });
+    const { requestId, app: owned } = await addAccessRequest(app(), { pending: true });
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => ask('PUT', `/access_requests/${requestId}/approve`)));
     assert.deepEqual(answers.map(it => it.status).sort(), [200, 422, 422, 422, 422]);
     const approved = (await ask('GET', `/access_requests/${requestId}`)).body;
@@ -80,7 +87,7 @@ onEveryEngine('access requests', app => {
   });
 
   test('only a pending request can be approved or rejected', async () => {
-    const { requestId, app: owned } = await aRequest(app(), { pending: true });
+    const { requestId, app: owned } = await addAccessRequest(app(), { pending: true });
     const rejected = await ask('PUT', `/access_requests/${requestId}/reject`);
     assert.deepEqual(rejected.body, { status: 'ok', message: 'Action Reject: Executed successfully' });
     for (const action of ['approve', 'reject']) {
@@ -89,14 +96,14 @@ onEveryEngine('access requests', app => {
       assert.match(answer.body.errors[0], /is rejected: only a pending one/);
     }
     assert.equal(await keysOfApp(owned.ID), 0);
-    const { requestId: given } = await aRequest(app());
+    const { requestId: given } = await addAccessRequest(app());
     assert.equal((await ask('PUT', `/access_requests/${given}/reject`)).status, 422);
     for (const action of ['approve', 'reject'])
       assert.equal((await ask('PUT', `/access_requests/999999/${action}`)).status, 422);
   });
 
   test('a request stays pending when the provider refuses the key, and can be approved later', async () => {
-    const { requestId, product } = await aRequest(app(), { pending: true });
+    const { requestId, product } = await addAccessRequest(app(), { pending: true });
     const path = `/api/portal/policies/${product.ReferenceID}`;
     const { access_rights_array: _list, ...policy } = await requestPortal(app(), 'GET', path);
     await requestPortal(app(), 'PUT', path, { ...policy, state: 'draft' });
@@ -112,7 +119,7 @@ onEveryEngine('access requests', app => {
   });
 
   test('removing a request revokes its key first', async () => {
-    const { requestId, app: owned } = await aRequest(app());
+    const { requestId, app: owned } = await addAccessRequest(app());
     const [credential] = (await ask('GET', `/access_requests/${requestId}`)).body.Credentials;
     assert.deepEqual((await ask('DELETE', `/access_requests/${requestId}`)).body, { status: 'ok' });
     assert.equal(await keyStatus(credential.Credential), 404);
@@ -123,7 +130,7 @@ onEveryEngine('access requests', app => {
 
   test('a request removed during its approval leaves no key', async () => {
     for (let round = 0; round < 5; round++) {
-      const { requestId, app: owned } = await aRequest(app(), { pending: true });
+      const { requestId, app: owned } = await addAccessRequest(app(), { pending: true });
       await Promise.all([
         ask('PUT', `/access_requests/${requestId}/approve`),
         ask('DELETE', `/access_requests/${requestId}`),
@@ -134,9 +141,9 @@ onEveryEngine('access requests', app => {
   });
 
   test('an access request keeps showing the names of deleted products and plans', async () => {
-    const plan = await aPlan(app());
-    const product = await aProduct(app());
-    const owned = await anApp(app());
+    const plan = await addPlan(app());
+    const product = await addProduct(app());
+    const owned = await addApp(app());
     const body = { PlanID: plan.ID, ProductIDs: [product.ID] };
     const { AccessRequestID } = await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
     await requestPortal(app(), 'DELETE', `/portal-api/products/${product.ID}`);

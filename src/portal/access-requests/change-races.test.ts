@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { type DashboardRelay, startDashboardRelay } from '../../../tests/support/dashboard-relay.ts';
-import { anApi, anApp, requestPortal } from '../../../tests/support/portal.ts';
+import { addApi, addApp, requestPortal } from '../../../tests/support/portal.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
 import { problem } from '../problems.ts';
 
@@ -20,15 +20,15 @@ onEveryEngine('changes of access requests while the provider is called', app => 
     const MetaData = JSON.stringify({ URL: relay.url, Secret: app().credentials.admin_access_key });
     const provider = { Name: 'Relayed', Type: 'gw-pro', Configuration: { MetaData } };
     const { ID: ProviderID } = await ok('POST', '/providers', provider);
-    const details = [{ APIID: await anApi(app()) }];
-    const aPlan = (Name: string) => ok('POST', '/plans', { Name, ProviderID, RateLimit: 5, Per: 1 });
+    const details = [{ APIID: await addApi(app()) }];
+    const addPlan = (Name: string) => ok('POST', '/plans', { Name, ProviderID, RateLimit: 5, Per: 1 });
     const product = await ok('POST', '/products', { Name: 'Raced', ProviderID, APIDetails: details }, 201);
-    offer = { product, plan: await aPlan('Raced silver'), gold: await aPlan('Raced gold') };
+    offer = { product, plan: await addPlan('Raced silver'), gold: await addPlan('Raced gold') };
   });
   after(() => relay?.[Symbol.asyncDispose]());
 
   async function anAccess() {
-    const owned = await anApp(app());
+    const owned = await addApp(app());
     const body = { PlanID: offer.plan.ID, ProductIDs: [offer.product.ID], ProvisionImmediately: true };
     const { AccessRequestID: id } = await ok('PUT', `/apps/${owned.ID}/provision`, body);
     const path = `/apps/${owned.ID}/access-requests/${id}`;

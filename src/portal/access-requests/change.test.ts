@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApi, anApp, aPlan, aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addApi, addApp, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { eventually, startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 
 onEveryEngine('changes of access requests', app => {
@@ -17,16 +17,16 @@ onEveryEngine('changes of access requests', app => {
 
   async function anOffer() {
     const name = `changed-${createPublicId()}`;
-    const apiId = await anApi(app(), name, { proxy: { listen_path: `/${name}/`, target_url: upstream.url } });
-    const product = await aProduct(app(), { APIDetails: [{ APIID: apiId }] });
+    const apiId = await addApi(app(), name, { proxy: { listen_path: `/${name}/`, target_url: upstream.url } });
+    const product = await addProduct(app(), { APIDetails: [{ APIID: apiId }] });
     const call = async (authorization: string) =>
       (await fetch(`${app().url.gateway}/${name}/`, { headers: { authorization } })).status;
     return { product, call };
   }
   async function anAccess(rate: number) {
     const { product, call } = await anOffer();
-    const plan = await aPlan(app(), { RateLimit: rate, Per: 3600 });
-    const owned = await anApp(app());
+    const plan = await addPlan(app(), { RateLimit: rate, Per: 3600 });
+    const owned = await addApp(app());
     const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
     const { AccessRequestID: id } = await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
     const path = `/apps/${owned.ID}/access-requests/${id}`;
@@ -44,7 +44,7 @@ onEveryEngine('changes of access requests', app => {
   test('a plan that approves by itself is in force at once, with the same key', async () => {
     const { path, id, read, key, call } = await anAccess(1);
     assert.deepEqual(await statuses(call, key, 2), [200, 429]);
-    const gold = await aPlan(app(), { RateLimit: 3, Per: 3600, AutoApproveAccessRequests: true, KeyExpiresIn: 7200 });
+    const gold = await addPlan(app(), { RateLimit: 3, Per: 3600, AutoApproveAccessRequests: true, KeyExpiresIn: 7200 });
     const { AccessRequestID } = (await ask('PUT', `${path}/change`, { PlanID: gold.ID })).body;
     assert.equal(AccessRequestID, id);
     await app().application.waitForDataPlane();
@@ -56,7 +56,7 @@ onEveryEngine('changes of access requests', app => {
 
   test('a change waits for its approval with the old plan in force, and one is pending at a time', async () => {
     const { path, owned, id, read, key, plan } = await anAccess(100);
-    const gold = await aPlan(app(), { RateLimit: 3, Per: 60 });
+    const gold = await addPlan(app(), { RateLimit: 3, Per: 60 });
     const { AccessRequestID: changeId } = (await ask('PUT', `${path}/change`, { PlanID: gold.ID })).body;
     assert.notEqual(changeId, id);
     const pending = (await ask('GET', `/access_requests/${changeId}`)).body;
@@ -100,7 +100,7 @@ onEveryEngine('changes of access requests', app => {
     await ask('PUT', `${path}/credentials/${ID}/rotate?overlap_seconds=3600`);
     const stored = async () => (await app().ask('GET', `/api/keys/${encodeURIComponent(key)}`)).body.data;
     const { expires } = await stored();
-    const gold = await aPlan(app(), { RateLimit: 3, Per: 60, AutoApproveAccessRequests: true });
+    const gold = await addPlan(app(), { RateLimit: 3, Per: 60, AutoApproveAccessRequests: true });
     await ask('PUT', `${path}/change`, { PlanID: gold.ID });
     assert.deepEqual((await stored()).apply_policies.includes(gold.ReferenceID), true);
     assert.equal((await stored()).expires, expires);
@@ -108,7 +108,7 @@ onEveryEngine('changes of access requests', app => {
 
   test('a change that the provider refuses is pending and says why; the key has its former rights', async () => {
     const { path, key, read, plan } = await anAccess(100);
-    const gold = await aPlan(app(), { RateLimit: 3, Per: 60 });
+    const gold = await addPlan(app(), { RateLimit: 3, Per: 60 });
     const { AccessRequestID } = (await ask('PUT', `${path}/change`, { PlanID: gold.ID })).body;
     const policy = `/api/portal/policies/${gold.ReferenceID}`;
     const { access_rights_array: _list, ...before } = await requestPortal(app(), 'GET', policy);
@@ -129,7 +129,7 @@ onEveryEngine('changes of access requests', app => {
     for (let round = 0; round < 4; round++) {
       const { path, read, owned } = await anAccess(100);
       const [{ ID }] = (await read()).Credentials;
-      const gold = await aPlan(app(), { RateLimit: 3, Per: 60, AutoApproveAccessRequests: true });
+      const gold = await addPlan(app(), { RateLimit: 3, Per: 60, AutoApproveAccessRequests: true });
       const answers = await Promise.all([
         ask('PUT', `${path}/change`, { PlanID: gold.ID }),
         ask('PUT', `${path}/credentials/${ID}/rotate`),
@@ -155,7 +155,7 @@ onEveryEngine('changes of access requests', app => {
     assert.equal((await ask('PUT', `${path}/change`, { PlanID: plan.ID })).status, 422);
     assert.equal((await ask('PUT', `${path}/change`, { PlanID: 999_999 })).status, 422);
     assert.equal((await ask('PUT', `${path}/change`, { PlanId: plan.ID })).status, 422);
-    const gold = await aPlan(app(), { PlanQuota: 1 });
+    const gold = await addPlan(app(), { PlanQuota: 1 });
     const body = { PlanID: gold.ID, ProductIDs: [product.ID] };
     const { AccessRequestID } = (await ask('PUT', `/apps/${owned.ID}/provision`, body)).body;
     const other = `/apps/${owned.ID}/access-requests/${AccessRequestID}/change`;

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aRequest, requestPortal } from '../../../tests/support/portal.ts';
+import { addAccessRequest, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('objects of an access request', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
 
   test('user, plan, catalogue and app of an access request are returned as in lists', async () => {
-    const { app: owned, plan, product, requestId } = await aRequest(app(), { pending: true });
+    const { app: owned, plan, product, requestId } = await addAccessRequest(app(), { pending: true });
     const path = `/access_requests/${requestId}`;
     const read = (what: string) => requestPortal(app(), 'GET', `/portal-api${path}/${what}`);
     assert.deepEqual([(await read('user')).ID, (await read('plan')).ID], [owned.UserID, plan.ID]);

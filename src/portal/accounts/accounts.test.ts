@@ -4,7 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import { type EngineName, engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { readLastAudit } from '../../../tests/support/last-audit.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
-import { aDeveloper, requestPortal } from '../../../tests/support/portal.ts';
+import { addDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient } from '../../../tests/support/site-client.ts';
 
@@ -125,7 +125,7 @@ for (const engine of engines) {
     });
 
     test('a known address gets another mail, and the same answer', async () => {
-      const { Email } = await aDeveloper(app());
+      const { Email } = await addDeveloper(app());
       const known = await signUp(client(), Email);
       const knownMail = await takeMail();
       const email = anAddress();
@@ -182,7 +182,7 @@ for (const engine of engines) {
     });
 
     test('a forgotten password is set once by a mailed link, which ends all sessions', async () => {
-      const { Email, ID } = await aDeveloper(app(), { Password: 'the first password' });
+      const { Email, ID } = await addDeveloper(app(), { Password: 'the first password' });
       const signedIn = client();
       await signedIn.signIn(Email, 'the first password');
       const visitor = client();
@@ -217,7 +217,7 @@ for (const engine of engines) {
         },
       ];
       for (const change of changes) {
-        const user = await aDeveloper(app(), { Password: sitePassword });
+        const user = await addDeveloper(app(), { Password: sitePassword });
         const visitor = client();
         await visitor.get('/auth/password/new');
         await visitor.post('/auth/password/new', { email: user.Email });
@@ -232,7 +232,7 @@ for (const engine of engines) {
     });
 
     test('a changed password is reported to the address of the account', async () => {
-      const { Email } = await aDeveloper(app(), { Password: sitePassword });
+      const { Email } = await addDeveloper(app(), { Password: sitePassword });
       const signedIn = client();
       await signedIn.signIn(Email);
       const passwords = { new_password: 'the second password', confirm_password: 'the second password' };
@@ -243,8 +243,8 @@ for (const engine of engines) {
     });
 
     test('an unknown, an inactive and a known address read the same, and only the last gets a mail', async () => {
-      const inactive = await aDeveloper(app(), { Active: false });
-      const known = await aDeveloper(app());
+      const inactive = await addDeveloper(app(), { Active: false });
+      const known = await addDeveloper(app());
       const texts = [];
       for (const email of [anAddress(), inactive.Email, known.Email]) {
         const visitor = client();
@@ -267,7 +267,7 @@ for (const engine of engines) {
     });
 
     test('an account whose password has to be replaced sets one before it is signed in', async () => {
-      const { Email } = await aDeveloper(app(), { Password: 'the first password', ResetPassword: true });
+      const { Email } = await addDeveloper(app(), { Password: 'the first password', ResetPassword: true });
       const visitor = client();
       const { location } = await visitor.signIn(Email, 'the first password');
       assert.match(location, /^\/auth\/password\/edit\?token=/);

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from '../../../tests/support/app.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
-import { aDeveloper, requestPortal } from '../../../tests/support/portal.ts';
+import { addDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient } from '../../../tests/support/site-client.ts';
 import { signInToSite } from '../../../tests/support/site-session.ts';
@@ -29,8 +29,8 @@ describe('Hostile visitors of accounts', () => {
   });
 
   test('a session that was planted before the sign-in is not the one after it, and opens nothing', async () => {
-    const user = await aDeveloper(app, { Password: sitePassword });
-    const attacker = await aDeveloper(app, { Password: sitePassword });
+    const user = await addDeveloper(app, { Password: sitePassword });
+    const attacker = await addDeveloper(app, { Password: sitePassword });
     const planted = await signInToSite(app, { Email: attacker.Email, Password: sitePassword });
     const form = await fetch(`${app.url.portal}/auth/password/login`, {
       headers: { cookie: planted },
@@ -56,8 +56,8 @@ describe('Hostile visitors of accounts', () => {
   test('a user of single sign-on gets no link to set a password, and has the answer of an unknown address', async () => {
     const profile = { ID: 'company', Name: 'Company', ActionType: 'GenerateOrLoginDeveloperProfile' };
     await requestPortal(app, 'POST', '/portal-api/sso_profiles', { ...profile, ProviderName: 'SAMLProvider' }, 201);
-    const signOn = await aDeveloper(app, { Provider: 'company' });
-    const local = await aDeveloper(app, { Password: sitePassword });
+    const signOn = await addDeveloper(app, { Provider: 'company' });
+    const local = await addDeveloper(app, { Password: sitePassword });
     const texts = [];
     for (const { Email } of [signOn, local]) {
       const visitor = createSiteClient(app);

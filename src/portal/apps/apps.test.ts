@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
 import {
-  aDeveloper,
-  anApi,
-  anApp,
-  aPlan,
-  aProduct,
-  aRequest,
+  addAccessRequest,
+  addApi,
+  addApp,
+  addDeveloper,
+  addPlan,
+  addProduct,
   portalTimePattern,
   requestPortal,
 } from '../../../tests/support/portal.ts';
@@ -26,13 +26,13 @@ onEveryEngine('portal apps', app => {
       Type: 'gw-pro',
       Configuration: { MetaData: JSON.stringify({ OrgID: app().credentials.organisation_id }) },
     });
-    const apiId = await anApi(app(), 'story-orders');
-    const product = await aProduct(app(), {
+    const apiId = await addApi(app(), 'story-orders');
+    const product = await addProduct(app(), {
       Name: 'story-product',
       ProviderID: provider.ID,
       APIDetails: [{ APIID: apiId }],
     });
-    const plan = await aPlan(app(), {
+    const plan = await addPlan(app(), {
       Name: 'story-plan',
       ProviderID: provider.ID,
       RateLimit: 3,
@@ -48,8 +48,8 @@ onEveryEngine('portal apps', app => {
       Products: [product.ID],
     });
     assert.deepEqual([catalogue.Plans, catalogue.Products], [['story-plan'], ['story-product']]);
-    const user = await aDeveloper(app());
-    const owned = await anApp(app(), { Name: 'Story app', UserID: user.ID });
+    const user = await addDeveloper(app());
+    const owned = await addApp(app(), { Name: 'Story app', UserID: user.ID });
 
     const asked = await ask('PUT', `/apps/${owned.ID}/provision`, { PlanID: plan.ID, ProductIDs: [product.ID] });
     assert.equal(asked.body.message, 'Action provision: Executed successfully');
@@ -95,7 +95,7 @@ onEveryEngine('portal apps', app => {
       requestId,
       plan,
       product,
-    } = await aRequest(app(), {
+    } = await addAccessRequest(app(), {
       app: { Name: 'Whole', Description: 'All of it', RedirectURLs: 'https://a.example/cb' },
     });
     const { body } = await ask('GET', `/apps/${owned.ID}`);
@@ -166,18 +166,18 @@ onEveryEngine('portal apps', app => {
   });
 
   test('an app without requests has an empty list; integers and booleans may be text', async () => {
-    const developer = await aDeveloper(app());
-    const owned = await anApp(app(), { UserID: String(developer.ID) });
+    const developer = await addDeveloper(app());
+    const owned = await addApp(app(), { UserID: String(developer.ID) });
     assert.equal(owned.UserID, developer.ID);
     assert.deepEqual(owned.AccessRequests, []);
-    const product = await aProduct(app());
-    const plan = await aPlan(app());
+    const product = await addProduct(app());
+    const plan = await addPlan(app());
     const body = { PlanID: String(plan.ID), ProductIDs: [String(product.ID)], ProvisionImmediately: 'true' };
     assert.equal((await ask('PUT', `/apps/${owned.ID}/provision`, body)).status, 200);
   });
 
   test('a returned app can be edited and sent back', async () => {
-    const { app: owned } = await aRequest(app());
+    const { app: owned } = await addAccessRequest(app());
     const { body } = await ask('GET', `/apps/${owned.ID}`);
     const answer = await ask('PUT', `/apps/${owned.ID}`, { ...body, Name: 'Renamed' });
     assert.equal(answer.status, 200, answer.text);
@@ -193,16 +193,16 @@ onEveryEngine('portal apps', app => {
   });
 
   test('apps of the default organisation are personal; elsewhere visibility is the caller’s choice', async () => {
-    assert.equal((await anApp(app(), { Visibility: 'team' })).Visibility, 'personal');
+    assert.equal((await addApp(app(), { Visibility: 'team' })).Visibility, 'personal');
     const organisation = await requestPortal(app(), 'POST', '/portal-api/organisations', { Name: 'Partner' });
-    const partner = await aDeveloper(app(), { OrganisationID: organisation.ID });
-    assert.equal((await anApp(app(), { UserID: partner.ID })).Visibility, 'organisation');
-    assert.equal((await anApp(app(), { UserID: partner.ID, Visibility: 'team' })).Visibility, 'team');
+    const partner = await addDeveloper(app(), { OrganisationID: organisation.ID });
+    assert.equal((await addApp(app(), { UserID: partner.ID })).Visibility, 'organisation');
+    assert.equal((await addApp(app(), { UserID: partner.ID, Visibility: 'team' })).Visibility, 'team');
   });
 
   test('lists have pages, newest first, bounded by limit, without requests or secrets', async () => {
     const names = ['page-1', 'page-2', 'page-3'];
-    for (const Name of names) await anApp(app(), { Name });
+    for (const Name of names) await addApp(app(), { Name });
     const page = async (query: string) =>
       (await ask('GET', `/apps?${query}`)).body.map((it: { Name: string }) => it.Name);
     assert.deepEqual(await page('per_page=2'), ['page-3', 'page-2']);
@@ -228,9 +228,12 @@ onEveryEngine('portal apps', app => {
   });
 
   test('a list of apps names the organisation of the owner and the products of access in force', async () => {
-    const { Name: product, ID } = await aProduct(app());
-    const plan = await aPlan(app());
-    const [owned, other] = [await anApp(app(), { Name: 'listed-access' }), await anApp(app(), { Name: 'listed-none' })];
+    const { Name: product, ID } = await addProduct(app());
+    const plan = await addPlan(app());
+    const [owned, other] = [
+      await addApp(app(), { Name: 'listed-access' }),
+      await addApp(app(), { Name: 'listed-none' }),
+    ];
     const give = { PlanID: plan.ID, ProductIDs: [ID], ProvisionImmediately: true };
     assert.equal((await ask('PUT', `/apps/${owned.ID}/provision`, give)).status, 200);
     await ask('PUT', `/apps/${other.ID}/provision`, { ...give, ProvisionImmediately: false });
@@ -274,9 +277,9 @@ onEveryEngine('portal apps', app => {
   });
 
   test('an access request needs an existing plan and compatible products', async () => {
-    const owned = await anApp(app());
-    const plan = await aPlan(app());
-    const product = await aProduct(app());
+    const owned = await addApp(app());
+    const plan = await addPlan(app());
+    const product = await addProduct(app());
     const provision = async (body: object) => (await ask('PUT', `/apps/${owned.ID}/provision`, body)).body.errors;
     assert.deepEqual(await provision({ PlanID: 999999, ProductIDs: [999998] }), [
       'PlanID: there is no plan 999999',
@@ -293,8 +296,8 @@ onEveryEngine('portal apps', app => {
     assert.deepEqual(await provision({ PlanID: plan.ID, ProductIDs: [documents.ID] }), [
       'ProductIDs[0]: the product is documentation only',
     ]);
-    const basic = await anApi(app(), 'with-passwords', { use_standard_auth: false, use_basic_auth: true });
-    const guarded = await aProduct(app(), { APIDetails: [{ APIID: basic }] });
+    const basic = await addApi(app(), 'with-passwords', { use_standard_auth: false, use_basic_auth: true });
+    const guarded = await addProduct(app(), { APIDetails: [{ APIID: basic }] });
     assert.deepEqual(await provision({ PlanID: plan.ID, ProductIDs: [guarded.ID] }), [
       'ProductIDs[0]: no key can be made for the authentication ba',
     ]);
@@ -306,17 +309,17 @@ onEveryEngine('portal apps', app => {
       Type: 'gw-pro',
       Configuration: { MetaData: '{}' },
     });
-    const foreign = await aPlan(app(), { ProviderID: other.ID });
+    const foreign = await addPlan(app(), { ProviderID: other.ID });
     assert.deepEqual(await provision({ PlanID: foreign.ID, ProductIDs: [product.ID] }), [
       'ProductIDs[0]: the product and the plan have different providers',
     ]);
   });
 
   test('the quota of a plan counts removed requests, and holds under concurrency', async () => {
-    const product = await aProduct(app());
-    const plan = await aPlan(app(), { PlanQuota: 2, PlanQuotaRenewalRate: 3600 });
-    const developer = await aDeveloper(app());
-    const owned = await Promise.all([1, 2, 3, 4, 5].map(() => anApp(app(), { UserID: developer.ID })));
+    const product = await addProduct(app());
+    const plan = await addPlan(app(), { PlanQuota: 2, PlanQuotaRenewalRate: 3600 });
+    const developer = await addDeveloper(app());
+    const owned = await Promise.all([1, 2, 3, 4, 5].map(() => addApp(app(), { UserID: developer.ID })));
     const body = { PlanID: plan.ID, ProductIDs: [product.ID] };
     const answers = await Promise.all(owned.map(({ ID }) => ask('PUT', `/apps/${ID}/provision`, body)));
     assert.deepEqual(answers.map(it => it.status).sort(), [200, 200, 422, 422, 422]);
@@ -327,14 +330,14 @@ onEveryEngine('portal apps', app => {
     const { AccessRequestID } = answers.find(it => it.status === 200)!.body;
     assert.equal((await ask('DELETE', `/access_requests/${AccessRequestID}`)).status, 200);
     assert.equal((await ask('PUT', `/apps/${owned[0].ID}/provision`, body)).status, 422);
-    const another = await anApp(app());
+    const another = await addApp(app());
     assert.equal((await ask('PUT', `/apps/${another.ID}/provision`, body)).status, 200);
   });
 
   test('a plan with automatic approval issues the key at once', async () => {
-    const product = await aProduct(app());
-    const plan = await aPlan(app(), { AutoApproveAccessRequests: true });
-    const owned = await anApp(app());
+    const product = await addProduct(app());
+    const plan = await addPlan(app(), { AutoApproveAccessRequests: true });
+    const owned = await addApp(app());
     await ask('PUT', `/apps/${owned.ID}/provision`, { PlanID: plan.ID, ProductIDs: [product.ID] });
     const [[request]] = (await ask('GET', `/apps/${owned.ID}`)).body.AccessRequests;
     assert.deepEqual([request.Status, request.ProvisionImmediately], ['approved', true]);

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aDeveloper, anApp, aPlan, aProduct, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
+import {
+  addApp,
+  addDeveloper,
+  addPlan,
+  addProduct,
+  portalTimePattern,
+  requestPortal,
+} from '../../../tests/support/portal.ts';
 
 onEveryEngine('attributes of portal users', app => {
   const ask = (method: string, path: string, body?: unknown) =>
@@ -86,7 +93,7 @@ onEveryEngine('attributes of portal users', app => {
   });
 
   test('a value fits the type of its attribute, and is cleared by an empty one', async () => {
-    const user = await aDeveloper(app());
+    const user = await addDeveloper(app());
     const path = (id: number) => `/users/${user.ID}/custom-attributes/${id}`;
     for (const [attribute, good, bad, message] of [
       [{ Type: 1, ValidationRegExp: '^[a-z]+$' }, 'abc', 'A1', 'Value: does not match ^[a-z]+$'],
@@ -114,7 +121,7 @@ onEveryEngine('attributes of portal users', app => {
   });
 
   test('a value that is written once stays, and a required one cannot be cleared', async () => {
-    const user = await aDeveloper(app());
+    const user = await addDeveloper(app());
     const once = await create({ WriteOnceReadMany: true });
     const path = (id: number) => `/users/${user.ID}/custom-attributes/${id}`;
     await ok('PUT', path(once.ID), { Value: 'first' });
@@ -131,12 +138,12 @@ onEveryEngine('attributes of portal users', app => {
   });
 
   test('a new key has the attributes that are added to its metadata, and no other', async () => {
-    const user = await aDeveloper(app(), { First: 'Ann' });
+    const user = await addDeveloper(app(), { First: 'Ann' });
     const [added, hidden] = [await create({ AddToKeyMetadata: true }), await create()];
     for (const { ID } of [added, hidden]) await ok('PUT', `/users/${user.ID}/custom-attributes/${ID}`, { Value: 'v' });
     for (const id of [1, 6]) await ok('PUT', `${defaults}/${id}`, { AddToKeyMetadata: true });
-    const [product, plan] = [await aProduct(app()), await aPlan(app())];
-    const { ID } = await anApp(app(), { UserID: user.ID });
+    const [product, plan] = [await addProduct(app()), await addPlan(app())];
+    const { ID } = await addApp(app(), { UserID: user.ID });
     const wanted = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
     await ok('PUT', `/apps/${ID}/provision`, wanted);
     const [[request]] = (await ok('GET', `/apps/${ID}`)).AccessRequests;

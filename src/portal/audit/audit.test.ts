@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { requestPortal } from '../../../tests/support/portal.ts';
-import { aSiteDeveloper } from '../../../tests/support/portal-site.ts';
+import { addSiteDeveloper } from '../../../tests/support/portal-site.ts';
 import { createSiteClient } from '../../../tests/support/site-client.ts';
 
 interface Listed {
@@ -21,7 +21,7 @@ onEveryEngine('audit records of the portal', app => {
   test('changes and sign-ins of the portal are listed newest first; those of the dashboard are not', async () => {
     const tag = await ok('POST', '/tags', { Name: `t-${createPublicId()}` }, 201);
     await app().ask('POST', '/api/usergroups', { body: { name: createPublicId(), user_permissions: {} } });
-    const developer = await aSiteDeveloper(app());
+    const developer = await addSiteDeveloper(app());
     await createSiteClient(app()).signIn(developer.Email);
     const records = await list('per_page=1000');
     assert.deepEqual([...new Set(records.map(({ surface }) => surface))], ['portal']);

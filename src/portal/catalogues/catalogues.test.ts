@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aPlan, aProduct, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
+import { addPlan, addProduct, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('portal catalogues', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/portal-api/catalogues${path}`, body === undefined ? {} : { body });
 
   test('a new catalogue is returned with every member; private by default', async () => {
-    const plan = await aPlan(app());
-    const product = await aProduct(app());
+    const plan = await addPlan(app());
+    const product = await addProduct(app());
     const { status, body } = await ask('POST', '', {
       Name: 'Shelf',
       NameWithSlug: 'shelf',
@@ -37,7 +37,7 @@ onEveryEngine('portal catalogues', app => {
   });
 
   test('sent lists replace, null empties, absence keeps, and names are accepted as references', async () => {
-    const [one, two] = [await aPlan(app()), await aPlan(app())];
+    const [one, two] = [await addPlan(app()), await addPlan(app())];
     const { body: made1 } = await ask('POST', '', { Name: 'Moving', Plans: [one.ID], VisibilityStatus: 'Public' });
     assert.equal(made1.NameWithSlug, 'moving');
     const put = async (body: object) => (await ask('PUT', `/${made1.ID}`, body)).body;
@@ -49,7 +49,7 @@ onEveryEngine('portal catalogues', app => {
   });
 
   test('removing a catalogue keeps its plans and products', async () => {
-    const plan = await aPlan(app());
+    const plan = await addPlan(app());
     const { body } = await ask('POST', '', { Name: 'Gone soon', Plans: [plan.ID] });
     assert.deepEqual((await ask('DELETE', `/${body.ID}`)).body, { status: 'ok' });
     assert.deepEqual((await requestPortal(app(), 'GET', `/portal-api/plans/${plan.ID}`)).Catalogues, []);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { makeAuthority, makeClientCertificate } from '../../../tests/support/certificates.ts';
-import { aDeveloper, anApi, anApp, aPlan, aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addApi, addApp, addDeveloper, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { signedInClient } from '../../../tests/support/site-client.ts';
 import { sendExpiryNotices } from '../expiry-notices/expiry-notices.ts';
@@ -16,12 +16,12 @@ onEveryEngine('Client certificates of all apps', app => {
 
   /** An app with a client certificate on its credential. */
   async function aCertificate() {
-    const user = await aDeveloper(app(), { Password: sitePassword });
-    const APIID = await anApi(app(), `api-${createPublicId()}`, { use_mutual_tls_auth: true });
-    const product = await aProduct(app(), { APIDetails: [{ APIID }] });
-    const owned = await anApp(app(), { UserID: user.ID });
+    const user = await addDeveloper(app(), { Password: sitePassword });
+    const APIID = await addApi(app(), `api-${createPublicId()}`, { use_mutual_tls_auth: true });
+    const product = await addProduct(app(), { APIDetails: [{ APIID }] });
+    const owned = await addApp(app(), { UserID: user.ID });
     const { certPem, fingerprint } = makeClientCertificate(makeAuthority(), owned.Name);
-    const body = { PlanID: (await aPlan(app())).ID, ProductIDs: [product.ID], ProvisionImmediately: true };
+    const body = { PlanID: (await addPlan(app())).ID, ProductIDs: [product.ID], ProvisionImmediately: true };
     const { AccessRequestID } = await ask('PUT', `/apps/${owned.ID}/provision`, { ...body, Certificate: certPem });
     const [credential] = await ask('GET', `/apps/${owned.ID}/access-requests/${AccessRequestID}/credentials`);
     const [{ ID }] = await ask('GET', `/apps/${owned.ID}/certificates`);

@@ -4,7 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { type MadeCertificate, makeCertificate, makeClientCertificate } from '../../../tests/support/certificates.ts';
-import { anApi, anApp, aPlan, aProduct, aRequest, requestPortal } from '../../../tests/support/portal.ts';
+import { addAccessRequest, addApi, addApp, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { createTlsGateway } from '../../../tests/support/tls-gateway.ts';
 import { waitUntilApplied } from '../../../tests/support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
@@ -30,17 +30,17 @@ onEveryEngine(
     /** A product whose API requires a key and a client certificate. */
     async function aSecured(more: object = {}) {
       const name = `api-${createPublicId()}`;
-      const APIID = await anApi(app(), name, {
+      const APIID = await addApi(app(), name, {
         proxy: { listen_path: `/${name}/`, target_url: upstream.url, strip_listen_path: true },
         use_mutual_tls_auth: true,
         ...more,
       });
-      const product = await aProduct(app(), { APIDetails: [{ APIID }] });
+      const product = await addProduct(app(), { APIDetails: [{ APIID }] });
       return { product: product.ID as number, APIID, path: `/${name}/` };
     }
     async function provision(products: readonly number[], more: object, owner?: { ID: number }) {
-      const plan = await aPlan(app());
-      const { ID } = owner ?? (await anApp(app()));
+      const plan = await addPlan(app());
+      const { ID } = owner ?? (await addApp(app()));
       const body = { PlanID: plan.ID, ProductIDs: products, ProvisionImmediately: true, ...more };
       const { AccessRequestID } = await ask('PUT', `/apps/${ID}/provision`, body);
       const path = `/apps/${ID}/access-requests/${AccessRequestID}`;
@@ -173,7 +173,7 @@ onEveryEngine(
       const { ReferenceID } = await ask('GET', `/products/${product}`);
       const { body: policy } = await app().ask('GET', `/api/portal/policies/${ReferenceID}`);
       delete policy.access_rights[APIID];
-      const other = await anApi(app());
+      const other = await addApi(app());
       policy.access_rights[other] = { api_id: other, api_name: other, versions: ['Default'] };
       assert.equal((await app().ask('PUT', `/api/portal/policies/${ReferenceID}`, { body: policy })).status, 200);
       await ask('PUT', '/providers/1/synchronize');
@@ -191,8 +191,8 @@ onEveryEngine(
       const refusal = /^Certificate: is in the allow list of the API api-\w+ already, without the portal/;
       const attached = await ask('POST', certificates, { Certificate: theirs.certPem }, 422);
       assert.match(attached.errors[0], refusal);
-      const owner = await anApp(app());
-      const wanted = { PlanID: (await aPlan(app())).ID, ProductIDs: [product], Certificate: theirs.certPem };
+      const owner = await addApp(app());
+      const wanted = { PlanID: (await addPlan(app())).ID, ProductIDs: [product], Certificate: theirs.certPem };
       const { AccessRequestID } = await ask('PUT', `/apps/${owner.ID}/provision`, wanted);
       const approved = await ask('PUT', `/access_requests/${AccessRequestID}/approve`, undefined, 422);
       assert.match(approved.errors[0], refusal);
@@ -205,8 +205,8 @@ onEveryEngine(
 
     test('a certificate with a private key, of an authority, expired or unreadable is refused and nothing is stored', async () => {
       const { product, APIID } = await aSecured();
-      const owner = await anApp(app());
-      const plan = await aPlan(app());
+      const owner = await addApp(app());
+      const plan = await addPlan(app());
       const own = aClient('refused');
       const past = new Date('2021-01-01T00:00:00Z');
       const cases: readonly (readonly [Certificate: string | undefined, reason: RegExp])[] = [
@@ -230,7 +230,7 @@ onEveryEngine(
       assert.deepEqual(await ask('GET', `/apps/${owner.ID}/certificates`), []);
       assert.deepEqual(await ask('GET', `/apps/${owner.ID}`).then(it => it.AccessRequests), []);
       assert.equal((await listedIn(APIID)).length, 1);
-      const plain = await aProduct(app());
+      const plain = await addProduct(app());
       const unneeded = { ...body, ProductIDs: [plain.ID], Certificate: own.certPem };
       const { errors } = await ask('PUT', `/apps/${owner.ID}/provision`, unneeded, 422);
       assert.equal(errors[0], 'Certificate: the products require no client certificate');
@@ -243,7 +243,7 @@ onEveryEngine(
       const attach = (body: object, expected: Parameters<typeof expectProblem>[2], path = certificates) =>
         expectProblem(app(), 'attachCredentialCertificate', expected, `/portal-api${path}`, { body });
       await attach({ CertificateID: ID }, problem.certificate_attached);
-      const plain = await aRequest(app());
+      const plain = await addAccessRequest(app());
       const [unbound] = await ask('GET', `/apps/${plain.app.ID}/access-requests/${plain.requestId}/credentials`);
       const ofPlain = paths(`/apps/${plain.app.ID}/access-requests/${plain.requestId}`, unbound.ID).certificates;
       await attach({ Certificate: aClient('b').certPem }, problem.certificate_unused, ofPlain);

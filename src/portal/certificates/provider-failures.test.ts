@@ -4,7 +4,7 @@ import type { ProblemFactory } from '#base/problems.ts';
 import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { onEveryEngine, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { makeCertificate } from '../../../tests/support/certificates.ts';
-import { anApi, anApp, aPlan, aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addApi, addApp, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { type ProviderRelay, startProviderRelay } from '../../../tests/support/provider-relay.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
 import { problem } from '../problems.ts';
@@ -19,13 +19,13 @@ onEveryEngine('Client certificates with a provider that fails', app => {
   before(async () => {
     far = await startApp('sqlite');
     relay = await startProviderRelay(far);
-    APIID = await anApi(far, 'secured', { use_mutual_tls_auth: true });
+    APIID = await addApi(far, 'secured', { use_mutual_tls_auth: true });
     const MetaData = JSON.stringify({ URL: relay.url, Secret: far.credentials.admin_access_key });
     const { ID: ProviderID } = await ask('POST', '/providers', {
       ...{ Name: 'Far', Type: 'gw-pro', Configuration: { MetaData } },
     });
-    const product = await aProduct(app(), { ProviderID, APIDetails: [{ APIID }] });
-    ids = { product: product.ID, plan: (await aPlan(app(), { ProviderID })).ID };
+    const product = await addProduct(app(), { ProviderID, APIDetails: [{ APIID }] });
+    ids = { product: product.ID, plan: (await addPlan(app(), { ProviderID })).ID };
   });
   after(async () => {
     relay?.close();
@@ -47,7 +47,7 @@ onEveryEngine('Client certificates with a provider that fails', app => {
   const statesOf = async (path: string): Promise<string[]> =>
     (await ask('GET', `${path}/credentials`))[0].Certificates.map((it: { State: string }) => it.State);
   async function request(more: object = {}) {
-    const owner = await anApp(app());
+    const owner = await addApp(app());
     const body = { PlanID: ids.plan, ProductIDs: [ids.product], Certificate: aClient('first').certPem, ...more };
     const { AccessRequestID: id } = await ask('PUT', `/apps/${owner.ID}/provision`, body);
     return { id: id as number, appId: owner.ID as number, path: `/apps/${owner.ID}/access-requests/${id}` };

@@ -4,7 +4,7 @@ import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { fillChangelog } from '../../../tests/support/full-changelog.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
-import { aDeveloper, aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addDeveloper, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
@@ -33,7 +33,7 @@ for (const engine of engines)
     const siteOf = ({ Path }: { Path: string }) => `/portal/catalogue-products/${Path}`;
 
     test('entries are created, read, changed without moving the release, and deleted', async () => {
-      const product = await aProduct(app, { Catalogues: [1] });
+      const product = await addProduct(app, { Catalogues: [1] });
       const path = `/products/${product.ID}/changelog`;
       const old = await anEntry(product.ID, { ReleasedAt: '2020-01-31 12:00', Headline: 'First release' });
       const created = await anEntry(product.CID);
@@ -51,7 +51,7 @@ for (const engine of engines)
         Txt: 1,
       }))
         assert.match((await ask('POST', path, { ...entry, [member]: value })).body.errors[0], new RegExp(member));
-      const other = await aProduct(app);
+      const other = await addProduct(app);
       for (const [method, status] of [
         ['GET', 404],
         ['PUT', 422],
@@ -68,7 +68,7 @@ for (const engine of engines)
     });
 
     test('a product has a bounded number of entries', async () => {
-      const product = await aProduct(app);
+      const product = await addProduct(app);
       const { ID } = await anEntry(product.ID);
       await fillChangelog(app.application.installation.records, product.ID, 1999);
       const path = `/portal-api/products/${product.ID}/changelog`;
@@ -79,7 +79,7 @@ for (const engine of engines)
     });
 
     test('the tab and the feed show entries to those who see the product', async () => {
-      const [open, hidden] = [await aProduct(app, { Catalogues: [1] }), await aProduct(app, { Catalogues: [2] })];
+      const [open, hidden] = [await addProduct(app, { Catalogues: [1] }), await addProduct(app, { Catalogues: [2] })];
       const visitor = createSiteClient(app);
       assert.equal((await visitor.get(`${siteOf(open)}/changelog`)).status, 404);
       assert.doesNotMatch((await visitor.get(siteOf(open))).text, /Changelog/);
@@ -95,10 +95,10 @@ for (const engine of engines)
     });
 
     test('every subscriber is notified of an entry, in pages after the first hundred', async () => {
-      const product = await aProduct(app, { DisplayName: 'Crowd', Catalogues: [1] });
+      const product = await addProduct(app, { DisplayName: 'Crowd', Catalogues: [1] });
       const { services, records } = app.application.installation;
       const { portal } = services;
-      const first = await aDeveloper(app);
+      const first = await addDeveloper(app);
       const { ID: _id, ...user } = (await portal.users.get(first.ID))!;
       const users = [first.ID];
       await records.write(async () => {
@@ -122,9 +122,9 @@ for (const engine of engines)
     });
 
     test('subscribers to whom the product is visible get a mail and a notification, until they end it', async () => {
-      const product = await aProduct(app, { DisplayName: 'Orders', Catalogues: [1] });
+      const product = await addProduct(app, { DisplayName: 'Orders', Catalogues: [1] });
       await anEntry(product.ID);
-      const user = await aDeveloper(app, { Password: sitePassword });
+      const user = await addDeveloper(app, { Password: sitePassword });
       const client = await signedInClient(app, user);
       const subscribe = (wanted: string) => client.post(`/portal/private/subscriptions/${product.Path}`, { wanted });
       const mailsOf = async (): Promise<string[]> =>

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { fillChangelog } from '../../../tests/support/full-changelog.ts';
-import { anApi, aProduct, portalTimePattern, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
+import { addApi, addProduct, portalTimePattern, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
 import { createSiteClient } from '../../../tests/support/site-client.ts';
 import { problem } from '../problems.ts';
 
@@ -16,8 +16,8 @@ onEveryEngine('proposed entries of changelogs', app => {
     requestPortal(app(), method, `/portal-api${path}`, body, status);
 
   async function publish() {
-    const APIID = await anApi(app());
-    const product = await aProduct(app(), { APIDetails: [{ APIID }], Catalogues: [1] });
+    const APIID = await addApi(app());
+    const product = await addProduct(app(), { APIDetails: [{ APIID }], Catalogues: [1] });
     const upload = async (paths: unknown, version?: string) => {
       const body = toFileForm(toDocument(paths, version));
       const path = `/portal-api/products/${product.ID}/api-details/${APIID}/oas`;

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApp, aRequest } from '../../../tests/support/portal.ts';
+import { addAccessRequest, addApp } from '../../../tests/support/portal.ts';
 
 onEveryEngine('portal credentials', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
   const keyStatus = async (key: string) => (await app().ask('GET', `/api/keys/${encodeURIComponent(key)}`)).status;
   const createCredential = async () => {
-    const { app: owned, requestId } = await aRequest(app());
+    const { app: owned, requestId } = await addAccessRequest(app());
     const path = `/apps/${owned.ID}/access-requests/${requestId}`;
     const [credential] = (await ask('GET', `${path}/credentials`)).body;
     return { owned, requestId, path, credential, one: `${path}/credentials/${credential.ID}` };
@@ -85,7 +85,7 @@ onEveryEngine('portal credentials', app => {
 
   test('credentials of another app return 404', async () => {
     const { requestId, credential } = await createCredential();
-    const other = await anApp(app());
+    const other = await addApp(app());
     const path = `/apps/${other.ID}/access-requests/${requestId}`;
     const one = `${path}/credentials/${credential.ID}`;
     assert.equal((await ask('GET', path)).status, 404);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApi, anApp, aPlan, aProduct } from '../../../tests/support/portal.ts';
+import { addApi, addApp, addPlan, addProduct } from '../../../tests/support/portal.ts';
 import { eventually, startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 
 onEveryEngine('rotation of portal credentials', app => {
@@ -17,10 +17,10 @@ onEveryEngine('rotation of portal credentials', app => {
 
   async function aCredential() {
     const name = `rotated-${createPublicId()}`;
-    const apiId = await anApi(app(), name, { proxy: { listen_path: `/${name}/`, target_url: upstream.url } });
-    const product = await aProduct(app(), { APIDetails: [{ APIID: apiId }] });
-    const plan = await aPlan(app(), { RateLimit: 1000, Per: 1 });
-    const owned = await anApp(app());
+    const apiId = await addApi(app(), name, { proxy: { listen_path: `/${name}/`, target_url: upstream.url } });
+    const product = await addProduct(app(), { APIDetails: [{ APIID: apiId }] });
+    const plan = await addPlan(app(), { RateLimit: 1000, Per: 1 });
+    const owned = await addApp(app());
     const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
     const { AccessRequestID } = (await ask('PUT', `/apps/${owned.ID}/provision`, body)).body;
     const path = `/apps/${owned.ID}/access-requests/${AccessRequestID}/credentials`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
-import { anApp, aPlan, aProduct, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
+import { addApp, addPlan, addProduct, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('custom credentials of apps', app => {
   const ask = (method: string, path: string, body?: unknown) =>
@@ -12,9 +12,9 @@ onEveryEngine('custom credentials of apps', app => {
   const readKey = async (id: string) => app().ask('GET', `/api/keys/${encodeURIComponent(id)}`);
   const create = async () => {
     const [product, plan, owned] = [
-      await aProduct(app()),
-      await aPlan(app(), { MetaData: { tier: 'one' } }),
-      await anApp(app()),
+      await addProduct(app()),
+      await addPlan(app(), { MetaData: { tier: 'one' } }),
+      await addApp(app()),
     ];
     const managed = { Alias: 'batch', Type: 'CREDENTIAL_TYPE_GW_MANAGED', PlanID: plan.ID, ProductIDs: [product.ID] };
     return { product, plan, owned, managed, path: `/apps/${owned.ID}/custom_credentials` };
@@ -86,7 +86,7 @@ onEveryEngine('custom credentials of apps', app => {
     const { records } = app().application.installation;
     const rows = await records.db.selectFrom('portal_custom_credentials').select('body').execute();
     assert.ok(!JSON.stringify(rows).includes(secret));
-    const other = await anApp(app());
+    const other = await addApp(app());
     assert.equal((await ask('GET', `/apps/${other.ID}/custom_credentials/${ID}`)).status, 404);
     await ok('DELETE', `/apps/${owned.ID}`);
     assert.equal((await ask('GET', `${path}/${ID}`)).status, 404);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aProduct, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
+import { addProduct, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
 
 const least = (Title = 'Start') => ({
   Title,
@@ -22,7 +22,7 @@ onEveryEngine('docs of portal products', app => {
     );
 
   test('a doc is created with four members, returned with every member, and changed', async () => {
-    const { ID: productId } = await aProduct(app());
+    const { ID: productId } = await addProduct(app());
     const body = { ...least(), Tags: ['guide'], Categories: ['Start'] };
     const made = await aDoc(productId, body);
     const { ID, CreatedAt, UpdatedAt, ...doc } = made;
@@ -46,7 +46,7 @@ onEveryEngine('docs of portal products', app => {
   });
 
   test('docs are in the order in which they were added, until they are reordered', async () => {
-    const { ID } = await aProduct(app());
+    const { ID } = await addProduct(app());
     const [a, b, c] = [await aDoc(ID, { Title: 'a' }), await aDoc(ID, { Title: 'b' }), await aDoc(ID, { Title: 'c' })];
     assert.deepEqual(await titles(ID), ['a', 'b', 'c']);
     const path = `/portal-api/products/${ID}/docs/reorder`;
@@ -59,9 +59,9 @@ onEveryEngine('docs of portal products', app => {
   });
 
   test('an order that does not name every doc of the product once is refused', async () => {
-    const { ID } = await aProduct(app());
+    const { ID } = await addProduct(app());
     const [a, b] = [await aDoc(ID, { Title: 'a' }), await aDoc(ID, { Title: 'b' })];
-    const foreign = await aDoc((await aProduct(app())).ID);
+    const foreign = await aDoc((await addProduct(app())).ID);
     for (const order of [[], [a.ID], [a.ID, a.ID], [a.ID, b.ID, b.ID], [a.ID, foreign.ID], [a.ID, b.ID, 99_999]]) {
       const { status, body } = await ask('POST', `/portal-api/products/${ID}/docs/reorder`, order);
       assert.deepEqual([status, body.errors], [400, ['The order must name every doc of the product once']]);
@@ -70,7 +70,7 @@ onEveryEngine('docs of portal products', app => {
   });
 
   test('paths are unique in a product, and docs are no posts of the blog', async () => {
-    const [one, other] = [await aProduct(app()), await aProduct(app())];
+    const [one, other] = [await addProduct(app()), await addProduct(app())];
     const doc = await aDoc(one.ID);
     const again = await ask('POST', `/portal-api/products/${one.ID}/docs`, { ...least(), Path: doc.Path });
     assert.deepEqual([again.status, again.body.errors], [422, ['Path: another doc of the product has this path']]);
@@ -83,7 +83,7 @@ onEveryEngine('docs of portal products', app => {
   });
 
   test('a doc of another product is unknown, and docs are deleted with their product', async () => {
-    const [one, other] = [await aProduct(app()), await aProduct(app())];
+    const [one, other] = [await addProduct(app()), await addProduct(app())];
     const doc = await aDoc(one.ID);
     const path = `/portal-api/products/${other.ID}/docs/${doc.ID}`;
     for (const method of ['GET', 'DELETE']) assert.equal((await ask(method, path)).status, 404);
@@ -103,7 +103,7 @@ onEveryEngine('docs of portal products', app => {
   });
 
   test('a product has at most 1000 docs', async () => {
-    const { ID } = await aProduct(app());
+    const { ID } = await addProduct(app());
     const { records } = app().application.installation;
     const row = (at: number) => ({ product_id: ID, position: at + 1, path: `p${at}`, body: '{}' });
     for (let start = 0; start < 1000; start += 100)

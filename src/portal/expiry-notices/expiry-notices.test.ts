@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aDeveloper, aRequest, requestPortal } from '../../../tests/support/portal.ts';
+import { addAccessRequest, addDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { signedInClient } from '../../../tests/support/site-client.ts';
 import { sendExpiryNotices } from './expiry-notices.ts';
@@ -11,8 +11,11 @@ const dayMs = 86_400_000;
 onEveryEngine('expiry notices of credentials', app => {
   /** A credential whose owner sees notifications. */
   async function aCredential() {
-    const user = await aDeveloper(app(), { Password: sitePassword });
-    const { requestId } = await aRequest(app(), { plan: { KeyExpiresIn: 86_400 * 100 }, app: { UserID: user.ID } });
+    const user = await addDeveloper(app(), { Password: sitePassword });
+    const { requestId } = await addAccessRequest(app(), {
+      plan: { KeyExpiresIn: 86_400 * 100 },
+      app: { UserID: user.ID },
+    });
     const { Credentials } = await requestPortal(app(), 'GET', `/portal-api/access_requests/${requestId}`);
     const { portal, clock } = app().application.installation.services;
     const expireIn = (days: number) =>

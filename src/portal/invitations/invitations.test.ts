@@ -5,7 +5,7 @@ import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { readLastAudit } from '../../../tests/support/last-audit.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
-import { aDeveloper, requestPortal } from '../../../tests/support/portal.ts';
+import { addDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 import { problem } from '../problems.ts';
@@ -52,7 +52,7 @@ for (const engine of engines)
     async function anOrganisationAdmin() {
       const organisation = await anOrganisation();
       const place = { OrganisationID: organisation.ID, Role: 'consumer-admin', Password: sitePassword };
-      return { organisation, admin: await aDeveloper(app, { First: 'Ada', Last: 'Admin', ...place }) };
+      return { organisation, admin: await addDeveloper(app, { First: 'Ada', Last: 'Admin', ...place }) };
     }
     /** The mail to an address with this subject, and the path of its first link. */
     async function takeMail(address: string, subject: RegExp) {
@@ -125,7 +125,7 @@ for (const engine of engines)
 
     test('an organisation has a bounded number of open invitations', async () => {
       const { ID: OrganisationID } = await anOrganisation();
-      const user = await aDeveloper(app, { OrganisationID });
+      const user = await addDeveloper(app, { OrganisationID });
       const { services, records } = app.application.installation;
       const { invitations } = services.portal;
       const first = await invite({ OrganisationID });
@@ -145,7 +145,7 @@ for (const engine of engines)
     test('a user whose address is invited to the same organisation gets no second link', async () => {
       const { ID: OrganisationID } = await anOrganisation();
       const { ID, Email } = await invite({ OrganisationID });
-      const user = await aDeveloper(app, { OrganisationID, Email });
+      const user = await addDeveloper(app, { OrganisationID, Email });
       const path = `/portal-api/users/${user.ID}/send_invite`;
       await expectProblem(app, 'sendUserInvite', problem.invitation_exists, path);
       await ok('DELETE', `/invitations/${ID}`);
@@ -164,9 +164,9 @@ for (const engine of engines)
 
     test('a developer without an organisation joins with the account; others cannot', async () => {
       const { organisation } = await anOrganisationAdmin();
-      const known = await aDeveloper(app, { Password: sitePassword, Role: 'consumer-team-member' });
-      const inactive = await aDeveloper(app, { Active: false });
-      const elsewhere = await aDeveloper(app, { OrganisationID: (await anOrganisation()).ID });
+      const known = await addDeveloper(app, { Password: sitePassword, Role: 'consumer-team-member' });
+      const inactive = await addDeveloper(app, { Active: false });
+      const elsewhere = await addDeveloper(app, { OrganisationID: (await anOrganisation()).ID });
       const linkFor = async (Email: string) =>
         (await invite({ Email, OrganisationID: organisation.ID, Role: 'consumer-admin' })).InviteURL;
       const link = new URL(await linkFor(known.Email));
@@ -185,7 +185,7 @@ for (const engine of engines)
     });
 
     test('a user without a password is invited to set one, which activates the account', async () => {
-      const user = await aDeveloper(app, { Active: false });
+      const user = await addDeveloper(app, { Active: false });
       const { InviteURL: first } = await ok('PUT', `/users/${user.ID}/send_invite`);
       const { InviteURL, message } = await ok('PUT', `/users/${user.ID}/send_invite`);
       assert.equal(message, 'Action Send invite: Executed successfully');
@@ -259,7 +259,7 @@ for (const engine of engines)
       const { organisation, admin } = await anOrganisationAdmin();
       const { ID, Email } = await invite({ OrganisationID: organisation.ID });
       const stranger = await signedInClient(app, (await anOrganisationAdmin()).admin);
-      const member = await aDeveloper(app, {
+      const member = await addDeveloper(app, {
         OrganisationID: organisation.ID,
         Role: 'consumer-team-member',
         Password: sitePassword,

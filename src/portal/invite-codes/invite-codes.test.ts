@@ -38,12 +38,12 @@ for (const engine of engines)
       requestPortal(app, method, `/portal-api${path}`, body, status);
     const ask = (method: string, path: string, body?: unknown) =>
       app.ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
-    async function aTeam() {
+    async function addTeam() {
       const organisation = await ok('POST', '/organisations', { Name: `Org ${createPublicId()}` });
       return { organisation, team: await ok('POST', `/organisations/${organisation.ID}/teams`, { Name: 'Mobile' }) };
     }
     const aCode = async (more: Record<string, unknown> = {}) =>
-      ok('POST', '/invite-codes', { TeamID: (await aTeam()).team.ID, ...more }, 201);
+      ok('POST', '/invite-codes', { TeamID: (await addTeam()).team.ID, ...more }, 201);
     const signUp = async (email: string, code: string) => {
       const client = createSiteClient(app);
       await client.get('/auth/password/register');
@@ -83,7 +83,7 @@ for (const engine of engines)
     });
 
     test('a code is created, listed, changed and deleted, and its text stays', async () => {
-      const { team, organisation } = await aTeam();
+      const { team, organisation } = await addTeam();
       const code = await aCode({ TeamID: team.ID, Quota: '3', Expires: '2090-01-31 12:00' });
       assert.match(code.Code, /^[0-9a-f]{32}$/);
       assert.equal(code.URL, `https://dev.example.org/auth/password/register?invite=${code.Code}`);
@@ -118,7 +118,7 @@ for (const engine of engines)
     });
 
     test('a sign-up with a code joins its team and organisation, and the form says which', async () => {
-      const { team, organisation } = await aTeam();
+      const { team, organisation } = await addTeam();
       const { Code, ID } = await aCode({ TeamID: team.ID });
       const form = await createSiteClient(app).get(`/auth/password/register?invite=${Code}`);
       assert.match(form.text, new RegExp(`You join Mobile of ${organisation.Name}`));
@@ -172,7 +172,7 @@ for (const engine of engines)
     });
 
     test('a code ends with its team and its organisation', async () => {
-      const { team, organisation } = await aTeam();
+      const { team, organisation } = await addTeam();
       const first = await aCode({ TeamID: team.ID });
       await ok('DELETE', `/organisations/${organisation.ID}/teams/${team.ID}`);
       const [defaultTeam] = (await ok('GET', `/organisations/${organisation.ID}`)).Teams;

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { engines, onEveryEngine, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
-import { aDeveloper, anApp, aPlan, aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addApp, addDeveloper, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
 import { mailTable } from './mail-table.ts';
 
@@ -40,7 +40,7 @@ for (const engine of engines)
     };
 
     test('a new user gets a mail in text and HTML with links of portal.url and the support address', async () => {
-      const { Email } = await aDeveloper(app(), { First: '<b>Eve</b>' });
+      const { Email } = await addDeveloper(app(), { First: '<b>Eve</b>' });
       const { text, from } = await takeFor(Email);
       assert.equal(from, 'portal@example.org');
       assert.match(text, /Subject: Welcome to Developer portal/);
@@ -50,10 +50,10 @@ for (const engine of engines)
     });
 
     test('requests, decisions and rotations are mailed to administrators and the owner, without keys', async () => {
-      const plan = await aPlan(app(), { RateLimit: 5, Per: 10 });
-      const product = await aProduct(app());
-      const owner = await aDeveloper(app());
-      const owned = await anApp(app(), { UserID: owner.ID, Name: 'Pay\r\nBcc: x@example.org' });
+      const plan = await addPlan(app(), { RateLimit: 5, Per: 10 });
+      const product = await addProduct(app());
+      const owner = await addDeveloper(app());
+      const owned = await addApp(app(), { UserID: owner.ID, Name: 'Pay\r\nBcc: x@example.org' });
       await takeFor(owner.Email);
       const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
       await ok('PUT', `/apps/${owned.ID}/provision`, provision);
@@ -79,7 +79,7 @@ for (const engine of engines)
     });
 
     test('activation, deactivation, and a password or address set by an administrator are mailed', async () => {
-      const user = await aDeveloper(app());
+      const user = await addDeveloper(app());
       await takeFor(user.Email);
       const Email = `new-${createPublicId()}@example.org`;
       await ok('PUT', `/users/${user.ID}`, { Active: false, Password: 'correct horse battery', Email });
@@ -101,14 +101,14 @@ for (const engine of engines)
       const changed = await ok('PUT', '/mails/welcome_dev', { ...draft, Html: '<i>{{.user.First}}</i>' });
       assert.deepEqual(await ok('GET', '/mails/welcome_dev'), changed);
       assert.deepEqual(await ok('PUT', '/mails/welcome_dev', changed), { ...changed, UpdatedAt: changed.UpdatedAt });
-      const { Email } = await aDeveloper(app(), { First: '<Eve>' });
+      const { Email } = await addDeveloper(app(), { First: '<Eve>' });
       const { text } = await takeFor(Email);
       assert.match(text, /Subject: Hi <Eve>/);
       assert.match(text, /<i>&lt;Eve&gt;<\/i>/);
       await ok('POST', '/mails/welcome_dev/test', { To: 'me@example.org' });
       assert.match((await takeFor('me@example.org')).text, /Hi Ada/);
       await ok('PUT', '/mails/welcome_dev', { Enabled: false });
-      const silent = await aDeveloper(app());
+      const silent = await addDeveloper(app());
       const listed = (await ok('GET', '/mail-outbox?per_page=1000')).map((it: { To: string }) => it.To);
       assert.equal(listed.includes(silent.Email), false);
       await ok('DELETE', '/mails/welcome_dev');
@@ -193,7 +193,7 @@ onEveryEngine('mails of a portal without a mail server', app => {
   test('a test is refused, and changes enqueue nothing', async () => {
     const answer = await app().ask('POST', '/portal-api/mails/approve/test', { body: { To: 'me@example.org' } });
     assert.equal(answer.status, 503);
-    await aDeveloper(app());
+    await addDeveloper(app());
     assert.deepEqual(await requestPortal(app(), 'GET', '/portal-api/mail-outbox'), []);
   });
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aProduct, requestPortal } from '../../../tests/support/portal.ts';
-import { aSiteDeveloper } from '../../../tests/support/portal-site.ts';
+import { addProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addSiteDeveloper } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 
 const navigationOf = (text: string, name: string) =>
@@ -120,8 +120,8 @@ onEveryEngine('menus of the portal', app => {
     const name = createPublicId();
     const page = { Title: 'Draft', Path: `/draft-${name}`, Template: 'page', Status: 'Draft' };
     await portal('POST', '/pages', page);
-    const open = await aProduct(app(), { Catalogues: [1] });
-    const closed = await aProduct(app(), { Catalogues: [2] });
+    const open = await addProduct(app(), { Catalogues: [1] });
+    const closed = await addProduct(app(), { Catalogues: [2] });
     const post = { Title: 'P', Content: 'c', Status: 'review', Path: name };
     await portal('POST', '/posts', post, 201);
     const day = new Date().toISOString().slice(0, 10).replaceAll('-', '/');
@@ -145,9 +145,9 @@ onEveryEngine('menus of the portal', app => {
     const titles = async (client: { get(path: string): Promise<{ text: string }> }) =>
       Array.from(navigationOf((await client.get('/')).text, 'Site').matchAll(/>(\w+)<\/(?:a|summary)>/g), it => it[1]);
     assert.deepEqual(await titles(createSiteClient(app())), ['open']);
-    const developer = await signedInClient(app(), await aSiteDeveloper(app()));
+    const developer = await signedInClient(app(), await addSiteDeveloper(app()));
     assert.deepEqual(await titles(developer), ['open', 'closed', 'member']);
-    const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+    const admin = await signedInClient(app(), await addSiteDeveloper(app(), { Role: 'provider-admin' }));
     assert.deepEqual(await titles(admin), ['draft', 'open', 'closed', 'member', 'owner', 'group', 'inner']);
   });
 

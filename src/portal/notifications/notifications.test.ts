@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
-import { aDeveloper, anApp, aPlan, aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addApp, addDeveloper, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { signedInClient } from '../../../tests/support/site-client.ts';
 import { maxNotifications } from './store.ts';
@@ -30,13 +30,13 @@ for (const engine of engines)
         .filter((it: { To: string }) => it.To === address)
         .map((it: { Name: string }) => it.Name);
     async function aClient() {
-      const user = await aDeveloper(app, { Password: sitePassword });
+      const user = await addDeveloper(app, { Password: sitePassword });
       return { user, client: await signedInClient(app, user) };
     }
     /** Rejects a request of an app of the user. */
     async function reject(userId: number) {
-      const { ID } = await anApp(app, { UserID: userId, Name: 'Shop' });
-      const body = { PlanID: (await aPlan(app)).ID, ProductIDs: [(await aProduct(app)).ID] };
+      const { ID } = await addApp(app, { UserID: userId, Name: 'Shop' });
+      const body = { PlanID: (await addPlan(app)).ID, ProductIDs: [(await addProduct(app)).ID] };
       const { AccessRequestID } = await ok('PUT', `/apps/${ID}/provision`, body);
       await ok('PUT', `/access_requests/${AccessRequestID}/reject?reason=no`);
       return ID as number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApi, anApp, aPlan, aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addApi, addApp, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { type RegisteringProvider, startRegisteringProvider } from '../../../tests/support/registering-provider.ts';
 import { waitUntilApplied } from '../../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
@@ -24,7 +24,7 @@ onEveryEngine('OAuth clients of portal apps', app => {
     idp = await startRegisteringProvider(scopes);
     oauthProvider = await anOauthProvider();
     clientType = await aClientType(oauthProvider);
-    gold = await aPlan(app(), { JWTScope: 'gold' });
+    gold = await addPlan(app(), { JWTScope: 'gold' });
   });
   after(async () => {
     await idp?.close();
@@ -47,12 +47,12 @@ onEveryEngine('OAuth clients of portal apps', app => {
   /** A product whose API takes JSON Web Tokens. */
   async function aDcrProduct(Scopes: string, more: Members = {}, api: Members = {}) {
     const name = `api-${createPublicId()}`;
-    const APIID = await anApi(app(), name, {
+    const APIID = await addApi(app(), name, {
       ...jwtApi,
       proxy: { listen_path: `/${name}/`, target_url: upstream.url },
       ...api,
     });
-    const product = await aProduct(app(), {
+    const product = await addProduct(app(), {
       ...{ APIDetails: [{ APIID }], DCREnabled: true, Scopes, Templates: [clientType.ID] },
       ...more,
     });
@@ -76,7 +76,7 @@ onEveryEngine('OAuth clients of portal apps', app => {
 
   test('an approval registers a client, whose tokens the gateway accepts; its revocation deletes it', async () => {
     const product = await aDcrProduct('orders');
-    const owner = await anApp(app(), { Name: 'Shop' });
+    const owner = await addApp(app(), { Name: 'Shop' });
     const id = await request(owner.ID, [product.ID]);
     const pending = await ask('GET', `/access_requests/${id}`);
     assert.deepEqual(
@@ -112,8 +112,8 @@ onEveryEngine('OAuth clients of portal apps', app => {
   test('a deleted product leaves no scopes in its APIs, and its clients can be revoked; scopes of plans stay with another product', async () => {
     const first = await aDcrProduct('orders', {}, { scopes: { jwt: { scope_to_policy: { own: 'of-the-operator' } } } });
     const shared = { APIDetails: [{ APIID: first.APIID }], DCREnabled: true, Scopes: 'invoices' };
-    const second = await aProduct(app(), { ...shared, Templates: [clientType.ID] });
-    const owner = await anApp(app());
+    const second = await addProduct(app(), { ...shared, Templates: [clientType.ID] });
+    const owner = await addApp(app());
     const requests = [];
     for (const { ID } of [first, second]) requests.push(await request(owner.ID, [ID], { ProvisionImmediately: true }));
     const all = { own: 'of-the-operator', gold: gold.ReferenceID, invoices: second.ReferenceID };
@@ -131,7 +131,7 @@ onEveryEngine('OAuth clients of portal apps', app => {
 
   test('later approvals of an app change its one client to the larger scopes, revocations to the smaller', async () => {
     const [orders, invoices] = [await aDcrProduct('orders'), await aDcrProduct('invoices')];
-    const owner = await anApp(app());
+    const owner = await addApp(app());
     const first = await request(owner.ID, [orders.ID], { ProvisionImmediately: true });
     const before = await credentialOf(first);
     const second = await request(owner.ID, [invoices.ID], { ProvisionImmediately: true });
@@ -144,7 +144,7 @@ onEveryEngine('OAuth clients of portal apps', app => {
     await ask('DELETE', `/apps/${owner.ID}/access-requests/${first}`);
     assert.equal((await idp.findClient(before.OAuthClientID))!.scope, 'gold invoices');
     const other = await credentialOf(
-      await request((await anApp(app())).ID, [orders.ID], { ProvisionImmediately: true }),
+      await request((await addApp(app())).ID, [orders.ID], { ProvisionImmediately: true }),
     );
     await ask('DELETE', `/apps/${owner.ID}`);
     assert.equal(await idp.findClient(before.OAuthClientID), undefined);
@@ -153,8 +153,8 @@ onEveryEngine('OAuth clients of portal apps', app => {
 
   test('a plan change swaps the scope of the plan, with the client unchanged', async () => {
     const product = await aDcrProduct('orders');
-    const silver = await aPlan(app(), { JWTScope: 'silver' });
-    const owner = await anApp(app());
+    const silver = await addPlan(app(), { JWTScope: 'silver' });
+    const owner = await addApp(app());
     const id = await request(owner.ID, [product.ID], { ProvisionImmediately: true });
     const before = await credentialOf(id);
     const body = { PlanID: silver.ID, ProvisionImmediately: true };
@@ -172,7 +172,7 @@ onEveryEngine('OAuth clients of portal apps', app => {
 
   test('a failed approval stays pending with the text of the identity provider; nothing is left, and a retry works', async () => {
     const product = await aDcrProduct('orders');
-    const owner = await anApp(app());
+    const owner = await addApp(app());
     const id = await request(owner.ID, [product.ID]);
     idp.intercept = (incoming, response) => {
       if (incoming.method !== 'POST' || incoming.url !== '/reg') return false;
@@ -197,7 +197,7 @@ onEveryEngine('OAuth clients of portal apps', app => {
 
   test('a client is deleted again where its API cannot take its tokens, and the request says why', async () => {
     const product = await aDcrProduct('orders', {}, { jwt_source: 'c2VjcmV0' });
-    const owner = await anApp(app());
+    const owner = await addApp(app());
     const id = await request(owner.ID, [product.ID]);
     idp.requests.length = 0;
     const refused = await app().ask('PUT', `/portal-api/access_requests/${id}/approve`);
@@ -211,7 +211,7 @@ onEveryEngine('OAuth clients of portal apps', app => {
 
   test('a revocation that the identity provider refuses keeps the credential; one of a deleted client is accepted', async () => {
     const product = await aDcrProduct('orders');
-    const owner = await anApp(app());
+    const owner = await addApp(app());
     const id = await request(owner.ID, [product.ID], { ProvisionImmediately: true });
     const credential = await credentialOf(id);
     const path = `/portal-api/apps/${owner.ID}/access-requests/${id}/credentials/${credential.ID}`;
@@ -238,9 +238,9 @@ onEveryEngine('OAuth clients of portal apps', app => {
       ResponseTypes: 'code',
     });
     const product = await aDcrProduct('orders', { Templates: [clientType.ID, web.ID] });
-    const keyProduct = await aProduct(app());
-    const unscoped = await aPlan(app());
-    const owner = await anApp(app());
+    const keyProduct = await addProduct(app());
+    const unscoped = await addPlan(app());
+    const owner = await addApp(app());
     const refuse = async (body: Members) =>
       (await app().ask('PUT', `/portal-api/apps/${owner.ID}/provision`, { body: { PlanID: gold.ID, ...body } })).text;
     const ProductIDs = [product.ID];
@@ -270,7 +270,7 @@ onEveryEngine('OAuth clients of portal apps', app => {
 
   test('a custom credential has an OAuth client to itself, deleted with it', async () => {
     const product = await aDcrProduct('orders');
-    const owner = await anApp(app());
+    const owner = await addApp(app());
     const shared = await credentialOf(await request(owner.ID, [product.ID], { ProvisionImmediately: true }));
     const path = `/apps/${owner.ID}/custom_credentials`;
     const body = { Alias: 'batch', Type: 'CREDENTIAL_TYPE_GW_MANAGED', PlanID: gold.ID, ProductIDs: [product.ID] };
@@ -309,9 +309,9 @@ onEveryEngine('OAuth clients of portal apps', app => {
     const own = await anOauthProvider({ Name: 'Temporary' });
     const type = await aClientType(own);
     const product = await aDcrProduct('orders', { Templates: [type.ID] });
-    const owner = await anApp(app());
+    const owner = await addApp(app());
     const approved = await request(owner.ID, [product.ID], { ProvisionImmediately: true });
-    const pending = await request((await anApp(app())).ID, [product.ID]);
+    const pending = await request((await addApp(app())).ID, [product.ID]);
     const { OAuthClientID } = await credentialOf(approved);
     const path = `/oauth-providers/${own.ID}`;
     assert.equal((await app().ask('DELETE', `/portal-api${path}`)).status, 400);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from '../../../tests/support/app.ts';
-import { anApi, anApp, aPlan, aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addApi, addApp, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { type RegisteringProvider, startRegisteringProvider } from '../../../tests/support/registering-provider.ts';
 import { waitUntilApplied } from '../../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
@@ -39,14 +39,14 @@ describe('OAuth clients of a remote provider', () => {
     const kind = { Name: 'Service', GrantType: 'client_credentials', ResponseTypes: 'none' };
     const type = await send('POST', `/oauth-providers/${oauth.ID}/client-types`, kind);
     const name = `remote-${createPublicId()}`;
-    const APIID = await anApi(other, name, {
+    const APIID = await addApi(other, name, {
       ...{ use_standard_auth: false, enable_jwt: true, jwt_signing_method: 'rsa' },
       proxy: { listen_path: `/${name}/`, target_url: upstream.url },
     });
     const offer = { DCREnabled: true, Scopes: 'orders', Templates: [type.ID], ProviderID };
-    const product = await aProduct(portal, { ...offer, APIDetails: [{ APIID }] });
-    const plan = await aPlan(portal, { JWTScope: 'gold', ProviderID });
-    const owner = await anApp(portal);
+    const product = await addProduct(portal, { ...offer, APIDetails: [{ APIID }] });
+    const plan = await addPlan(portal, { JWTScope: 'gold', ProviderID });
+    const owner = await addApp(portal);
     const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
     const { AccessRequestID: id } = await send('PUT', `/apps/${owner.ID}/provision`, body);
     const [credential] = (await send('GET', `/access_requests/${id}`)).Credentials;

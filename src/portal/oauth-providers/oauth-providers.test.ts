@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aProduct, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
+import { addProduct, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
 
 const wellKnown = 'https://idp.example/.well-known/openid-configuration';
 const webApp = { Name: 'Web', ResponseTypes: 'code', GrantType: 'authorization_code,refresh_token' };
@@ -123,7 +123,7 @@ onEveryEngine('OAuth providers of the portal', app => {
   test('client types are attached to products, by their operation or with the product', async () => {
     const { ID: providerId } = await aProvider();
     const type = await aType(providerId, { Name: `type-${createPublicId()}` });
-    const product = await aProduct(app());
+    const product = await addProduct(app());
     const path = `/portal-api/products/${product.ID}/client_types`;
     const attached = await requestPortal(
       app(),
@@ -147,7 +147,7 @@ onEveryEngine('OAuth providers of the portal', app => {
     await requestPortal(app(), 'DELETE', `/portal-api/products/${product.ID}/client_types/${type.ID}`);
     assert.deepEqual(await requestPortal(app(), 'GET', path), []);
     for (const method of ['GET', 'DELETE']) assert.equal((await ask(method, `${path}/${type.ID}`)).status, 404);
-    assert.deepEqual((await aProduct(app(), { Templates: [type.ID] })).Templates, [type.Name]);
+    assert.deepEqual((await addProduct(app(), { Templates: [type.ID] })).Templates, [type.Name]);
     assert.deepEqual((await ask('POST', path, { ID: 99_999 })).body.errors, ['ID: there is no client type 99999']);
     const unknown = '/portal-api/products/99999/client_types';
     assert.equal((await ask('GET', unknown)).status, 404);
@@ -159,7 +159,7 @@ onEveryEngine('OAuth providers of the portal', app => {
     for (const removed of ['type', 'provider']) {
       const { ID: providerId } = await aProvider();
       const type = await aType(providerId);
-      const product = await aProduct(app(), { Templates: [type.ID] });
+      const product = await addProduct(app(), { Templates: [type.ID] });
       const path =
         removed === 'type'
           ? `/portal-api/oauth-providers/${providerId}/client-types/${type.ID}`

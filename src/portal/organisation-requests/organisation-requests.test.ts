@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aDeveloper, requestPortal } from '../../../tests/support/portal.ts';
+import { addDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('organisation requests', app => {
   const ask = (method: string, path: string, body?: unknown) =>
     app().ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
   const list = '/organisation-requests';
   const aName = () => `Acme ${createPublicId()}`;
-  async function aRequest(Name = aName()) {
-    const user = await aDeveloper(app());
+  async function addAccessRequest(Name = aName()) {
+    const user = await addDeveloper(app());
     const request = await requestPortal(app(), 'POST', `/portal-api${list}`, { Name, AdminID: user.ID }, 201);
     return { user, request, path: `${list}/${request.ID}` };
   }
   const readUser = async (id: number) => (await ask('GET', `/users/${id}`)).body;
 
   test('an approval creates the organisation with its default team and makes the developer its administrator', async () => {
-    const { user, request, path } = await aRequest();
+    const { user, request, path } = await addAccessRequest();
     assert.deepEqual([request.Status, request.AdminEmail, request.OrganisationID], ['pending', user.Email, 0]);
     assert.deepEqual((await ask('GET', `${list}?status=pending&per_page=1`)).body, [request]);
     const { OrganisationID } = (await ask('PUT', `${path}/approve`, {})).body;
@@ -41,14 +41,14 @@ onEveryEngine('organisation requests', app => {
   });
 
   test('an approval may rename the organisation', async () => {
-    const { path } = await aRequest();
+    const { path } = await addAccessRequest();
     const Name = aName();
     const { OrganisationID } = (await ask('PUT', `${path}/approve`, { Name: `<b>${Name}</b>\r\n Inc.` })).body;
     assert.equal((await ask('GET', `/organisations/${OrganisationID}`)).body.Name, `${Name}  Inc.`);
   });
 
   test('a rejected developer keeps role and organisation, and may ask again', async () => {
-    const { user, path } = await aRequest();
+    const { user, path } = await addAccessRequest();
     assert.equal((await ask('PUT', `${path}/reject?reason=no+such+company`)).status, 200);
     const { Status, Reason } = (await ask('GET', path)).body;
     assert.deepEqual([Status, Reason], ['rejected', 'no such company']);
@@ -63,11 +63,11 @@ onEveryEngine('organisation requests', app => {
   });
 
   test('a name of an organisation or of a pending request is refused, and nothing is stored', async () => {
-    const { request, path } = await aRequest();
-    const other = await aDeveloper(app());
+    const { request, path } = await addAccessRequest();
+    const other = await addDeveloper(app());
     const taken = await ask('POST', list, { Name: request.Name.toUpperCase(), AdminID: other.ID });
     assert.match(taken.body.errors[0], /is taken/);
-    const second = await aRequest();
+    const second = await addAccessRequest();
     assert.equal((await ask('PUT', `${second.path}/approve`, { Name: request.Name })).status, 422);
     await ask('PUT', `${path}/approve`, {});
     assert.equal((await ask('POST', list, { Name: request.Name, AdminID: other.ID })).status, 422);
@@ -77,7 +77,7 @@ onEveryEngine('organisation requests', app => {
   });
 
   test('of concurrent requests for one name, and of concurrent decisions, one succeeds', async () => {
-    const users = await Promise.all([1, 2, 3].map(() => aDeveloper(app())));
+    const users = await Promise.all([1, 2, 3].map(() => addDeveloper(app())));
     const Name = aName();
     const asked = await Promise.all(users.map(({ ID }) => ask('POST', list, { Name, AdminID: ID })));
     assert.deepEqual(asked.map(it => it.status).sort(), [201, 422, 422]);
@@ -95,7 +95,7 @@ onEveryEngine('organisation requests', app => {
   });
 
   test('administrators, unknown users and developers with a pending request are refused', async () => {
-    const { user, path } = await aRequest();
+    const { user, path } = await addAccessRequest();
     assert.match((await ask('POST', list, { Name: aName(), AdminID: user.ID })).body.errors[0], /pending request/);
     for (const AdminID of [1, 999_999])
       assert.match(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aDeveloper, anApp, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
+import { addApp, addDeveloper, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('portal teams', app => {
   const ask = (method: string, path: string, body?: unknown) =>
@@ -15,7 +15,7 @@ onEveryEngine('portal teams', app => {
 
   test('a team is returned with its users, by number and by persistent id', async () => {
     const organisation = await ok('POST', '', { Name: 'Teams Ltd' });
-    const user = await aDeveloper(app(), { OrganisationID: organisation.ID });
+    const user = await addDeveloper(app(), { OrganisationID: organisation.ID });
     const team = await ok('POST', `/${organisation.ID}/teams`, { Name: '<i>Blue</i>', Users: [user.ID] });
     const { ID, CID, CreatedAt, UpdatedAt, ...rest } = team;
     for (const time of [CreatedAt, UpdatedAt]) assert.match(time, portalTimePattern);
@@ -32,7 +32,7 @@ onEveryEngine('portal teams', app => {
 
   test('users removed from their last team are in the default team', async () => {
     const organisation = await ok('POST', '', { Name: 'Fallback' });
-    const user = await aDeveloper(app(), { OrganisationID: organisation.ID });
+    const user = await addDeveloper(app(), { OrganisationID: organisation.ID });
     const team = await ok('POST', `/${organisation.ID}/teams`, { Name: 'Only' });
     await requestPortal(app(), 'PUT', `/portal-api/users/${user.ID}`, { Teams: [team.ID] });
     assert.deepEqual(await teamsOf(user.ID), [team.ID]);
@@ -45,7 +45,7 @@ onEveryEngine('portal teams', app => {
 
   test('a team is found only in its organisation, and has only users of it', async () => {
     const [one, two] = [await ok('POST', '', { Name: 'One' }), await ok('POST', '', { Name: 'Two' })];
-    const stranger = await aDeveloper(app(), { OrganisationID: two.ID });
+    const stranger = await addDeveloper(app(), { OrganisationID: two.ID });
     const team = await ok('POST', `/${one.ID}/teams`, { Name: 'T' });
     const refused = await ask('PUT', `/${one.ID}/teams/${team.ID}`, { Users: [stranger.ID] });
     assert.equal(refused.status, 422);
@@ -82,8 +82,8 @@ onEveryEngine('portal teams', app => {
 
   test('users of a deleted organisation move to the default one, with personal apps', async () => {
     const organisation = await ok('POST', '', { Name: 'Short-lived' });
-    const user = await aDeveloper(app(), { OrganisationID: organisation.ID });
-    const owned = await anApp(app(), { UserID: user.ID, Visibility: 'organisation' });
+    const user = await addDeveloper(app(), { OrganisationID: organisation.ID });
+    const owned = await addApp(app(), { UserID: user.ID, Visibility: 'organisation' });
     assert.deepEqual(await ok('DELETE', `/${organisation.ID}`), { status: 'ok' });
     const moved = await requestPortal(app(), 'GET', `/portal-api/users/${user.ID}`);
     assert.deepEqual([moved.OrganisationID, moved.Teams[0].ID], [1, 1]);
@@ -101,11 +101,11 @@ onEveryEngine('portal teams', app => {
     for (const size of [2, 7]) {
       const organisation = await ok('POST', '', { Name: `Of ${size}` });
       const users: { ID: number; Email: string }[] = [];
-      for (let at = 0; at < size; at++) users.push(await aDeveloper(app(), { OrganisationID: organisation.ID }));
+      for (let at = 0; at < size; at++) users.push(await addDeveloper(app(), { OrganisationID: organisation.ID }));
       const team = await ok('POST', `/${organisation.ID}/teams`, { Name: 'T' });
       for (const { ID } of users) {
         await requestPortal(app(), 'PUT', `/portal-api/users/${ID}`, { Teams: [team.ID] });
-        await anApp(app(), { UserID: ID, Visibility: 'team' });
+        await addApp(app(), { UserID: ID, Visibility: 'team' });
       }
       const start = statements.callCount();
       await ok('PUT', `/${organisation.ID}/teams/${team.ID}`, { Users: [] });

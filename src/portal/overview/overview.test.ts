@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aDeveloper, aPlan, aProduct, aRequest, requestPortal } from '../../../tests/support/portal.ts';
+import { addAccessRequest, addDeveloper, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('overview and search of the portal', app => {
   const read = (path: string) => requestPortal(app(), 'GET', `/portal-api${path}`);
 
   test('the overview counts requests and sign-ups by day, what waits, and all objects', async () => {
     const before = await read('/overview');
-    await aRequest(app(), { pending: true });
-    await aRequest(app());
-    await aDeveloper(app(), { Active: false });
+    await addAccessRequest(app(), { pending: true });
+    await addAccessRequest(app());
+    await addDeveloper(app(), { Active: false });
     const after = await read('/overview?days=2');
     const [today, former] = [after.Days.at(-1), before.Days.at(-1)];
     assert.equal(after.Days.length, 2);
@@ -35,10 +35,10 @@ onEveryEngine('overview and search of the portal', app => {
 
   test('products, plans, catalogues, apps and users are found by a part of a name among all pages, in any case', async () => {
     const name = `Über-${createPublicId()}`;
-    const product = await aProduct(app(), { DisplayName: `${name} product` });
-    const plan = await aPlan(app(), { DisplayName: `${name} 100%` });
+    const product = await addProduct(app(), { DisplayName: `${name} product` });
+    const plan = await addPlan(app(), { DisplayName: `${name} 100%` });
     const { ID: catalogue } = await requestPortal(app(), 'POST', '/portal-api/catalogues', { Name: name });
-    const user = await aDeveloper(app(), { First: 'Zoë', Last: name });
+    const user = await addDeveloper(app(), { First: 'Zoë', Last: name });
     const owner = await requestPortal(app(), 'POST', '/portal-api/apps', { Name: name, UserID: user.ID });
     const find = async (kind: string, text: string) =>
       (await read(`/${kind}?q=${encodeURIComponent(text)}`)).map(({ ID }: { ID: number }) => ID);
@@ -60,7 +60,7 @@ onEveryEngine('overview and search of the portal', app => {
   });
 
   test('credentials of all apps are listed without their keys, and found by app, product, hash and state', async () => {
-    const { app: owner, product, requestId } = await aRequest(app());
+    const { app: owner, product, requestId } = await addAccessRequest(app());
     const path = `/apps/${owner.ID}/access-requests/${requestId}/credentials`;
     const [credential] = await read(path);
     const rows = await read(`/credentials?q=${owner.Name.toUpperCase()}`);
@@ -74,7 +74,7 @@ onEveryEngine('overview and search of the portal', app => {
     assert.equal((await read(`/credentials?q=${credential.CredentialHash.slice(0, 12)}`)).length, 1);
     assert.deepEqual(await read(`/credentials?q=${owner.Name}&state=expired`), []);
     assert.equal((await read('/credentials?limit=1'))[0].ID, credential.ID);
-    const short = await aRequest(app(), { plan: { KeyExpiresIn: 3600 } });
+    const short = await addAccessRequest(app(), { plan: { KeyExpiresIn: 3600 } });
     assert.equal((await read('/credentials?state=expiring'))[0].AppID, short.app.ID);
     await requestPortal(app(), 'DELETE', `/portal-api${path}/${credential.ID}`);
     assert.deepEqual(await read(`/credentials?q=${owner.Name}`), []);

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aPlan, aRequest, localProvider, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
+import {
+  addAccessRequest,
+  addPlan,
+  localProvider,
+  portalTimePattern,
+  requestPortal,
+} from '../../../tests/support/portal.ts';
 
 onEveryEngine('portal plans', app => {
   const ask = (method: string, path: string, body?: unknown) =>
@@ -80,7 +86,7 @@ onEveryEngine('portal plans', app => {
   });
 
   test('an unsent limit is unlimited, a set one limits, and Unlimited flags override', async () => {
-    const plan = await aPlan(app());
+    const plan = await addPlan(app());
     assert.deepEqual([plan.UnlimitedRateLimit, plan.UnlimitedQuota], [true, true]);
     const open = await policyOf(plan.ReferenceID);
     assert.deepEqual([open.rate, open.quota_max], [-1, -1]);
@@ -94,7 +100,7 @@ onEveryEngine('portal plans', app => {
 
   test('a limit of 0 is returned as unlimited, whatever the body contains', async () => {
     const wrong = { RateLimit: 0, UnlimitedRateLimit: false, Quota: 0, UnlimitedQuota: false };
-    const plan = await aPlan(app(), wrong);
+    const plan = await addPlan(app(), wrong);
     assert.deepEqual([plan.UnlimitedRateLimit, plan.UnlimitedQuota], [true, true]);
     await ask('PUT', `/${plan.ID}`, { RateLimit: 5, Quota: 9 });
     const { body: changed } = await ask('PUT', `/${plan.ID}`, wrong);
@@ -106,7 +112,7 @@ onEveryEngine('portal plans', app => {
   });
 
   test('a plan change updates the policy: expiry and meta data too; removed meta data is removed there', async () => {
-    const plan = await aPlan(app(), { MetaData: { old: 'x', kept: 'y' } });
+    const plan = await addPlan(app(), { MetaData: { old: 'x', kept: 'y' } });
     const policy = await policyOf(plan.ReferenceID);
     const { access_rights_array: _list, ...sent } = policy;
     const elsewhere = { ...sent, meta_data: { ...sent.meta_data, set: 'elsewhere' } };
@@ -126,7 +132,7 @@ onEveryEngine('portal plans', app => {
   });
 
   test('a plan with credentials cannot be removed', async () => {
-    const { plan, requestId } = await aRequest(app());
+    const { plan, requestId } = await addAccessRequest(app());
     const refused = await ask('DELETE', `/${plan.ID}`);
     assert.equal(refused.status, 409);
     assert.match(refused.body.errors[0], /still limits 1 credentials/);
@@ -149,7 +155,7 @@ onEveryEngine('portal plans', app => {
     assert.deepEqual((await ask('POST', '', { Name: 'x', ProviderID: 999 })).body.errors, [
       'ProviderID: there is no provider 999',
     ]);
-    const plan = await aPlan(app());
+    const plan = await addPlan(app());
     assert.deepEqual((await ask('PUT', `/${plan.ID}`, { ProviderID: 999 })).body.errors, [
       'ProviderID: cannot be changed: the plan belongs to its provider',
     ]);

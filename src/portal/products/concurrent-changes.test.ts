@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { startDashboardRelay } from '../../../tests/support/dashboard-relay.ts';
-import { anApi, requestPortal } from '../../../tests/support/portal.ts';
+import { addApi, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('concurrent changes of a product', app => {
   const ok = (method: string, path: string, body?: unknown, status = 200) =>
@@ -12,7 +12,7 @@ onEveryEngine('concurrent changes of a product', app => {
     await using relay = await startDashboardRelay(() => app().url.dashboard);
     const MetaData = JSON.stringify({ URL: relay.url, Secret: app().credentials.admin_access_key });
     const provider = await ok('POST', '/providers', { Name: 'Relay', Type: 'gw-pro', Configuration: { MetaData } });
-    const APIID = await anApi(app());
+    const APIID = await addApi(app());
     const fresh = {
       Name: 'before',
       ProviderID: provider.ID,

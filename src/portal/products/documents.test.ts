@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApi, aProduct, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
+import { addApi, addProduct, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
 import { createPortalFileStore } from '../files/store.ts';
 
 const yaml = 'openapi: 3.0.3\ninfo: {title: Orders, version: "1"}\npaths: {}\n';
@@ -31,7 +31,7 @@ onEveryEngine('API details and specifications of portal products', app => {
   let apiId: string;
   let specId: number;
   before(async () => {
-    product = await aProduct(app());
+    product = await addProduct(app());
     apiId = product.APIDetails[0]!.APIID;
     const spec = { SpecAlias: 'shared' };
     specId = (await requestPortal(app(), 'POST', `/portal-api/products/${product.ID}/spec-details`, spec, 201)).ID;
@@ -108,7 +108,7 @@ onEveryEngine('API details and specifications of portal products', app => {
   });
 
   test('dry_run checks a schema and stores nothing', async () => {
-    const { ID, APIDetails } = await aProduct(app());
+    const { ID, APIDetails } = await addProduct(app());
     const path = `/portal-api/products/${ID}/api-details/${APIDetails[0].APIID}/graphql/schema`;
     assert.equal((await send('POST', `${path}?dry_run=true`, sdl)).status, 200);
     assert.equal((await send('POST', `${path}?dry_run=true`, 'type')).status, 400);
@@ -128,7 +128,7 @@ onEveryEngine('API details and specifications of portal products', app => {
   });
 
   test('a GraphQL schema becomes a specification, which is deleted with it', async () => {
-    const { ID } = await aProduct(app());
+    const { ID } = await addProduct(app());
     const path = `/portal-api/products/${ID}/spec-details/graphql/schema`;
     const { status, body } = await send('POST', path, sdl, 'orders.gql');
     assert.deepEqual([status, body.SpecAlias, body.DocumentationType], [200, 'orders', 'graphqlSDL']);
@@ -146,7 +146,7 @@ onEveryEngine('API details and specifications of portal products', app => {
   });
 
   test('a specification is created, read, changed and deleted; aliases are unique in the product', async () => {
-    const { ID } = await aProduct(app());
+    const { ID } = await addProduct(app());
     const list = `/portal-api/products/${ID}/spec-details`;
     const given = { SpecAlias: 'v1', OASUrl: 'https://a.example/v1.json', Name: 'One' };
     const made = await requestPortal(app(), 'POST', list, given, 201);
@@ -164,7 +164,7 @@ onEveryEngine('API details and specifications of portal products', app => {
   });
 
   test('documents are deleted with their specification, in every way that it ends, and with their product', async () => {
-    const { ID, APIDetails } = await aProduct(app());
+    const { ID, APIDetails } = await addProduct(app());
     const list = `/portal-api/products/${ID}/spec-details`;
     const files = createPortalFileStore(app().application.installation.records);
     for (const [at, end] of [
@@ -186,9 +186,9 @@ onEveryEngine('API details and specifications of portal products', app => {
   });
 
   test('documents of an API end when it leaves the product, by a change and by a synchronisation', async () => {
-    const { ID, ReferenceID, APIDetails } = await aProduct(app());
+    const { ID, ReferenceID, APIDetails } = await addProduct(app());
     const own: string = APIDetails[0].APIID;
-    const other = await anApi(app());
+    const other = await addApi(app());
     const oas = `/portal-api/products/${ID}/api-details/${own}/oas`;
     const change = (apiId: string) =>
       requestPortal(app(), 'PUT', `/portal-api/products/${ID}`, { APIDetails: [{ APIID: apiId }] });
@@ -229,7 +229,7 @@ onEveryEngine('API details and specifications of portal products', app => {
     );
     const empty = `/portal-api/products/${product.ID}/spec-details/${ID}/graphql/schema`;
     for (const method of ['GET', 'DELETE']) assert.equal((await app().ask(method, empty)).status, 422);
-    const otherApi = await anApi(app());
+    const otherApi = await addApi(app());
     for (const root of ['/portal-api/products/99999', `/portal-api/products/${product.ID}`])
       for (const [path, method] of [
         [`${root}/api-details/${otherApi}`, 'POST'],
@@ -253,7 +253,7 @@ onEveryEngine('API details and specifications of portal products', app => {
 
   test('a product has at most 1000 specifications', async () => {
     const SpecDetails = Array.from({ length: 1000 }, (_each, at) => ({ SpecAlias: `s${at}` }));
-    const { ID } = await aProduct(app(), { SpecDetails });
+    const { ID } = await addProduct(app(), { SpecDetails });
     const path = `/portal-api/products/${ID}/spec-details`;
     const full = await app().ask('POST', path, { body: { SpecAlias: 'more' } });
     assert.deepEqual([full.status, full.body.errors], [422, ['The product has 1000 specifications, the maximum']]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { imageHeads } from '../../../tests/support/image-heads.ts';
-import { aProduct, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
+import { addProduct, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
 import { createPortalFileStore } from '../files/store.ts';
 
 const images = Object.fromEntries(
@@ -14,7 +14,7 @@ onEveryEngine('images of portal products', app => {
     app().ask('POST', path, { body: toFileForm(content, name) });
 
   test('an uploaded logo is returned byte by byte with the media type of its content', async () => {
-    const { ID, CID } = await aProduct(app());
+    const { ID, CID } = await addProduct(app());
     for (const [type, bytes] of Object.entries(images)) {
       const stored = await post(`/portal-api/products/${ID}/logo`, bytes, '../../logo.svg');
       assert.deepEqual([stored.status, stored.body], [200, { status: 'ok' }], stored.text);
@@ -29,7 +29,7 @@ onEveryEngine('images of portal products', app => {
   });
 
   test('a product names its images, and the preview falls back to the logo', async () => {
-    const { ID, Logo, Preview } = await aProduct(app());
+    const { ID, Logo, Preview } = await addProduct(app());
     assert.deepEqual([Logo, Preview], ['', '']);
     const path = `/portal-api/products/${ID}`;
     const missing = await app().ask('GET', `/portal-api/products/${ID}/preview`);
@@ -53,7 +53,7 @@ onEveryEngine('images of portal products', app => {
   });
 
   test('content that is no raster image is refused, whatever its name', async () => {
-    const { ID } = await aProduct(app());
+    const { ID } = await addProduct(app());
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
     for (const image of ['logo', 'preview'])
       for (const content of [svg, '<html></html>', 'GIF8', '\x89PNG']) {
@@ -65,7 +65,7 @@ onEveryEngine('images of portal products', app => {
   });
 
   test('an image that declares very many pixels, or no size, is refused and changes nothing', async () => {
-    const { ID } = await aProduct(app());
+    const { ID } = await addProduct(app());
     for (const image of ['logo', 'preview'])
       for (const [type, build] of Object.entries(imageHeads)) {
         const huge = await post(`/portal-api/products/${ID}/${image}`, new Uint8Array(build([60_000, 50_000])));
@@ -79,7 +79,7 @@ onEveryEngine('images of portal products', app => {
   });
 
   test('a form without a file, with two files, and an oversized one are refused', async () => {
-    const { ID } = await aProduct(app());
+    const { ID } = await addProduct(app());
     const path = `/portal-api/products/${ID}/logo`;
     const empty = new FormData();
     empty.append('file', 'text');
@@ -98,7 +98,7 @@ onEveryEngine('images of portal products', app => {
   });
 
   test('the files of a deleted product are deleted; unknown products are 404, 422 on upload', async () => {
-    const [one, other] = [await aProduct(app()), await aProduct(app())];
+    const [one, other] = [await addProduct(app()), await addProduct(app())];
     const files = createPortalFileStore(app().application.installation.records);
     for (const { ID } of [one, other]) await post(`/portal-api/products/${ID}/logo`, images['image/png']);
     await requestPortal(app(), 'DELETE', `/portal-api/products/${one.ID}`);

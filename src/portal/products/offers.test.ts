@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aPlan, aProduct } from '../../../tests/support/portal.ts';
+import { addPlan, addProduct } from '../../../tests/support/portal.ts';
 
 onEveryEngine('Offers behind which policies are', app => {
   const listOffers = async (ids: readonly string[], credential?: string) => {
@@ -12,7 +12,10 @@ onEveryEngine('Offers behind which policies are', app => {
   };
 
   test('the policies of products and plans are listed with their names, and no others', async () => {
-    const [plan, product] = [await aPlan(app(), { DisplayName: 'Free' }), await aProduct(app(), { Name: 'parcels' })];
+    const [plan, product] = [
+      await addPlan(app(), { DisplayName: 'Free' }),
+      await addProduct(app(), { Name: 'parcels' }),
+    ];
     const { body: own } = await app().ask('POST', '/api/portal/policies', { body: { name: `own ${plan.Name}` } });
     assert.deepEqual(await listOffers([plan.ReferenceID, product.ReferenceID, own.Message, 'unknown']), [
       { policy_id: product.ReferenceID, kind: 'product', name: product.DisplayName || 'parcels' },
@@ -22,7 +25,7 @@ onEveryEngine('Offers behind which policies are', app => {
   });
 
   test('another organisation learns nothing of them', async () => {
-    const plan = await aPlan(app());
+    const plan = await addPlan(app());
     const stranger = await app().stranger();
     assert.deepEqual(await listOffers([plan.ReferenceID], stranger.accessKey), []);
   });

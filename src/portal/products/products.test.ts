@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import {
-  anApi,
-  aPlan,
-  aProduct,
+  addApi,
+  addPlan,
+  addProduct,
   localProvider,
   portalTimePattern,
   requestPortal,
@@ -16,7 +16,7 @@ onEveryEngine('portal products', app => {
   const policyOf = async (id: string) => requestPortal(app(), 'GET', `/api/portal/policies/${id}`);
 
   test('a new product is returned with 201 and every member, and its access policy exists', async () => {
-    const apiId = await anApi(app(), 'whole-api');
+    const apiId = await addApi(app(), 'whole-api');
     const { status, body } = await ask('POST', '', {
       Name: 'Whole Product!',
       ProviderID: String(localProvider),
@@ -97,7 +97,7 @@ onEveryEngine('portal products', app => {
       [true, '', 0, 'v1'],
     );
     assert.ok(!('AuthType' in documents));
-    const apiId = await anApi(app());
+    const apiId = await addApi(app());
     const details = { APIDetails: [{ APIID: apiId }] };
     const homeless = await ask('PUT', `/${documents.ID}`, details);
     assert.deepEqual([homeless.status, homeless.body.errors], [422, ['ProviderID: is required']]);
@@ -115,8 +115,8 @@ onEveryEngine('portal products', app => {
   });
 
   test('a returned product can be edited and sent back; name and APIs are updated in the policy at once', async () => {
-    const product = await aProduct(app(), { Catalogues: [2], Tags: ['a'] });
-    const more = await anApi(app());
+    const product = await addProduct(app(), { Catalogues: [2], Tags: ['a'] });
+    const more = await addApi(app());
     const answer = await ask('PUT', `/${product.ID}`, {
       ...product,
       Name: 'Renamed product',
@@ -141,7 +141,7 @@ onEveryEngine('portal products', app => {
     assert.deepEqual(paths, ['same-name', 'same-name-2', 'same-name-3']);
     const chosen = await ask('POST', '', { Name: 'x', Path: 'same-name' });
     assert.deepEqual([chosen.status, chosen.body.errors], [409, ['A product with this Path or CID already exists']]);
-    const product = await aProduct(app());
+    const product = await addProduct(app());
     assert.equal((await ask('PUT', `/${product.ID}`, { Path: 'same-name' })).status, 409);
     assert.equal((await ask('PUT', `/${product.ID}`, { Path: 'my_own.path' })).body.Path, 'my_own.path');
     assert.match((await ask('PUT', `/${product.ID}`, { Path: 'a/b' })).body.errors[0], /^Path: may hold letters/);
@@ -149,7 +149,7 @@ onEveryEngine('portal products', app => {
 
   test('a persistent id can be chosen, and is unique', async () => {
     const CID = '2xQ9bR7mKf3TzL0aYw5HcV8nPdE';
-    const product = await aProduct(app(), { CID });
+    const product = await addProduct(app(), { CID });
     assert.equal(product.CID, CID);
     const count = async () => (await requestPortal(app(), 'GET', '/api/portal/policies?p=-1')).Data.length;
     const policies = await count();
@@ -170,7 +170,7 @@ onEveryEngine('portal products', app => {
       assert.equal(answer.status, 422);
       return answer.body.errors;
     };
-    const details = [{ APIID: await anApi(app()) }];
+    const details = [{ APIID: await addApi(app()) }];
     assert.deepEqual(await errors({ Name: 'x', ProviderID: 1, APIDetails: [...details, { APIID: 'nothing' }] }), [
       'APIDetails[1].APIID: provider Gatewright has no API nothing',
     ]);
@@ -183,17 +183,17 @@ onEveryEngine('portal products', app => {
     ]);
     const [wrongName, wrongFlag] = await errors({ Name: 7, Feature: 'maybe' });
     assert.match(wrongFlag + wrongName, /Feature: must be true or false/);
-    const plan = await aPlan(app(), { Name: 'a taken name' });
+    const plan = await addPlan(app(), { Name: 'a taken name' });
     assert.deepEqual(await errors({ Name: plan.Name, ProviderID: 1, APIDetails: details }), [
       'Provider Gatewright refused: A policy named a taken name already exists in this organisation',
     ]);
-    const product = await aProduct(app());
+    const product = await addProduct(app());
     const moved = await ask('PUT', `/${product.ID}`, { ProviderID: 2 });
     assert.deepEqual(moved.body.errors, ['ProviderID: cannot be changed: the product belongs to its provider']);
   });
 
   test('removing a product removes its policy; unknown products are 404, 422 on update', async () => {
-    const product = await aProduct(app(), { Catalogues: [1] });
+    const product = await addProduct(app(), { Catalogues: [1] });
     assert.deepEqual((await ask('DELETE', `/${product.ID}`)).body, { status: 'ok' });
     assert.equal((await app().ask('GET', `/api/portal/policies/${product.ReferenceID}`)).status, 404);
     assert.ok(!(await requestPortal(app(), 'GET', '/portal-api/catalogues/1')).Products.includes(product.Name));

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApi, aRequest, localProvider, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
+import {
+  addAccessRequest,
+  addApi,
+  localProvider,
+  portalTimePattern,
+  requestPortal,
+} from '../../../tests/support/portal.ts';
 import { maskedSecret, spanText } from './schema.ts';
 
 const secret = 'a-secret-nobody-may-see';
@@ -102,8 +108,8 @@ onEveryEngine('portal providers', app => {
   });
 
   test('APIs of a provider are found by a part of their name, in any case, also inactive ones', async () => {
-    const open = await anApi(app(), 'Finder-open', { use_standard_auth: false, use_keyless: true, active: false });
-    const closed = await anApi(app(), 'finder-closed');
+    const open = await addApi(app(), 'Finder-open', { use_standard_auth: false, use_keyless: true, active: false });
+    const closed = await addApi(app(), 'finder-closed');
     const found = (await ask('GET', `/${localProvider}/apis?q=fINDER-`)).body;
     assert.deepEqual(
       found.map(({ APIID, Name, Status, AuthTypes }: Record<string, unknown>) => [APIID, Name, Status, AuthTypes]),
@@ -116,7 +122,7 @@ onEveryEngine('portal providers', app => {
   });
 
   test('synchronising creates products and plans from policies, hides those of deleted ones and shows them again', async () => {
-    const apiId = await anApi(app(), 'sync-api');
+    const apiId = await addApi(app(), 'sync-api');
     const policies = '/api/portal/policies';
     const rights = { [apiId]: { api_id: apiId, api_name: 'sync-api', versions: ['Default'] } };
     const access = { name: 'sync-access', tags: ['portal'], partitions: { acl: true }, access_rights: rights };
@@ -258,7 +264,7 @@ onEveryEngine('portal providers', app => {
 
   test('removing a provider removes its products and plans and revokes its keys', async () => {
     const { ID } = (await ask('POST', '', provider('Passing', { URL: '', OrgID: '' }))).body;
-    const apiId = await anApi(app());
+    const apiId = await addApi(app());
     const product = await requestPortal(
       app(),
       'POST',
@@ -267,7 +273,7 @@ onEveryEngine('portal providers', app => {
       201,
     );
     const plan = await requestPortal(app(), 'POST', '/portal-api/plans', { Name: 'passing plan', ProviderID: ID });
-    const { app: owned } = await aRequest(app());
+    const { app: owned } = await addAccessRequest(app());
     const provision = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
     await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, provision);
     const before = (await requestPortal(app(), 'GET', `/portal-api/apps/${owned.ID}`)).AccessRequests.flat();

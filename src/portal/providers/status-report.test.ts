@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
-import { anApp, requestPortal } from '../../../tests/support/portal.ts';
+import { addApp, requestPortal } from '../../../tests/support/portal.ts';
 import { type Receiver, startReceiver } from '../../../tests/support/webhooks.ts';
 
 for (const engine of engines)
@@ -56,7 +56,7 @@ for (const engine of engines)
 
     test('the deletion of an app is an event', async () => {
       const take = await createHook('ApplicationDeleted');
-      const { ID } = await anApp(app);
+      const { ID } = await addApp(app);
       await ok('DELETE', `/apps/${ID}`);
       assert.deepEqual(await take(1), [['ApplicationDeleted', ID]]);
     });

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApi, aProduct, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
-import { aSiteDeveloper } from '../../../tests/support/portal-site.ts';
+import { addApi, addProduct, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
+import { addSiteDeveloper } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 import { indexMissing } from './missing-entries.ts';
 
@@ -28,8 +28,8 @@ onEveryEngine('search of operations and guides', app => {
     (await find(text, client)).Guides.map(({ Title }) => Title);
 
   async function publish(paths: Record<string, unknown>, more: object = {}) {
-    const APIID = await anApi(app());
-    const product = await aProduct(app(), { APIDetails: [{ APIID }], Catalogues: [1], ...more });
+    const APIID = await addApi(app());
+    const product = await addProduct(app(), { APIDetails: [{ APIID }], Catalogues: [1], ...more });
     const oas = `/products/${product.ID}/api-details/${APIID}/oas`;
     const upload = async (next: Record<string, unknown>) => {
       const { status } = await app().ask('POST', `/portal-api${oas}`, { body: toFileForm(toDocument(next)) });
@@ -89,7 +89,7 @@ onEveryEngine('search of operations and guides', app => {
 
   test('an operation of a specification is linked by its current alias', async () => {
     const word = aWord();
-    const product = await aProduct(app(), { Catalogues: [1] });
+    const product = await addProduct(app(), { Catalogues: [1] });
     const specs = `/products/${product.ID}/spec-details`;
     const spec = await ok('POST', specs, { SpecAlias: 'one' }, 201);
     const body = toFileForm(toDocument({ [`/${word}`]: { get: { responses: {} } } }));
@@ -102,7 +102,7 @@ onEveryEngine('search of operations and guides', app => {
 
   test('a guide is found by its texts while it is published, and its link opens it', async () => {
     const [title, text, next] = [aWord(), aWord(), aWord()];
-    const product = await aProduct(app(), { Catalogues: [1] });
+    const product = await addProduct(app(), { Catalogues: [1] });
     const guide = await aGuide(product.ID, { Title: title, Content: `<p>Use <b>${text}</b></p>` });
     const [found] = (await find(`${text} ${title}`)).Guides;
     assert.equal(found?.Title, title);
@@ -122,11 +122,11 @@ onEveryEngine('search of operations and guides', app => {
     const word = aWord();
     const { ID: OrganisationID } = await ok('POST', '/organisations', { Name: createPublicId() });
     const team = await ok('POST', `/organisations/${OrganisationID}/teams`, { Name: 'Team' });
-    const member = await aSiteDeveloper(app(), { OrganisationID, Role: 'consumer-team-member', Teams: [team.ID] });
-    const colleague = await aSiteDeveloper(app(), { OrganisationID, Role: 'consumer-team-member' });
+    const member = await addSiteDeveloper(app(), { OrganisationID, Role: 'consumer-team-member', Teams: [team.ID] });
+    const colleague = await addSiteDeveloper(app(), { OrganisationID, Role: 'consumer-team-member' });
     const product = await publish({ [`/${word}`]: { get: { responses: {} } } }, { Catalogues: [] });
     await aGuide(product.ID, { Title: word });
-    const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+    const admin = await signedInClient(app(), await addSiteDeveloper(app(), { Role: 'provider-admin' }));
     assert.deepEqual(await listOperations(word, admin), [], 'in no catalogue');
     const audience = { Products: [product.ID], OrgCatalogues: [{ TeamID: team.ID }] };
     await ok('POST', '/catalogues', { Name: createPublicId(), ...audience });

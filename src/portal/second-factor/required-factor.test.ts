@@ -4,7 +4,7 @@ import { createRecoveryCodeSet, createTotpSecret, toTotpStep } from '#base/totp.
 import { hashWebAppSources, installedBuilds } from '#operations/web-app/location.ts';
 import { createWebApp } from '#operations/web-app/web-app.ts';
 import { startApp, type TestApp } from '../../../tests/support/app.ts';
-import { aSiteDeveloper } from '../../../tests/support/portal-site.ts';
+import { addSiteDeveloper } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 import { signInToSite } from '../../../tests/support/site-session.ts';
 import { toSessionOwner } from '../users/session-owner.ts';
@@ -34,7 +34,7 @@ describe('portal.second_factor', () => {
   test('all: a session without an authenticator app opens the profile alone, and everything with one', async () => {
     const app = await startApp('sqlite', { webApp, settings: { 'portal.second_factor': 'all' } });
     try {
-      const user = await aSiteDeveloper(app);
+      const user = await addSiteDeveloper(app);
       const client = await signedInClient(app, user);
       for (const path of ['/portal/private/apps', '/portal/private/analytics', '/portal/private/users'])
         assert.equal((await client.get(path)).location, required, path);
@@ -44,7 +44,7 @@ describe('portal.second_factor', () => {
       for (const path of ['/portal/private/apps', '/portal/private/api/try'])
         assert.equal((await client.post(path, { client_name: 'x' })).location, required, path);
       assert.equal((await client.post(`${profile}/second-factor`, { password: user.Password })).status, 200);
-      const admin = await aSiteDeveloper(app, { Role: 'provider-admin' });
+      const admin = await addSiteDeveloper(app, { Role: 'provider-admin' });
       assert.equal(await askWithSession(app, admin), 401);
       assert.equal((await (await signedInClient(app, admin)).get('/admin')).location, required);
       await addFactor(app, user.ID);
@@ -58,9 +58,9 @@ describe('portal.second_factor', () => {
   test('administrators: developers and users of single sign-on are not asked', async () => {
     const app = await startApp('sqlite', { webApp, settings: { 'portal.second_factor': 'administrators' } });
     try {
-      const developer = await signedInClient(app, await aSiteDeveloper(app));
+      const developer = await signedInClient(app, await addSiteDeveloper(app));
       assert.equal((await developer.get('/portal/private/apps')).status, 200);
-      const user = await aSiteDeveloper(app, { Role: 'provider-admin' });
+      const user = await addSiteDeveloper(app, { Role: 'provider-admin' });
       const admin = await signedInClient(app, user);
       assert.equal((await admin.get('/admin')).location, required);
       const { users } = app.application.installation.services.portal;

@@ -5,7 +5,7 @@ import { computeTotp, toTotpStep } from '#base/totp.ts';
 import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
 import { readLastAudit } from '../../../tests/support/last-audit.ts';
 import { requestPortal } from '../../../tests/support/portal.ts';
-import { aSiteDeveloper, sitePassword } from '../../../tests/support/portal-site.ts';
+import { addSiteDeveloper, sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 import { signInToSite } from '../../../tests/support/site-session.ts';
 
@@ -39,7 +39,7 @@ onEveryEngine(
 
     /** A user with an authenticator app, signed in. */
     async function enrol(more: Record<string, unknown> = {}) {
-      const user = await aSiteDeveloper(app(), more);
+      const user = await addSiteDeveloper(app(), more);
       const client = await signedInClient(app(), user);
       await client.get(profile);
       const secret = await readSecret(client);
@@ -65,7 +65,7 @@ onEveryEngine(
     }
 
     test('an app counts from the first confirmed code on, ends the other sessions and gives recovery codes', async () => {
-      const user = await aSiteDeveloper(app());
+      const user = await addSiteDeveloper(app());
       const [client, other] = [await signedInClient(app(), user), await signedInClient(app(), user)];
       await client.get(profile);
       assert.equal((await client.post(factor, { password: 'wrong' })).status, 422);
@@ -167,7 +167,7 @@ onEveryEngine(
       assert.equal((await createSiteClient(app()).signIn(user.Email)).status, 303);
       await requestPortal(app(), 'DELETE', `${path}/second-factor`, undefined, 422);
       await requestPortal(app(), 'DELETE', '/portal-api/users/999999/second-factor', undefined, 404);
-      const admin = await aSiteDeveloper(app(), { Role: 'provider-admin' });
+      const admin = await addSiteDeveloper(app(), { Role: 'provider-admin' });
       const cookie = await signInToSite(app(), admin);
       const session = { credential: null, headers: { cookie } };
       const { csrf_token } = (await app().ask('GET', '/portal-api/session', session)).body;

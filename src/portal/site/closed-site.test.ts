@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aProduct, requestPortal } from '../../../tests/support/portal.ts';
-import { aSiteDeveloper } from '../../../tests/support/portal-site.ts';
+import { addProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addSiteDeveloper } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 
 const word = 'Confidential';
@@ -42,7 +42,7 @@ for (const [visibility, anonymousStatus] of [
         requestPortal(app(), 'POST', `/portal-api${path}`, body, status);
       let created: Promise<unknown> | undefined;
       async function createContent() {
-        await aProduct(app(), { Name: 'confidential', DisplayName: `${word} product`, Catalogues: [1] });
+        await addProduct(app(), { Name: 'confidential', DisplayName: `${word} product`, Catalogues: [1] });
         const page = { Title: `${word} page`, Path: '/confidential-page', Template: 'page', Status: 'Published' };
         await write('/pages', page);
         const post = { Title: `${word} post`, Content: word, Status: 'published', Path: 'confidential-post' };
@@ -88,7 +88,7 @@ for (const [visibility, anonymousStatus] of [
 
       test('a developer opens a private site and no hidden one', async () => {
         await ensureContent();
-        const developer = await signedInClient(app(), await aSiteDeveloper(app()));
+        const developer = await signedInClient(app(), await addSiteDeveloper(app()));
         if (visibility === 'hidden') {
           await assertClosed(developer, 404, /This portal is disabled/);
           assert.equal((await developer.get('/portal/private/apps')).status, 404);
@@ -103,7 +103,7 @@ for (const [visibility, anonymousStatus] of [
 
       test('an administrator opens every page', async () => {
         await ensureContent();
-        const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+        const admin = await signedInClient(app(), await addSiteDeveloper(app(), { Role: 'provider-admin' }));
         const page = await admin.get('/portal/catalogue-products/confidential');
         assert.deepEqual([page.status, page.text.includes(word)], [200, true]);
         assert.equal((await admin.get('/portal/private/profile')).status, 200);
@@ -112,7 +112,7 @@ for (const [visibility, anonymousStatus] of [
       test('terms of the site open on a private site alone, those of a product on none', async () => {
         await ensureContent();
         const visitor = createSiteClient(app());
-        const product = await aProduct(app(), { Catalogues: [1] });
+        const product = await addProduct(app(), { Catalogues: [1] });
         const terms = { Version: 'product-1', Content: word, ProductID: product.ID, Published: true };
         await write('/terms', terms, 201);
         const ofProduct = await visitor.get('/portal/terms/product-1');

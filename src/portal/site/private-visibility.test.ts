@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { anApi, anApp, aPlan, aProduct, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
-import { aSiteDeveloper } from '../../../tests/support/portal-site.ts';
+import { addApi, addApp, addPlan, addProduct, requestPortal, toFileForm } from '../../../tests/support/portal.ts';
+import { addSiteDeveloper } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 
 const names = ['anonymous', 'outsider', 'colleague', 'member', 'org admin', 'admin'] as const;
@@ -38,11 +38,11 @@ onEveryEngine('visibility of objects of organisations', app => {
     const second = await ok('POST', `/organisations/${organisation.ID}/teams`, { Name: 'Second' });
     const inOwn = { OrganisationID: organisation.ID, Role: 'consumer-team-member' };
     const users = {
-      outsider: await aSiteDeveloper(app(), { OrganisationID: other.ID, Role: 'consumer-admin' }),
-      colleague: await aSiteDeveloper(app(), { ...inOwn, Teams: [second.ID] }),
-      member: await aSiteDeveloper(app(), { ...inOwn, Teams: [team.ID], First: `First${createPublicId()}` }),
-      'org admin': await aSiteDeveloper(app(), { ...inOwn, Role: 'consumer-admin', Teams: [team.ID] }),
-      admin: await aSiteDeveloper(app(), { Role: 'provider-admin' }),
+      outsider: await addSiteDeveloper(app(), { OrganisationID: other.ID, Role: 'consumer-admin' }),
+      colleague: await addSiteDeveloper(app(), { ...inOwn, Teams: [second.ID] }),
+      member: await addSiteDeveloper(app(), { ...inOwn, Teams: [team.ID], First: `First${createPublicId()}` }),
+      'org admin': await addSiteDeveloper(app(), { ...inOwn, Role: 'consumer-admin', Teams: [team.ID] }),
+      admin: await addSiteDeveloper(app(), { Role: 'provider-admin' }),
     };
     clients.anonymous = createSiteClient(app());
     for (const name of names.slice(1)) clients[name] = await signedInClient(app(), users[name as keyof typeof users]);
@@ -52,9 +52,9 @@ onEveryEngine('visibility of objects of organisations', app => {
   }
 
   async function createOffer(teamId: number, userId: number) {
-    const APIID = await anApi(app());
-    const product = await aProduct(app(), { APIDetails: [{ APIID }], DisplayName: `Product${createPublicId()}` });
-    const plan = await aPlan(app());
+    const APIID = await addApi(app());
+    const product = await addProduct(app(), { APIDetails: [{ APIID }], DisplayName: `Product${createPublicId()}` });
+    const plan = await addPlan(app());
     const contents = { Products: [product.ID], Plans: [plan.ID], OrgCatalogues: [{ TeamID: teamId }] };
     await ok('POST', '/catalogues', { Name: `c-${createPublicId()}`, ...contents });
     const upload = (path: string, file: FormData) =>
@@ -66,7 +66,7 @@ onEveryEngine('visibility of objects of organisations', app => {
     const change = await ok('POST', `/products/${product.ID}/changelog`, { Kind: 'added', Headline: 'H' }, 201);
     const Version = `v-${createPublicId()}`;
     const terms = await ok('POST', '/terms', { Version, Content: 'x', ProductID: product.ID, Published: true }, 201);
-    const owned = await anApp(app(), { UserID: userId, Visibility: 'team', Name: `App${createPublicId()}` });
+    const owned = await addApp(app(), { UserID: userId, Visibility: 'team', Name: `App${createPublicId()}` });
     const provision = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
     const { AccessRequestID } = await ok('PUT', `/apps/${owned.ID}/provision`, provision);
     const { Credentials } = await ok('GET', `/access_requests/${AccessRequestID}`);

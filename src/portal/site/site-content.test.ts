@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, startApp } from '../../../tests/support/app.ts';
 import { readLastAudit } from '../../../tests/support/last-audit.ts';
-import { aDeveloper, aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addDeveloper, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 
 const settings = { 'portal.indexing': 'true', 'portal.url': 'https://dev.example.org' };
 
@@ -21,7 +21,7 @@ onEveryEngine(
       return { status: response.status, text: await response.text(), headers: response.headers };
     };
     const publish = async (more: Record<string, unknown>) => {
-      const product = await aProduct(app(), { Catalogues: [1], ...more });
+      const product = await addProduct(app(), { Catalogues: [1], ...more });
       return { ...product, url: `/portal/catalogue-products/${product.Path}` };
     };
     const document = (more: object) => ({ Title: 'T', Content: 'c', Status: 'published', ...more });
@@ -108,7 +108,7 @@ onEveryEngine(
 
     test('a sign-in, a failed one and a sign-out are in the audit log, with the user', async () => {
       const password = 'correct horse battery staple';
-      const { ID, Email } = await aDeveloper(app(), { Password: password });
+      const { ID, Email } = await addDeveloper(app(), { Password: password });
       const form = await read('/auth/password/login');
       const send = async (path: string, cookie: string, fields: Record<string, string>) => {
         const body = new URLSearchParams(fields);

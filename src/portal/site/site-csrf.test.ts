@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../../../tests/support/app.ts';
-import { aSiteDeveloper, type Developer } from '../../../tests/support/portal-site.ts';
+import { addSiteDeveloper, type Developer } from '../../../tests/support/portal-site.ts';
 import { signInToSite } from '../../../tests/support/site-session.ts';
 import { sitePages } from './pages/list.ts';
 
@@ -19,7 +19,7 @@ describe('Cross-site request forgery', () => {
   let csrf_token: string;
   before(async () => {
     app = await startApp('sqlite');
-    user = await aSiteDeveloper(app);
+    user = await addSiteDeveloper(app);
     cookie = await signInToSite(app, user);
     const page = await fetch(`${app.url.portal}/portal/private/profile`, { headers: { cookie } });
     [, csrf_token = ''] = /name="csrf_token" value="([^"]+)"/.exec(await page.text()) ?? [];

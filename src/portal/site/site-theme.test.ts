@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { requestPortal, toFileForm } from '../../../tests/support/portal.ts';
-import { aSiteDeveloper } from '../../../tests/support/portal-site.ts';
+import { addSiteDeveloper } from '../../../tests/support/portal-site.ts';
 import { signedInClient } from '../../../tests/support/site-client.ts';
 import { createZip } from '../../../tests/support/zip.ts';
 
@@ -107,7 +107,7 @@ onEveryEngine(
       const look = { title: 'Only a draft', colours: { accent: '#aa0000' }, logo: 'assets/own.svg' };
       const own = { 'assets/own.svg': files['assets/logo.svg'], 'assets/own.css': 'main { color: teal }' };
       await upload({ name: 'draft', ...look, styles: ['assets/own.css'] }, own);
-      const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+      const admin = await signedInClient(app(), await addSiteDeveloper(app(), { Role: 'provider-admin' }));
       const started = await admin.post('/portal/private/theme-preview', { theme: 'draft' });
       assert.deepEqual([started.status, started.location], [303, '/']);
       assert.match(started.headers.get('set-cookie')!, /^portal-theme-preview=draft;.*HttpOnly; SameSite=Strict/);
@@ -131,9 +131,9 @@ onEveryEngine(
     });
 
     test('developers cannot preview a theme, unknown names are not found, and a deleted one ends its preview', async () => {
-      const developer = await signedInClient(app(), await aSiteDeveloper(app()));
+      const developer = await signedInClient(app(), await addSiteDeveloper(app()));
       assert.equal((await developer.post('/portal/private/theme-preview', { theme: 'draft' })).status, 404);
-      const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+      const admin = await signedInClient(app(), await addSiteDeveloper(app(), { Role: 'provider-admin' }));
       assert.equal((await admin.post('/portal/private/theme-preview', { theme: 'none' })).status, 404);
       const forged = { theme: 'draft', csrf_token: 'x' };
       assert.equal((await admin.post('/portal/private/theme-preview', forged)).status, 403);
@@ -147,7 +147,7 @@ onEveryEngine(
       await upload({ title: 'Acme' });
       await ok('PUT', '/themes/acme/activate');
       const path = await addPage('endless', 'Shown anyway');
-      const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+      const admin = await signedInClient(app(), await addSiteDeveloper(app(), { Role: 'provider-admin' }));
       const { text } = await admin.get(path);
       assert.match(text, /The theme acme failed at the template endless: [^<]+ The default page is shown\./);
       assert.match(text, /Shown anyway/);

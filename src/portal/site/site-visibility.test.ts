@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aProduct, requestPortal } from '../../../tests/support/portal.ts';
-import { aSiteDeveloper } from '../../../tests/support/portal-site.ts';
+import { addProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addSiteDeveloper } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 
 const settings = { 'portal.indexing': 'true', 'portal.llms_txt': 'true' };
@@ -18,7 +18,7 @@ onEveryEngine(
     async function createObjects() {
       const word = (name: string) => `${name}${createPublicId()}`;
       const product = async (name: string, catalogue: number) => {
-        const made = await aProduct(app(), { DisplayName: word(name), Catalogues: [catalogue] });
+        const made = await addProduct(app(), { DisplayName: word(name), Catalogues: [catalogue] });
         return { word: made.DisplayName as string, path: `/portal/catalogue-products/${made.Path}` };
       };
       const page = async (name: string, Status: string) => {
@@ -47,8 +47,8 @@ onEveryEngine(
       const objects = await createObjects();
       const Items = Object.values(objects).map(({ word, path }) => ({ Title: word, Path: path }));
       await ok('POST', '/menus', { Name: 'Header', Path: 'Primary', Items }, 201);
-      const developer = await signedInClient(app(), await aSiteDeveloper(app()));
-      const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+      const developer = await signedInClient(app(), await addSiteDeveloper(app()));
+      const admin = await signedInClient(app(), await addSiteDeveloper(app(), { Role: 'provider-admin' }));
       const seen: readonly (readonly [string, SiteClient, readonly (keyof typeof objects)[]])[] = [
         ['anonymous', createSiteClient(app()), ['openProduct', 'openPage', 'openPost']],
         ['developer', developer, ['openProduct', 'memberProduct', 'openPage', 'openPost']],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addProduct, requestPortal } from '../../../tests/support/portal.ts';
 
 const aName = () => `tag-${createPublicId()}`;
 
@@ -23,7 +23,7 @@ onEveryEngine('portal tags', app => {
     const tag = await aTag();
     assert.deepEqual([tag.Posts, tag.Products], [[], []]);
     const posts = [await aPost([tag.Name]), await aPost([tag.Name])];
-    const product = await aProduct(app(), { Tags: [tag.ID] });
+    const product = await addProduct(app(), { Tags: [tag.ID] });
     assert.deepEqual(product.Tags, [tag.Name]);
     for (const id of [tag.ID, tag.CID]) {
       const { Posts, Products, ...rest } = await requestPortal(app(), 'GET', `/portal-api/tags/${id}`);
@@ -52,7 +52,7 @@ onEveryEngine('portal tags', app => {
   test('a renamed tag is renamed in its posts and products; a deleted one is removed from them', async () => {
     const tag = await aTag();
     const post = await aPost([tag.Name]);
-    const product = await aProduct(app(), { Tags: [tag.Name] });
+    const product = await addProduct(app(), { Tags: [tag.Name] });
     const Name = aName();
     const renamed = await requestPortal(app(), 'PUT', `/portal-api/tags/${tag.ID}`, { ...tag, Name });
     assert.deepEqual([renamed.Name, renamed.Posts.length, renamed.Products.length], [Name, 1, 1]);
@@ -96,7 +96,7 @@ onEveryEngine('portal tags', app => {
   });
 
   test('tags are added to a product by name, created where they are missing, and removed', async () => {
-    const { ID } = await aProduct(app());
+    const { ID } = await addProduct(app());
     const path = `/portal-api/products/${ID}/tags`;
     const names = [aName(), `${aName()}/é ü`];
     for (const Name of [...names, names[0]])
@@ -122,7 +122,7 @@ onEveryEngine('portal tags', app => {
 
   test('a product has at most 100 tags', async () => {
     const prefix = aName();
-    const { ID } = await aProduct(app(), { Tags: Array.from({ length: 100 }, (_each, at) => `${prefix}-${at}`) });
+    const { ID } = await addProduct(app(), { Tags: Array.from({ length: 100 }, (_each, at) => `${prefix}-${at}`) });
     const full = await ask('POST', `/portal-api/products/${ID}/tags`, { Name: aName() });
     assert.deepEqual([full.status, full.body.errors], [422, ['The product has 100 tags, the maximum']]);
     assert.equal((await ask('POST', `/portal-api/products/${ID}/tags`, { Name: `${prefix}-1` })).status, 201);

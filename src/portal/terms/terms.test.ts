@@ -4,7 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
-import { aDeveloper, aPlan, aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addDeveloper, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 import { problem } from '../problems.ts';
@@ -37,7 +37,7 @@ for (const engine of engines)
       app.ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
     const aVersion = (more: Record<string, unknown> = {}) =>
       ok('POST', '/terms', { Version: `v-${createPublicId()}`, Content: '## Be kind', ...more }, 201);
-    const aUser = (more: Record<string, unknown> = {}) => aDeveloper(app, { Password: sitePassword, ...more });
+    const aUser = (more: Record<string, unknown> = {}) => addDeveloper(app, { Password: sitePassword, ...more });
     /** Accepts the terms of the portal that other tests have published. */
     const acceptPortalTerms = async (client: SiteClient) => {
       const [, terms = ''] = /name="terms" value="(\d+)"/.exec((await client.get(asked)).text) ?? [];
@@ -102,8 +102,8 @@ for (const engine of engines)
     });
 
     test('terms of a product are accepted with the first request of access, and are no terms of the portal', async () => {
-      const product = await aProduct(app, { Catalogues: [1] });
-      const plan = await aPlan(app, { Catalogues: [1] });
+      const product = await addProduct(app, { Catalogues: [1] });
+      const plan = await addPlan(app, { Catalogues: [1] });
       const client = await signedInClient(app, await aUser());
       await acceptPortalTerms(client);
       const { Version, ID } = await aVersion({ ProductID: product.ID, Published: true });
@@ -135,7 +135,7 @@ for (const engine of engines)
     });
 
     test('terms of a product are visible where the product is, and name one that exists', async () => {
-      const hidden = await aProduct(app, { Catalogues: [2] });
+      const hidden = await addProduct(app, { Catalogues: [2] });
       const { Version, ID } = await aVersion({ ProductID: hidden.ID, Published: true });
       assert.equal((await createSiteClient(app).get(`/portal/terms/${Version}`)).status, 404);
       assert.equal((await (await signedInClient(app, await aUser())).get(`/portal/terms/${Version}`)).status, 200);

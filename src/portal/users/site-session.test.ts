@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { addPerson, openBrowser } from '../../../tests/support/browser.ts';
-import { aDeveloper, requestPortal } from '../../../tests/support/portal.ts';
+import { addDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 import { signInToSite } from '../../../tests/support/site-session.ts';
 
 const Password = 'correct horse battery staple';
 
 onEveryEngine('Sessions of portal administrators', app => {
   async function aSession(Role: string) {
-    const user = await aDeveloper(app(), { Role, Password });
+    const user = await addDeveloper(app(), { Role, Password });
     const cookie = await signInToSite(app(), { Email: user.Email, Password });
     const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
       app().ask(method, `/portal-api${path}`, { credential: null, body, headers: { cookie, ...headers } });

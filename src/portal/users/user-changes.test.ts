@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aDeveloper, anApp, aRequest, requestPortal } from '../../../tests/support/portal.ts';
+import { addAccessRequest, addApp, addDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 
 onEveryEngine('changes of portal users', app => {
   const ask = (method: string, path: string, body?: unknown) =>
@@ -10,7 +10,7 @@ onEveryEngine('changes of portal users', app => {
     requestPortal(app(), method, `/portal-api${path}`, body, status);
 
   test('an update changes the given members and keeps the others', async () => {
-    const user = await aDeveloper(app(), { Password: 'correct horse battery' });
+    const user = await addDeveloper(app(), { Password: 'correct horse battery' });
     const { users } = app().application.installation.services.portal;
     const { Password } = (await users.get(user.ID))!;
     const changed = await ok('PUT', `/users/${user.CID}`, { ...user, First: 'New', ResetPassword: 'true' });
@@ -19,7 +19,7 @@ onEveryEngine('changes of portal users', app => {
     await ok('PUT', `/users/${user.ID}`, { Password: 'another horse battery' });
     assert.notEqual((await users.get(user.ID))!.Password, Password);
     assert.equal((await ask('PUT', `/users/${user.ID}`, { Password: 'x' })).status, 422);
-    const other = await aDeveloper(app());
+    const other = await addDeveloper(app());
     assert.equal((await ask('PUT', `/users/${user.ID}`, { Email: other.Email.toUpperCase() })).status, 409);
     assert.equal((await ask('PUT', '/users/99999', {})).status, 422);
     assert.deepEqual((await ask('PUT', `/users/${user.ID}`, { Fist: 'x' })).body.errors, [
@@ -29,8 +29,8 @@ onEveryEngine('changes of portal users', app => {
 
   test('a user who changes the organisation gets its default team, and in the default organisation personal apps', async () => {
     const organisation = await ok('POST', '/organisations', { Name: 'Movers' });
-    const user = await aDeveloper(app(), { OrganisationID: organisation.ID });
-    const { ID } = await anApp(app(), { UserID: user.ID, Visibility: 'organisation' });
+    const user = await addDeveloper(app(), { OrganisationID: organisation.ID });
+    const { ID } = await addApp(app(), { UserID: user.ID, Visibility: 'organisation' });
     assert.equal((await ok('GET', `/apps/${ID}`)).Visibility, 'organisation');
     const moved = await ok('PUT', `/users/${user.ID}`, { OrganisationID: 1 });
     assert.deepEqual([moved.Organisation, moved.Teams[0].ID], ['Default Organisation', 1]);
@@ -44,7 +44,7 @@ onEveryEngine('changes of portal users', app => {
   });
 
   test('a deleted user takes apps and keys along; with force also while the provider is unreachable', async () => {
-    const { app: owned } = await aRequest(app());
+    const { app: owned } = await addAccessRequest(app());
     const [[request]] = (await ok('GET', `/apps/${owned.ID}`)).AccessRequests;
     const hash = request.Credentials[0].CredentialHash;
     assert.equal((await app().ask('GET', `/api/keys/${hash}?hashed=true`)).status, 200);
@@ -54,7 +54,7 @@ onEveryEngine('changes of portal users', app => {
       assert.equal((await ask('GET', path)).status, 404, path);
     assert.equal((await ask('DELETE', `/users/${owned.UserID}`)).status, 404);
 
-    const { app: stuck } = await aRequest(app());
+    const { app: stuck } = await addAccessRequest(app());
     const { providers } = app().application.installation.services.portal;
     const [local] = await providers.all();
     const breakProvider = (URL: string) =>
@@ -83,13 +83,13 @@ onEveryEngine('changes of portal users', app => {
       const { status, body: refused } = await ask(method, `/users/${administrator.ID}`, body);
       assert.deepEqual([status, refused.errors], [422, [message]]);
     }
-    const second = await aDeveloper(app(), { Role: 'provider-admin' });
+    const second = await addDeveloper(app(), { Role: 'provider-admin' });
     await ok('PUT', `/users/${second.ID}`, { Active: false });
     await ok('DELETE', `/users/${second.ID}`);
   });
 
   test('keys of a deactivated user stay valid until the user is deleted', async () => {
-    const { app: owned } = await aRequest(app());
+    const { app: owned } = await addAccessRequest(app());
     const [[request]] = (await ok('GET', `/apps/${owned.ID}`)).AccessRequests;
     const keyStatus = async () =>
       (await app().ask('GET', `/api/keys/${request.Credentials[0].CredentialHash}?hashed=true`)).status;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
-import { aDeveloper, anApp, aPlan, aProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addApp, addDeveloper, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 
 const visitors = [
   'anonymous',
@@ -36,14 +36,14 @@ async function createUsers(app: TestApp) {
   const second = await ok('POST', `/organisations/${organisation.ID}/teams`, { Name: 'Second' });
   const member = { OrganisationID: organisation.ID, Role: 'consumer-team-member' };
   const users = {
-    stranger: await aDeveloper(app, { Role: 'consumer-admin' }),
-    neighbour: await aDeveloper(app, { Role: 'consumer-admin' }),
-    outsider: await aDeveloper(app, { OrganisationID: other.ID, Role: 'consumer-admin' }),
-    colleague: await aDeveloper(app, { ...member, Teams: [second.ID] }),
-    member: await aDeveloper(app, { ...member, Teams: [team.ID] }),
-    owner: await aDeveloper(app, { ...member, Teams: [team.ID] }),
-    'org admin': await aDeveloper(app, { ...member, Role: 'consumer-admin', Teams: [team.ID] }),
-    admin: await aDeveloper(app, { Role: 'provider-admin' }),
+    stranger: await addDeveloper(app, { Role: 'consumer-admin' }),
+    neighbour: await addDeveloper(app, { Role: 'consumer-admin' }),
+    outsider: await addDeveloper(app, { OrganisationID: other.ID, Role: 'consumer-admin' }),
+    colleague: await addDeveloper(app, { ...member, Teams: [second.ID] }),
+    member: await addDeveloper(app, { ...member, Teams: [team.ID] }),
+    owner: await addDeveloper(app, { ...member, Teams: [team.ID] }),
+    'org admin': await addDeveloper(app, { ...member, Role: 'consumer-admin', Teams: [team.ID] }),
+    admin: await addDeveloper(app, { Role: 'provider-admin' }),
   };
   const rows: Row[] = [
     { kind: 'users', id: users.owner.ID, sees: inTeam },
@@ -60,7 +60,7 @@ async function createUsers(app: TestApp) {
 /** A catalogue with a product, a doc and a plan. */
 async function publish(app: TestApp, catalogue: object, sees: readonly VisitorName[]) {
   const ok = toAsk(app);
-  const [product, plan] = [await aProduct(app), await aPlan(app)];
+  const [product, plan] = [await addProduct(app), await addPlan(app)];
   const doc = { Title: 'D', Content: 'c', Status: 'published', Path: 'd' };
   const { ID: docId } = await ok('POST', `/products/${product.ID}/docs`, doc, 201);
   const contents = { Name: `c-${createPublicId()}`, Products: [product.ID], Plans: [plan.ID] };
@@ -99,9 +99,9 @@ async function createMatrix(app: TestApp) {
     organisation: await publish(app, { OrgCatalogues: [{ OrganisationID: organisation.ID }] }, inOrganisation),
     team: await publish(app, { OrgCatalogues: [{ TeamID: team.ID }] }, inTeam),
   };
-  const appOf = (Visibility: string, UserID = users.owner.ID) => anApp(app, { Visibility, UserID });
+  const appOf = (Visibility: string, UserID = users.owner.ID) => addApp(app, { Visibility, UserID });
   const shared = await appOf('team');
-  const held = await aProduct(app);
+  const held = await addProduct(app);
   const provision = { PlanID: offers.public.plan.ID, ProductIDs: [held.ID], ProvisionImmediately: true };
   const { AccessRequestID } = await toAsk(app)('PUT', `/apps/${shared.ID}/provision`, provision);
   rows.push(

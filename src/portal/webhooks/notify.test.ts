@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { aDeveloper, anApp, aRequest, requestPortal } from '../../../tests/support/portal.ts';
+import { addAccessRequest, addApp, addDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
 import { isSigned, type Receiver, startReceiver } from '../../../tests/support/webhooks.ts';
 import { portalEvents } from './schema.ts';
@@ -42,8 +42,8 @@ onEveryEngine('portal webhook events', app => {
       'ApplicationRegistered',
       'OrganisationRegistered',
     );
-    const user = await aDeveloper(app());
-    const application = await anApp(app(), { UserID: user.ID });
+    const user = await addDeveloper(app());
+    const application = await addApp(app(), { UserID: user.ID });
     const organisation = await requestPortal(app(), 'POST', '/portal-api/organisations', {
       Name: `o-${createPublicId()}`,
     });
@@ -67,7 +67,7 @@ onEveryEngine('portal webhook events', app => {
 
   test('activation and deactivation of a user send events, other changes of the user do not', async () => {
     const { takeEvents, remove } = await createHook('UserAccountActivated', 'UserAccountDeactivated');
-    const { ID } = await aDeveloper(app());
+    const { ID } = await addDeveloper(app());
     for (const body of [{ First: 'Silent' }, { Active: false }, { Active: false }, { Active: true }])
       await requestPortal(app(), 'PUT', `/portal-api/users/${ID}`, body);
     const events = (await takeEvents(2)).map(([event, message]) => [event, message.ID, message.Status]);
@@ -81,8 +81,8 @@ onEveryEngine('portal webhook events', app => {
   test('an access request sends events when created, approved or rejected, and for its credential', async () => {
     const request = ['AccessRequestCreated', 'AccessRequestApproved', 'AccessRequestRejected'];
     const { takeEvents, remove } = await createHook(...request, 'CredentialRegistered');
-    const { app: owner, plan, product, requestId } = await aRequest(app());
-    const pending = await aRequest(app(), { pending: true });
+    const { app: owner, plan, product, requestId } = await addAccessRequest(app());
+    const pending = await addAccessRequest(app(), { pending: true });
     await requestPortal(app(), 'PUT', `/portal-api/access_requests/${pending.requestId}/reject`);
     const [created, issued, approved, asked, rejected] = (await takeEvents(5)) as [string, Record<string, unknown>][];
     const about = { ID: requestId, AppID: owner.ID, ByUser: owner.UserID };
@@ -100,7 +100,7 @@ onEveryEngine('portal webhook events', app => {
 
   test('a webhook receives only events it is subscribed to', async () => {
     const [deaf, all] = [await createHook('PasswordReset'), await createHook('UserRegistered')];
-    await aDeveloper(app());
+    await addDeveloper(app());
     await all.takeEvents(1);
     assert.deepEqual(await deaf.takeEvents(0), []);
     await deaf.remove();

@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { createRecoveryCodeSet, createTotpSecret, toTotpStep } from '#base/totp.ts';
 import { rememberSecrets, startApp, type TestApp } from '../../../../tests/support/app.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
-import { aRequest } from '../../../../tests/support/portal.ts';
-import { aSiteDeveloper, sitePassword } from '../../../../tests/support/portal-site.ts';
+import { addAccessRequest } from '../../../../tests/support/portal.ts';
+import { addSiteDeveloper, sitePassword } from '../../../../tests/support/portal-site.ts';
 import { type SiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 
@@ -20,8 +20,8 @@ describe('portal.secret_display', () => {
 
   /** A developer with a credential; `reveal` sends the form of the page of the app. */
   async function aCredential() {
-    const user = await aSiteDeveloper(app);
-    const { app: own } = await aRequest(app, { app: { UserID: user.ID } });
+    const user = await addSiteDeveloper(app);
+    const { app: own } = await addAccessRequest(app, { app: { UserID: user.ID } });
     const client = await signedInClient(app, user);
     const path = `/portal/private/apps/${own.ID}`;
     const { text } = await client.get(path);
@@ -74,7 +74,7 @@ describe('portal.secret_display', () => {
 
   test('a stranger with the own right password opens no key', async () => {
     const { reveal } = await aCredential();
-    const stranger = await signedInClient(app, await aSiteDeveloper(app));
+    const stranger = await signedInClient(app, await addSiteDeveloper(app));
     await stranger.get('/portal/private/profile');
     assert.equal((await reveal({ password: sitePassword }, stranger)).status, 404);
   });

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
-import { aDeveloper, anApi, aPlan, aProduct, requestPortal } from '../../../../tests/support/portal.ts';
+import { addApi, addDeveloper, addPlan, addProduct, requestPortal } from '../../../../tests/support/portal.ts';
 import { sitePassword } from '../../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
 import { eventually, waitUntilApplied } from '../../../../tests/support/traffic.ts';
@@ -19,7 +19,7 @@ onEveryEngine('apps on the portal site', app => {
     upstream = await startUpstream();
   });
   after(() => upstream?.close());
-  const aUser = (more: Record<string, unknown> = {}) => aDeveloper(app(), { Password: sitePassword, ...more });
+  const aUser = (more: Record<string, unknown> = {}) => addDeveloper(app(), { Password: sitePassword, ...more });
   const callGateway = async (path: string, key: string) => {
     await waitUntilApplied(app());
     return (await fetch(app().url.gateway + path, { headers: { authorization: key } })).status;
@@ -29,9 +29,9 @@ onEveryEngine('apps on the portal site', app => {
   async function offerProduct(plan: Record<string, unknown> = {}, catalogue = 1) {
     const name = `api-${createPublicId()}`;
     const proxy = { listen_path: `/${name}/`, target_url: upstream.url };
-    const APIID = await anApi(app(), name, { proxy });
-    const product = await aProduct(app(), { APIDetails: [{ APIID }], Catalogues: [catalogue] });
-    const { ID } = await aPlan(app(), { Catalogues: [catalogue], ...plan });
+    const APIID = await addApi(app(), name, { proxy });
+    const product = await addProduct(app(), { APIDetails: [{ APIID }], Catalogues: [catalogue] });
+    const { ID } = await addPlan(app(), { Catalogues: [catalogue], ...plan });
     const query = new URLSearchParams({ product: product.Path, plan: String(ID), catalogue: String(catalogue) });
     return { product, planId: ID as number, path: `/${name}/`, checkout: `/portal/private/cart/provision?${query}` };
   }
@@ -90,7 +90,7 @@ onEveryEngine('apps on the portal site', app => {
 
   test('requests of a user in a day are bounded, at once and by changes of plan that are cancelled', async () => {
     const auto = await offerProduct({ AutoApproveAccessRequests: true });
-    const { ID: slow } = await aPlan(app(), { Catalogues: [1] });
+    const { ID: slow } = await addPlan(app(), { Catalogues: [1] });
     const user = await aUser();
     const client = await signedInClient(app(), user);
     const { text } = (await checkOut(client, auto.checkout)).reply;
@@ -119,9 +119,9 @@ onEveryEngine('apps on the portal site', app => {
 
   test('a plan is changed on the page with its key kept, at once or after an approval, to offered plans only', async () => {
     const { checkout, path } = await offerProduct({ AutoApproveAccessRequests: true });
-    const fast = await aPlan(app(), { Catalogues: [1], RateLimit: 1, Per: 60, AutoApproveAccessRequests: true });
-    const gold = await aPlan(app(), { DisplayName: 'Gold', Catalogues: [1] });
-    const hidden = await aPlan(app(), {});
+    const fast = await addPlan(app(), { Catalogues: [1], RateLimit: 1, Per: 60, AutoApproveAccessRequests: true });
+    const gold = await addPlan(app(), { DisplayName: 'Gold', Catalogues: [1] });
+    const hidden = await addPlan(app(), {});
     const client = await signedInClient(app(), await aUser());
     const { reply } = await checkOut(client, checkout);
     const key = keyOf(reply.text)!;
@@ -202,14 +202,14 @@ onEveryEngine('apps on the portal site', app => {
 
   test('products and plans that are not offered to the visitor cannot be requested', async () => {
     const { product, planId } = await offerProduct();
-    const hidden = await aProduct(app());
+    const hidden = await addProduct(app());
     const client = await signedInClient(app(), await aUser());
     const toUrl = (path: string, plan: number, catalogue: number) =>
       `/portal/private/cart/provision?product=${path}&plan=${plan}&catalogue=${catalogue}`;
     assert.equal((await client.get(toUrl(product.Path, planId, 1))).status, 200);
     assert.equal((await client.get(toUrl(hidden.Path, planId, 1))).status, 404);
     assert.equal((await client.get(toUrl(product.Path, planId, 2))).status, 404);
-    const { ID: secretPlan } = await aPlan(app(), {});
+    const { ID: secretPlan } = await addPlan(app(), {});
     const { reply } = await checkOut(client, toUrl(product.Path, secretPlan, 1));
     assert.equal(reply.status, 404);
     const anonymous = await createSiteClient(app()).get(toUrl(product.Path, planId, 1));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
-import { aDeveloper, anApi, aPlan, aProduct, requestPortal } from '../../../../tests/support/portal.ts';
+import { addApi, addDeveloper, addPlan, addProduct, requestPortal } from '../../../../tests/support/portal.ts';
 import { sitePassword } from '../../../../tests/support/portal-site.ts';
 import { type RegisteringProvider, startRegisteringProvider } from '../../../../tests/support/registering-provider.ts';
 import { type SiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
@@ -35,14 +35,14 @@ onEveryEngine('OAuth clients on the portal site', app => {
   async function offerProduct(Templates: readonly number[]) {
     const name = `api-${createPublicId()}`;
     const jwt = { use_standard_auth: false, enable_jwt: true, jwt_signing_method: 'rsa' };
-    const APIDetails = [{ APIID: await anApi(app(), name, jwt) }];
+    const APIDetails = [{ APIID: await addApi(app(), name, jwt) }];
     const more = { APIDetails, Catalogues: [1], DCREnabled: true, Scopes: 'orders', Templates };
-    const product = await aProduct(app(), more);
-    const plan = await aPlan(app(), { Catalogues: [1], AutoApproveAccessRequests: true, JWTScope: 'gold' });
+    const product = await addProduct(app(), more);
+    const plan = await addPlan(app(), { Catalogues: [1], AutoApproveAccessRequests: true, JWTScope: 'gold' });
     const choice = { product: product.Path as string, plan: String(plan.ID), catalogue: '1' };
     return { choice, checkout: `${checkoutPath}?${new URLSearchParams(choice)}` };
   }
-  const aClient = async () => signedInClient(app(), await aDeveloper(app(), { Password: sitePassword }));
+  const aClient = async () => signedInClient(app(), await addDeveloper(app(), { Password: sitePassword }));
   async function submit(
     client: SiteClient,
     { choice, checkout }: Awaited<ReturnType<typeof offerProduct>>,

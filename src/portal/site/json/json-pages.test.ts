@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
-import { anApp, aRequest, requestPortal } from '../../../../tests/support/portal.ts';
-import { aSiteDeveloper } from '../../../../tests/support/portal-site.ts';
+import { addAccessRequest, addApp, requestPortal } from '../../../../tests/support/portal.ts';
+import { addSiteDeveloper } from '../../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
 
 const api = '/portal/private/api';
@@ -17,11 +17,11 @@ onEveryEngine('JSON twins of private pages', app => {
   };
 
   test('a developer reads the own apps, requests and credentials, without keys', async () => {
-    const user = await aSiteDeveloper(app());
-    const { app: own, requestId } = await aRequest(app(), {
+    const user = await addSiteDeveloper(app());
+    const { app: own, requestId } = await addAccessRequest(app(), {
       app: { UserID: user.ID, Name: `Shop${createPublicId()}` },
     });
-    const other = await aRequest(app());
+    const other = await addAccessRequest(app());
     const client = await signedInClient(app(), user);
     const me = (await read(client, 'me')).body;
     assert.deepEqual([me.ID, me.Email, me.Role], [user.ID, user.Email, 'consumer-admin']);
@@ -43,8 +43,8 @@ onEveryEngine('JSON twins of private pages', app => {
   test('members and notifications are those that the pages show', async () => {
     const organisation = await requestPortal(app(), 'POST', '/portal-api/organisations', { Name: createPublicId() });
     const OrganisationID = organisation.ID;
-    const admin = await aSiteDeveloper(app(), { OrganisationID, Role: 'consumer-admin' });
-    const member = await aSiteDeveloper(app(), { OrganisationID });
+    const admin = await addSiteDeveloper(app(), { OrganisationID, Role: 'consumer-admin' });
+    const member = await addSiteDeveloper(app(), { OrganisationID });
     const client = await signedInClient(app(), admin);
     const emails = (await read(client, 'members')).body.map((it: { Email: string }) => it.Email);
     assert.deepEqual(emails, [admin.Email, member.Email]);
@@ -58,7 +58,7 @@ onEveryEngine('JSON twins of private pages', app => {
   });
 
   test('the token of forms is that of me: a form with it is accepted, one without it refused', async () => {
-    const client = await signedInClient(app(), await aSiteDeveloper(app()));
+    const client = await signedInClient(app(), await addSiteDeveloper(app()));
     const { CSRFToken: csrf_token } = (await read(client, 'me')).body;
     const form = { client_name: 'By script', visibility: 'personal' };
     assert.equal((await client.post('/portal/private/apps', { ...form, csrf_token: '' })).status, 403);
@@ -71,7 +71,7 @@ onEveryEngine('JSON twins of private pages', app => {
 
   test('signed-out visitors, and developers with terms to accept, read nothing', async () => {
     const anonymous = createSiteClient(app());
-    const client = await signedInClient(app(), await aSiteDeveloper(app()));
+    const client = await signedInClient(app(), await addSiteDeveloper(app()));
     for (const name of names) assert.equal((await read(anonymous, name)).status, 401, name);
     const terms = { Version: createPublicId(), Content: 'x', Published: true };
     const { ID } = await requestPortal(app(), 'POST', '/portal-api/terms', terms, 201);
@@ -81,12 +81,12 @@ onEveryEngine('JSON twins of private pages', app => {
   });
 
   test('the search responds with JSON too, own apps only to their owner', async () => {
-    const user = await aSiteDeveloper(app());
-    const { Name } = await anApp(app(), { UserID: user.ID, Name: `Find${createPublicId()}` });
+    const user = await addSiteDeveloper(app());
+    const { Name } = await addApp(app(), { UserID: user.ID, Name: `Find${createPublicId()}` });
     const find = async (client: SiteClient) =>
       JSON.parse((await client.get(`/search?format=json&q=${Name}`)).text).Apps;
     assert.equal((await find(await signedInClient(app(), user))).length, 1);
-    assert.deepEqual(await find(await signedInClient(app(), await aSiteDeveloper(app()))), []);
+    assert.deepEqual(await find(await signedInClient(app(), await addSiteDeveloper(app()))), []);
     assert.deepEqual(await find(createSiteClient(app())), []);
   });
 });

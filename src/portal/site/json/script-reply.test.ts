@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRecoveryCodeSet, createTotpSecret, toTotpStep } from '#base/totp.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
-import { aSiteDeveloper, sitePassword } from '../../../../tests/support/portal-site.ts';
+import { addSiteDeveloper, sitePassword } from '../../../../tests/support/portal-site.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 
 const login = '/auth/password/login';
@@ -52,7 +52,7 @@ onEveryEngine('JSON twins of forms', app => {
   };
 
   test('a script signs in: errors and the page to continue at are JSON, and the session is a cookie', async () => {
-    const user = await aSiteDeveloper(app());
+    const user = await addSiteDeveloper(app());
     const script = await aScript();
     const wrong = await script.send(login, { login: user.Email, password: 'wrong' });
     assert.equal(wrong.status, 401);
@@ -65,7 +65,7 @@ onEveryEngine('JSON twins of forms', app => {
   });
 
   test('an account with an authenticator app gets the token of the second step', async () => {
-    const user = await aSiteDeveloper(app());
+    const user = await addSiteDeveloper(app());
     const { portal, clock } = app().application.installation.services;
     const owner = { id: toSessionOwner(user.ID), org_id: '' };
     const codes = createRecoveryCodeSet();
@@ -80,7 +80,7 @@ onEveryEngine('JSON twins of forms', app => {
   });
 
   test('a form without the token of the visitor, of another site or of another type is refused in JSON', async () => {
-    const user = await aSiteDeveloper(app());
+    const user = await addSiteDeveloper(app());
     const script = await aScript();
     const given = { login: user.Email, password: sitePassword };
     const headers = [
@@ -109,7 +109,7 @@ onEveryEngine('JSON twins of forms', app => {
   });
 
   test('writes of private pages reply with the address of the result or with errors by field', async () => {
-    const user = await aSiteDeveloper(app());
+    const user = await addSiteDeveloper(app());
     const script = await aScript();
     const path = '/portal/private/apps';
     const given = { client_name: 'By script', visibility: 'personal' };

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
-import { aSiteDeveloper } from '../../../../tests/support/portal-site.ts';
+import { addSiteDeveloper } from '../../../../tests/support/portal-site.ts';
 import { createSiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
 
 onEveryEngine('preview of a mail as a document', app => {
   const path = '/portal/private/mail-preview';
 
   test('an administrator gets the HTML of a draft with sample data, which may run and load nothing', async () => {
-    const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+    const admin = await signedInClient(app(), await addSiteDeveloper(app(), { Role: 'provider-admin' }));
     const Html = '<p style="color:red">Dear {{.user.First}}</p><script>alert(1)</script>';
     const { status, text, headers } = await admin.post(path, { mail: 'approve', Html });
     assert.equal(status, 200);
@@ -23,11 +23,11 @@ onEveryEngine('preview of a mail as a document', app => {
   });
 
   test('a broken template, an unknown mail, a forged form and other visitors get no document', async () => {
-    const admin = await signedInClient(app(), await aSiteDeveloper(app(), { Role: 'provider-admin' }));
+    const admin = await signedInClient(app(), await addSiteDeveloper(app(), { Role: 'provider-admin' }));
     assert.equal((await admin.post(path, { mail: 'approve', Html: '{{if}}' })).status, 422);
     assert.equal((await admin.post(path, { mail: 'none' })).status, 404);
     assert.equal((await admin.post(path, { mail: 'approve', csrf_token: 'x' })).status, 403);
-    const developer = await signedInClient(app(), await aSiteDeveloper(app()));
+    const developer = await signedInClient(app(), await addSiteDeveloper(app()));
     assert.equal((await developer.post(path, { mail: 'approve' })).status, 404);
     assert.equal((await createSiteClient(app()).post(path, { mail: 'approve' })).status, 303);
   });

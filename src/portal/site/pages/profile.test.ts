@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
-import { aDeveloper, anApp, aRequest, requestPortal } from '../../../../tests/support/portal.ts';
+import { addAccessRequest, addApp, addDeveloper, requestPortal } from '../../../../tests/support/portal.ts';
 import { sitePassword } from '../../../../tests/support/portal-site.ts';
 import { createSiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
 
 onEveryEngine('profile and team on the portal site', app => {
-  const aUser = (more: Record<string, unknown> = {}) => aDeveloper(app(), { Password: sitePassword, ...more });
+  const aUser = (more: Record<string, unknown> = {}) => addDeveloper(app(), { Password: sitePassword, ...more });
 
   test('a user changes the name, and nothing else of the account', async () => {
     const user = await aUser();
@@ -70,8 +70,8 @@ onEveryEngine('profile and team on the portal site', app => {
 
   test('the export has the own data of the user alone, without password and keys', async () => {
     const { ID: UserID, Email } = await aUser();
-    await aRequest(app(), { app: { UserID } });
-    const other = await anApp(app());
+    await addAccessRequest(app(), { app: { UserID } });
+    const other = await addApp(app());
     const client = await signedInClient(app(), { Email });
     const { status, text } = await client.get('/portal/private/api/export');
     assert.equal(status, 200, text);

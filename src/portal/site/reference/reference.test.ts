@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
-import { anApi, aProduct, requestPortal, toFileForm } from '../../../../tests/support/portal.ts';
+import { addApi, addProduct, requestPortal, toFileForm } from '../../../../tests/support/portal.ts';
 import { createSiteClient } from '../../../../tests/support/site-client.ts';
 import { sampleLanguages } from './samples.ts';
 
@@ -61,8 +61,8 @@ const document = {
 
 onEveryEngine('API reference of the portal', app => {
   async function publish(content: string, more: Record<string, unknown> = {}, kind = 'oas') {
-    const APIID = await anApi(app());
-    const product = await aProduct(app(), { APIDetails: [{ APIID }], Catalogues: [1], ...more });
+    const APIID = await addApi(app());
+    const product = await addProduct(app(), { APIDetails: [{ APIID }], Catalogues: [1], ...more });
     const path = `/portal-api/products/${product.ID}/api-details/${APIID}/${kind}`;
     const answer = await app().ask('POST', path, { body: toFileForm(content) });
     assert.ok(answer.status < 300, answer.text);

@@ -6,11 +6,11 @@ import { onEveryEngine, rememberSecrets } from '../../../../tests/support/app.ts
 import { testInstallation } from '../../../../tests/support/installation.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
 import { type CookieJar, type OidcProvider, oidcClient, startOidcProvider } from '../../../../tests/support/oidc.ts';
-import { aDeveloper, requestPortal } from '../../../../tests/support/portal.ts';
+import { addDeveloper, requestPortal } from '../../../../tests/support/portal.ts';
 import {
+  addTeam,
   administratorProfile,
   assertRefusedSignOn,
-  aTeam,
   createOidcPortalProfile,
   createOidcProfileBody,
   findPortalUser,
@@ -46,8 +46,8 @@ onEveryEngine(
       (await findPortalUser(app(), email)).Teams.map((it: { ID: number }) => it.ID).sort();
 
     test('the first sign-on creates the account in all mapped teams, and the next page has the session', async () => {
-      const first = await aTeam(app());
-      const second = await aTeam(app(), first.organisation);
+      const first = await addTeam(app());
+      const second = await addTeam(app(), first.organisation);
       const UserGroupMapping = { staff: String(first.ID), devs: String(second.ID), other: '99999' };
       const { ID, path } = await createProfile({ UserGroupMapping });
       const { email } = addUser({ groups: ['devs', 'unmapped', 'staff'] });
@@ -70,8 +70,8 @@ onEveryEngine(
     });
 
     test('a later sign-on continues by itself, and changes no team without re-synchronisation', async () => {
-      const first = await aTeam(app());
-      const second = await aTeam(app());
+      const first = await addTeam(app());
+      const second = await addTeam(app());
       const UserGroupMapping = { staff: String(first.ID), devs: String(second.ID) };
       const { ID, path } = await createProfile({ UserGroupMapping });
       const { id, email } = addUser({ groups: ['staff'] });
@@ -87,7 +87,7 @@ onEveryEngine(
     });
 
     test('the default team applies where no group matches, and the default organisation without one', async () => {
-      const team = await aTeam(app());
+      const team = await addTeam(app());
       const { path } = await createProfile({ DefaultUserGroupID: String(team.ID), UserGroupMapping: { a: '1' } });
       const { email } = addUser({ groups: ['__proto__', 'constructor'] });
       await signOnToPortal(app(), path);
@@ -100,8 +100,8 @@ onEveryEngine(
     });
 
     test('an unknown team, and teams of several organisations, refuse the sign-on without an account', async () => {
-      const one = await aTeam(app());
-      const other = await aTeam(app());
+      const one = await addTeam(app());
+      const other = await addTeam(app());
       const divided = { one: String(one.ID), other: String(other.ID) };
       for (const [UserGroupMapping, message] of [
         [{ one: '99999' }, /team that does not exist/],
@@ -135,7 +135,7 @@ onEveryEngine(
     });
 
     test('an account is linked by a verified address, and its password opens nothing from then on', async () => {
-      const { Email, ID } = await aDeveloper(app(), { Password: sitePassword });
+      const { Email, ID } = await addDeveloper(app(), { Password: sitePassword });
       const before = createSiteClient(app());
       assert.equal((await before.signIn(Email)).status, 303);
       const { path, ID: profileId } = await createProfile({ SSOOnlyForRegisteredUsers: true });
@@ -177,13 +177,13 @@ onEveryEngine(
       const { ID } = await findPortalUser(app(), email);
       await requestPortal(app(), 'PUT', `/portal-api/users/${ID}`, { Active: false });
       assertRefusedSignOn(await signOnToPortal(app(), path), /account is inactive/);
-      const waiting = await aDeveloper(app(), { Active: false });
+      const waiting = await addDeveloper(app(), { Active: false });
       addUser({ email: waiting.Email });
       assertRefusedSignOn(await signOnToPortal(app(), path), /account is inactive/);
     });
 
     test('administrators sign on by their own profiles only, and are not created without the setting', async () => {
-      const admin = await aDeveloper(app(), { Role: 'provider-admin' });
+      const admin = await addDeveloper(app(), { Role: 'provider-admin' });
       const profile = await createProfile({ ActionType: administratorProfile });
       addUser({ email: admin.Email });
       const { text, headers } = await signOnToPortal(app(), profile.path);
@@ -191,7 +191,7 @@ onEveryEngine(
       assert.equal((await requestPortal(app(), 'GET', `/portal-api/users/${admin.ID}`)).Provider, 'password');
       addUser();
       assertRefusedSignOn(await signOnToPortal(app(), profile.path), /No administrator of this portal/);
-      const developer = await aDeveloper(app());
+      const developer = await addDeveloper(app());
       addUser({ email: developer.Email });
       assertRefusedSignOn(await signOnToPortal(app(), profile.path), /not one of an administrator/);
       const developers = await createProfile();

@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets } from '../../../../tests/support/app.ts';
 import { type CookieJar, visit } from '../../../../tests/support/oidc.ts';
-import { aDeveloper, requestPortal } from '../../../../tests/support/portal.ts';
+import { addDeveloper, requestPortal } from '../../../../tests/support/portal.ts';
 import {
+  addTeam,
   assertRefusedSignOn,
-  aTeam,
   developerProfile,
   findPortalUser,
   finishPortalSignOn,
@@ -65,7 +65,7 @@ onEveryEngine(
 
     test('the form of a directory on the sign-in page signs a user on, in the mapped teams', async () => {
       await removeUser('ann@example.org');
-      const team = await aTeam(app());
+      const team = await addTeam(app());
       const { Name, path } = await createDirectory({}, { UserGroupMapping: { devs: String(team.ID) } });
       const visitor = createSiteClient(app());
       const page = await visitor.get('/auth/password/login?next=/blog');
@@ -164,7 +164,7 @@ onEveryEngine(
       });
 
     test('a user signs on with SAML, and the response is accepted once and in its browser', async () => {
-      const team = await aTeam(app());
+      const team = await addTeam(app());
       const path = await createSaml({ UserGroupMapping: { devs: String(team.ID) } });
       const email = `bob-${createPublicId()}@example.org`.toLowerCase();
       saml.user = { id: 'bob', attributes: { email, first: 'Bob', last: 'Example', groups: ['devs'] } };
@@ -198,7 +198,7 @@ onEveryEngine(
       finishPortalSignOn(`${app().url.portal}/sso?nonce=${nonce}`, jar);
 
     test('a nonce signs a developer on, once', async () => {
-      const team = await aTeam(app());
+      const team = await addTeam(app());
       const EmailAddress = `carl-${createPublicId()}@example.org`.toLowerCase();
       const body = { ForSection: 'portal', EmailAddress, DisplayName: 'Carl Example', GroupID: String(team.ID) };
       const nonce = await createNonce(body);
@@ -212,7 +212,7 @@ onEveryEngine(
     });
 
     test('a nonce of the portal opens nothing at the dashboard, nor inside of a page', async () => {
-      const { Email: EmailAddress } = await aDeveloper(app());
+      const { Email: EmailAddress } = await addDeveloper(app());
       const nonce = await createNonce({ EmailAddress });
       assert.equal((await fetch(`${app().url.dashboard}/tap?nonce=${nonce}`, { redirect: 'manual' })).status, 403);
       const url = `${app().url.portal}/sso?nonce=${nonce}`;
@@ -222,8 +222,8 @@ onEveryEngine(
     });
 
     test('a nonce for the admin section signs on administrators only', async () => {
-      const admin = await aDeveloper(app(), { Role: 'provider-admin' });
-      const developer = await aDeveloper(app());
+      const admin = await addDeveloper(app(), { Role: 'provider-admin' });
+      const developer = await addDeveloper(app());
       const nonces = await Promise.all(
         [admin, developer].map(it => createNonce({ ForSection: 'dashboard', EmailAddress: it.Email })),
       );

@@ -11,7 +11,7 @@ import {
 } from '../../../../tests/support/oidc.ts';
 import { requestPortal } from '../../../../tests/support/portal.ts';
 import { createOidcPortalProfile, readSiteProfile, signOnToPortal } from '../../../../tests/support/portal-sign-on.ts';
-import { aSiteDeveloper, sitePassword } from '../../../../tests/support/portal-site.ts';
+import { addSiteDeveloper, sitePassword } from '../../../../tests/support/portal-site.ts';
 import { createSiteClient } from '../../../../tests/support/site-client.ts';
 
 rememberSecrets({ secret: oidcClient.secret });
@@ -65,7 +65,7 @@ onEveryEngine('Single logout of the portal', app => {
     const reply = await signOut(jar);
     assert.deepEqual([reply.status, reply.headers.get('location')], [303, '/']);
     assert.equal(await readSiteProfile(app(), jar), '');
-    const user = await aSiteDeveloper(app());
+    const user = await addSiteDeveloper(app());
     const client = createSiteClient(app());
     await client.signIn(user.Email);
     assert.equal((await client.post('/auth/logout', {})).location, '/');
@@ -99,7 +99,7 @@ describe('portal.sso_custom_login_url', () => {
     const next = '/auth/password/login?next=%2Fportal%2Fprivate%2Fapps';
     assert.equal((await client.get(next)).location, '/tib/auth/company/openid-connect?next=%2Fportal%2Fprivate%2Fapps');
     assert.equal((await client.get('/auth/password/login?next=//evil.example')).location.includes('evil'), false);
-    const user = await aSiteDeveloper(app);
+    const user = await addSiteDeveloper(app);
     await client.get('/auth/password/login?local=1');
     assert.equal((await client.post('/auth/password/login', { login: user.Email, password: 'x' })).status, 401);
     assert.equal(

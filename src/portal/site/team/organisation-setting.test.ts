@@ -4,13 +4,13 @@ import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, type TestApp } from '../../../../tests/support/app.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
 import { requestPortal } from '../../../../tests/support/portal.ts';
-import { aSiteDeveloper } from '../../../../tests/support/portal-site.ts';
+import { addSiteDeveloper } from '../../../../tests/support/portal-site.ts';
 import { signedInClient } from '../../../../tests/support/site-client.ts';
 
 const path = '/portal/private/organisation';
 
 async function ask(app: TestApp, name = `Acme ${createPublicId()}`) {
-  const user = await aSiteDeveloper(app, { Role: 'consumer-team-member' });
+  const user = await addSiteDeveloper(app, { Role: 'consumer-team-member' });
   const client = await signedInClient(app, user);
   const page = await client.get(path);
   const reply = await client.post(path, { name });

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
-import { aDeveloper, anApp, requestPortal } from '../../../../tests/support/portal.ts';
+import { addApp, addDeveloper, requestPortal } from '../../../../tests/support/portal.ts';
 import { sitePassword } from '../../../../tests/support/portal-site.ts';
 import { signedInClient } from '../../../../tests/support/site-client.ts';
 
 onEveryEngine('team pages of the portal', app => {
   const ok = (method: string, path: string, body?: unknown, status = 200) =>
     requestPortal(app(), method, `/portal-api${path}`, body, status);
-  const aUser = (more: Record<string, unknown> = {}) => aDeveloper(app(), { Password: sitePassword, ...more });
+  const aUser = (more: Record<string, unknown> = {}) => addDeveloper(app(), { Password: sitePassword, ...more });
   async function aTeamed() {
     const organisation = await ok('POST', '/organisations', { Name: `Org ${createPublicId()}` });
     const inOrganisation = { OrganisationID: organisation.ID };
@@ -40,8 +40,8 @@ onEveryEngine('team pages of the portal', app => {
   test('a removed member is in the default organisation, and the chosen member has the apps', async () => {
     const { organisation, member, client } = await aTeamed();
     const newOwner = await aUser({ OrganisationID: organisation.ID, Role: 'consumer-team-member' });
-    const personal = await anApp(app(), { UserID: member.ID, Visibility: 'personal' });
-    const shared = await anApp(app(), { UserID: member.ID, Visibility: 'team' });
+    const personal = await addApp(app(), { UserID: member.ID, Visibility: 'personal' });
+    const shared = await addApp(app(), { UserID: member.ID, Visibility: 'team' });
     await client.get(path(member.ID));
     const removed = await client.post(path(member.ID, '/remove'), { new_owner: String(newOwner.ID) });
     assert.equal(removed.location, '/portal/private/users?done=removed');

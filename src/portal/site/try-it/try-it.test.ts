@@ -4,11 +4,11 @@ import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
 import {
-  aDeveloper,
-  anApi,
-  anApp,
-  aPlan,
-  aProduct,
+  addApi,
+  addApp,
+  addDeveloper,
+  addPlan,
+  addProduct,
   requestPortal,
   toFileForm,
 } from '../../../../tests/support/portal.ts';
@@ -45,9 +45,9 @@ onEveryEngine('try-it of the API reference', app => {
   async function offer(more: { catalogue?: number; api?: Record<string, unknown>; product?: object } = {}) {
     const name = `api-${createPublicId()}`;
     const proxy = { listen_path: `/${name}/`, target_url: upstream.url, strip_listen_path: true };
-    const APIID = await anApi(app(), name, { proxy, ...more.api });
+    const APIID = await addApi(app(), name, { proxy, ...more.api });
     const Catalogues = [more.catalogue ?? 1];
-    const product = await aProduct(app(), { APIDetails: [{ APIID }], Catalogues, ...more.product });
+    const product = await addProduct(app(), { APIDetails: [{ APIID }], Catalogues, ...more.product });
     const answer = await app().ask('POST', `/portal-api/products/${product.ID}/api-details/${APIID}/oas`, {
       body: toFileForm(JSON.stringify(document)),
     });
@@ -58,8 +58,8 @@ onEveryEngine('try-it of the API reference', app => {
   }
 
   async function aCredential(user: { ID: number }, productId: number, plan: object = {}) {
-    const { ID: PlanID } = await aPlan(app(), { ...plan });
-    const { ID } = await anApp(app(), { UserID: user.ID });
+    const { ID: PlanID } = await addPlan(app(), { ...plan });
+    const { ID } = await addApp(app(), { UserID: user.ID });
     const body = { PlanID, ProductIDs: [productId], ProvisionImmediately: true };
     const { AccessRequestID } = await requestPortal(app(), 'PUT', `/portal-api/apps/${ID}/provision`, body);
     const request = await requestPortal(app(), 'GET', `/portal-api/access_requests/${AccessRequestID}`);
@@ -67,7 +67,7 @@ onEveryEngine('try-it of the API reference', app => {
     await waitUntilApplied(app());
     return { id: String(credential.ID), key: credential.Credential as string, requestId: AccessRequestID as number };
   }
-  const aUser = () => aDeveloper(app(), { Password: sitePassword });
+  const aUser = () => addDeveloper(app(), { Password: sitePassword });
 
   async function send(client: SiteClient, fields: Record<string, string>) {
     const reply = await client.post(tryPath, { ...fields, format: 'json' });
@@ -131,7 +131,7 @@ onEveryEngine('try-it of the API reference', app => {
     }
     const admin = await signedInClient(
       app(),
-      await aDeveloper(app(), { Password: sitePassword, Role: 'provider-admin' }),
+      await addDeveloper(app(), { Password: sitePassword, Role: 'provider-admin' }),
     );
     assert.equal((await send(admin, { ...fields, credential: id })).status, 422, 'an administrator has no other keys');
     const provider = await requestPortal(app(), 'POST', '/portal-api/providers', {
@@ -236,8 +236,8 @@ onEveryEngine('try-it of the API reference', app => {
     const proxy = { listen_path: `/${name}/`, target_url: upstream.url };
     const schema = 'type Query { hello(name: String): String }';
     const graphql = { enabled: true, execution_mode: 'proxyOnly', version: '2', schema };
-    const APIID = await anApi(app(), name, { proxy, graphql });
-    const product = await aProduct(app(), { APIDetails: [{ APIID }], Catalogues: [1] });
+    const APIID = await addApi(app(), name, { proxy, graphql });
+    const product = await addProduct(app(), { APIDetails: [{ APIID }], Catalogues: [1] });
     const user = await aUser();
     const { id, key } = await aCredential(user, product.ID);
     const client = await signedInClient(app(), user);

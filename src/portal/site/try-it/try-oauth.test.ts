@@ -3,11 +3,11 @@ import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
 import {
-  aDeveloper,
-  anApi,
-  anApp,
-  aPlan,
-  aProduct,
+  addApi,
+  addApp,
+  addDeveloper,
+  addPlan,
+  addProduct,
   requestPortal,
   toFileForm,
 } from '../../../../tests/support/portal.ts';
@@ -39,13 +39,13 @@ onEveryEngine('credentials of try-it', app => {
   async function offer(api: object, product: object, plan: Record<string, unknown> = {}) {
     const name = `api-${createPublicId()}`;
     const proxy = { listen_path: `/${name}/`, target_url: upstream.url, strip_listen_path: true };
-    const APIID = await anApi(app(), name, { proxy, ...api });
-    const { ID, Path } = await aProduct(app(), { APIDetails: [{ APIID }], Catalogues: [1], ...product });
+    const APIID = await addApi(app(), name, { proxy, ...api });
+    const { ID, Path } = await addProduct(app(), { APIDetails: [{ APIID }], Catalogues: [1], ...product });
     const body = toFileForm(JSON.stringify(document));
     await app().ask('POST', `/portal-api/products/${ID}/api-details/${APIID}/oas`, { body });
-    const user = await aDeveloper(app(), { Password: sitePassword });
-    const { ID: appId } = await anApp(app(), { UserID: user.ID });
-    const { ID: PlanID } = await aPlan(app(), plan);
+    const user = await addDeveloper(app(), { Password: sitePassword });
+    const { ID: appId } = await addApp(app(), { UserID: user.ID });
+    const { ID: PlanID } = await addPlan(app(), plan);
     const wanted = { PlanID, ProductIDs: [ID], ProvisionImmediately: true };
     const { AccessRequestID } = await requestPortal(app(), 'PUT', `/portal-api/apps/${appId}/provision`, wanted);
     const { Credentials } = await requestPortal(app(), 'GET', `/portal-api/access_requests/${AccessRequestID}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../../../../tests/support/app.ts';
-import { aDeveloper, anApi, aProduct, requestPortal, toFileForm } from '../../../../tests/support/portal.ts';
+import { addApi, addDeveloper, addProduct, requestPortal, toFileForm } from '../../../../tests/support/portal.ts';
 import { sitePassword } from '../../../../tests/support/portal-site.ts';
 import { createSiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
 import { waitUntilApplied } from '../../../../tests/support/traffic.ts';
@@ -11,8 +11,8 @@ const document = { openapi: '3.0.3', info: {}, paths: { '/orders': { get: { oper
 
 /** A product with one API and its reference. */
 async function offer(app: TestApp, name: string, api: Record<string, unknown>) {
-  const APIID = await anApi(app, name, api);
-  const product = await aProduct(app, { APIDetails: [{ APIID }], Catalogues: [1] });
+  const APIID = await addApi(app, name, api);
+  const product = await addProduct(app, { APIDetails: [{ APIID }], Catalogues: [1] });
   const path = `/portal-api/products/${product.ID}/api-details/${APIID}/oas`;
   assert.ok((await app.ask('POST', path, { body: toFileForm(JSON.stringify(document)) })).status < 300);
   await waitUntilApplied(app);
@@ -52,7 +52,7 @@ describe('portal.try_it', () => {
     const app = await startApp('sqlite');
     try {
       const { url, fields } = await offer(app, 'open', keyless('open'));
-      const user = await aDeveloper(app, { Password: sitePassword });
+      const user = await addDeveloper(app, { Password: sitePassword });
       const client = await signedInClient(app, user);
       await client.get(url);
       const send = async () => JSON.parse((await client.post('/portal/private/api/try', fields)).text);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
-import { aBrowserClientType, anOauthOffer, ownRedirectUrl } from '../../../../tests/support/oauth-offer.ts';
+import { addBrowserClientType, addOauthOffer, ownRedirectUrl } from '../../../../tests/support/oauth-offer.ts';
 import { type CookieJar, visit } from '../../../../tests/support/oidc.ts';
-import { aDeveloper } from '../../../../tests/support/portal.ts';
+import { addDeveloper } from '../../../../tests/support/portal.ts';
 import { sitePassword } from '../../../../tests/support/portal-site.ts';
 import { type RegisteringProvider, startRegisteringProvider } from '../../../../tests/support/registering-provider.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
@@ -23,7 +23,7 @@ onEveryEngine(
     before(async () => {
       upstream = await startUpstream();
       idp = await startRegisteringProvider(['orders', 'gold']);
-      typeId = await aBrowserClientType(app(), idp);
+      typeId = await addBrowserClientType(app(), idp);
     });
     after(async () => {
       await idp?.close();
@@ -31,8 +31,8 @@ onEveryEngine(
     });
 
     async function offer() {
-      const user = await aDeveloper(app(), { Password: sitePassword });
-      const offered = await anOauthOffer(app(), upstream, typeId, user);
+      const user = await addDeveloper(app(), { Password: sitePassword });
+      const offered = await addOauthOffer(app(), upstream, typeId, user);
       return { user, ...offered, client: await signedInClient(app(), user) };
     }
 
