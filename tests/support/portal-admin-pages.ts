@@ -81,5 +81,6 @@ export const adminPages = {
     '/admin/sso_profiles': /^Sign-on$/,
     '/admin/sso_profiles/new': /^New sign-on profile$/,
     '/admin/sso_profiles/company': /^Company$/,
+    '/admin/no-such-page': /no such page/,
   },
 } as const satisfies Readonly<Record<string, PageList>>;

@@ -16,6 +16,22 @@ const classic = (name: string, more: object = {}) => {
 };
 const names = (page: Page) => page.getByRole('table').locator('tbody tr').getByRole('link').allTextContents();
 
+/** Columns that a list shows only to users who choose them. */
+async function showOptionalColumns(page: Page) {
+  await page.getByRole('columnheader', { name: 'Listen path' }).waitFor();
+  for (const name of ['Categories', 'Owners']) {
+    assert.equal(await page.getByRole('columnheader', { name }).count(), 0);
+    await page.getByRole('button', { name: 'Columns' }).click();
+    const stored = page.waitForResponse(
+      response => response.url().endsWith('/api/preferences') && response.request().method() === 'PUT',
+    );
+    await page.getByRole('menuitemcheckbox', { name }).click();
+    assert.equal((await stored).status(), 200);
+    await page.keyboard.press('Escape');
+    await page.getByRole('columnheader', { name }).waitFor();
+  }
+}
+
 describe('List of APIs without APIs', () => {
   const dashboard = testDashboard();
 
@@ -169,6 +185,7 @@ describe('Base APIs in the list and their deletion', () => {
     await application.installation.services.usage.add(rollUp.drain(0));
 
     const page = await dashboard.openAs(person, '/apis?q=counted&sort=name');
+    await showOptionalColumns(page);
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'counted', exact: true }) });
     await row.filter({ hasText: /4.*25%.*shop, eu.*2 users, 1 group/ }).waitFor();
     await page.getByRole('row', { name: new RegExp(`${v2}.*Active 0 `) }).waitFor();
@@ -207,6 +224,7 @@ describe('Base APIs in the list and their deletion', () => {
     const created = await ask('POST', '/api/apis/streams', { body: streaming, headers });
     assert.equal(created.status, 200, created.text);
     const page = await dashboard.openAs(person, '/apis');
+    await showOptionalColumns(page);
     const choose = async (name: string, item: string) => {
       await page.goto(`${dashboard.app().url.dashboard}/apis?q=${encodeURIComponent(name)}&sort=name`);
       await page.getByRole('button', { name: `Actions for ${name}`, exact: true }).click();

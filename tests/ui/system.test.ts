@@ -109,11 +109,11 @@ describe('System pages', () => {
     await ask('POST', '/api/assets', { body: { id: 'audited', name: hostile, data: {} } });
     await ask('DELETE', `/api/assets/${encodeURIComponent(hostile)}`);
     const page = await dashboard.openAs(person, '/audit?method=DELETE&status=404');
-    await page.getByRole('button', { name: 'deleteAsset' }).waitFor();
+    await page.getByRole('button', { name: 'Delete asset' }).waitFor();
     assert.equal(await page.getByRole('row').count(), 2);
     await page.getByRole('cell', { name: hostile, exact: true }).waitFor();
     assert.equal(await page.locator('img').count(), 0);
-    await page.getByRole('button', { name: 'deleteAsset' }).click();
+    await page.getByRole('button', { name: 'Delete asset' }).click();
     await page.getByRole('dialog', { name: 'Audit record' }).getByText('Refused (404)').waitFor();
     const link = page.url();
     assert.ok(new URL(link).searchParams.has('open'));
@@ -152,7 +152,7 @@ describe('System pages', () => {
     const changed = await ask('PUT', '/api/portal/policies/recorded', { body: { ...body, rate: 2 } });
     assert.equal(changed.status, 200, JSON.stringify(changed.body));
     const page = await dashboard.openAs(person, '/audit?method=PUT&q=recorded');
-    await page.getByRole('button', { name: 'updatePolicy' }).click();
+    await page.getByRole('button', { name: 'Update policy' }).click();
     await page.getByRole('dialog', { name: 'Audit record' }).getByRole('button', { name: 'Open' }).click();
     await page.getByRole('heading', { name: 'Recorded', level: 1 }).waitFor();
     assert.equal(new URL(page.url()).pathname, '/policies/recorded');
@@ -172,7 +172,7 @@ describe('System pages', () => {
     const readRate = async () => (await ask('GET', '/api/portal/policies/undone')).body.rate;
     assert.equal(await readRate(), 9);
     await page.goto(`${dashboard.app().url.dashboard}/audit?method=PUT&q=undone`);
-    await page.getByRole('button', { name: 'updatePolicy' }).click();
+    await page.getByRole('button', { name: 'Update policy' }).click();
     const record = page.getByRole('dialog', { name: 'Audit record' });
     await record.getByText(person.username).waitFor();
     await record.getByText('/rate', { exact: true }).waitFor();

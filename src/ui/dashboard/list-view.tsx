@@ -27,10 +27,10 @@ export interface ListView<Row> {
 export function useListView<Row>(list: string, all: readonly Column<Row>[], fixed = all[0]?.id): ListView<Row> {
   const { preferences, change } = usePreferences();
   const chosen = preferences?.columns[list];
-  const isShown = (id: string) => id === fixed || chosen === undefined || chosen.includes(id);
-  const columns = all.filter(({ id }) => isShown(id));
+  const isShown = ({ id, isOptional }: Column<Row>) => id === fixed || (chosen ? chosen.includes(id) : !isOptional);
+  const columns = all.filter(isShown);
   const toggle = (id: string) => {
-    const ids = all.filter(column => (column.id === id) !== isShown(column.id));
+    const ids = all.filter(column => (column.id === id) !== isShown(column));
     change({ columns: { ...preferences?.columns, [list]: ids.map(it => it.id) } });
   };
   const menus = preferences && (
@@ -39,11 +39,11 @@ export function useListView<Row>(list: string, all: readonly Column<Row>[], fixe
         trigger={<IconButton icon={Columns3} kind="secondary" label={own.columns} />}
         items={all
           .filter(({ id }) => id !== fixed)
-          .map(({ id, title }) => ({
-            label: title,
-            isChecked: isShown(id),
+          .map(column => ({
+            label: column.title,
+            isChecked: isShown(column),
             staysOpen: true,
-            onSelect: () => toggle(id),
+            onSelect: () => toggle(column.id),
           }))}
       />
       <ViewMenu list={list} />

@@ -15,6 +15,8 @@ export interface Column<Row> {
   /** Value of `sort`; descending with a leading `-`. */
   readonly sort?: string;
   readonly align?: 'right';
+  /** Shown only where the user chose it. */
+  readonly isOptional?: true;
 }
 
 export interface Selection {

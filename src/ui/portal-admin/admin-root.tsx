@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, Outlet } from '@tanstack/react-router';
-import { NotFoundPage } from '../kit/shell/fault-pages.tsx';
+import { NotFoundNotice } from '../kit/shell/fault-pages.tsx';
 import { loadAdminSession, toSignInAddress } from './session/admin-session.ts';
 import { AdminShell } from './shell/admin-shell.tsx';
 
@@ -12,7 +12,6 @@ interface RouterContext {
 
 export const adminRootRoute = createRootRouteWithContext<RouterContext>()({
   component: Outlet,
-  notFoundComponent: () => <NotFoundPage home="/admin" />,
 });
 
 export const adminShellRoute = createRoute({
@@ -25,4 +24,11 @@ export const adminShellRoute = createRoute({
     location.assign(toSignInAddress(href));
     await new Promise<never>(() => undefined);
   },
+});
+
+/** Every other address: the notice stands beside the navigation. */
+export const unknownAdminRoute = createRoute({
+  getParentRoute: () => adminShellRoute,
+  path: '/$',
+  component: () => <NotFoundNotice home="/admin" />,
 });

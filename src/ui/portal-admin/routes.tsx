@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
 import { FailedPage } from '../kit/shell/fault-pages.tsx';
-import { adminRootRoute, adminShellRoute } from './admin-root.tsx';
+import { adminRootRoute, adminShellRoute, unknownAdminRoute } from './admin-root.tsx';
 import { connectionRoutes } from './connection-routes.tsx';
 import { contentRoutes } from './content-routes.tsx';
 import { demandRoutes } from './demand-routes.tsx';
@@ -17,6 +17,7 @@ const routeTree = adminRootRoute.addChildren([
     ...joiningRoutes,
     ...contentRoutes,
     ...connectionRoutes,
+    unknownAdminRoute,
   ]),
 ]);
 

@@ -1,4 +1,5 @@
 import { useRouter } from '@tanstack/react-router';
+import { toActionText } from '../../kit/action-text.ts';
 import { MethodBadge } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import { FactList } from '../../kit/card.tsx';
@@ -42,7 +43,7 @@ function Detail({ record, onFilter }: DetailProps) {
     <div className="flex flex-col gap-5">
       <FactList
         rows={[
-          [own.columns.action, record.action],
+          [own.columns.action, `${toActionText(record.action)} (${record.action})`],
           [own.columns.outcome, <OutcomePill key="outcome" status={record.status} />],
           [own.columns.time, formatTime(record.timestamp * 1000)],
           [own.columns.user, record.user],

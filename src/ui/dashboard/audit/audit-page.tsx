@@ -1,6 +1,7 @@
 import { useSearch } from '@tanstack/react-router';
 import { Download, ScrollText } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
+import { toActionText } from '../../kit/action-text.ts';
 import { MethodBadge } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
@@ -35,7 +36,7 @@ const createColumns = (open: (id: string) => void): readonly Column<AuditRecordV
       <span className="flex items-center gap-2">
         <MethodBadge method={method} />
         <button type="button" className="row-link min-h-6 rounded-control text-left" onClick={() => open(_id)}>
-          {action}
+          {toActionText(action)}
         </button>
       </span>
     ),
@@ -74,7 +75,7 @@ export function AuditPage() {
             rows={list.data.value.audit_logs}
             columns={columns}
             idOf={({ _id }) => _id}
-            nameOf={({ action }) => action}
+            nameOf={({ action }) => toActionText(action)}
             page={page}
             pages={list.data.value.pages}
             onPage={next => change({ p: next })}

@@ -64,8 +64,13 @@ export const createKeyColumns = ({ nameOfPolicy, nameOfApi }: KeyNames): readonl
       ),
   },
   { id: 'quota', title: own.columns.quota, cell: key => <QuotaCell item={key} /> },
-  { id: 'tags', title: own.tags, cell: ({ tags }) => <NameBadges names={tags} /> },
-  { id: 'created', title: own.columns.created, cell: ({ createdAt }) => <TimeText time={createdAt} /> },
+  { id: 'tags', title: own.tags, isOptional: true, cell: ({ tags }) => <NameBadges names={tags} /> },
+  {
+    id: 'created',
+    title: own.columns.created,
+    isOptional: true,
+    cell: ({ createdAt }) => <TimeText time={createdAt} />,
+  },
 ];
 
 function QuotaCell({ item }: { item: KeyFacts }) {

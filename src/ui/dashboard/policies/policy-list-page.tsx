@@ -48,7 +48,7 @@ const createColumns = ({ counts, offersOf }: ListFacts): readonly Column<PolicyI
     ),
   },
   { id: 'portal', title: own.columns.portal, cell: policy => <OfferBadges offers={offersOf(idOf(policy))} /> },
-  { id: 'id', title: own.columns.id, cell: policy => <IdText id={idOf(policy)} /> },
+  { id: 'id', title: own.columns.id, isOptional: true, cell: policy => <IdText id={idOf(policy)} /> },
   { id: 'state', title: own.columns.state, cell: ({ state }) => <PolicyStatePill state={state} /> },
   {
     id: 'apis',
@@ -79,7 +79,7 @@ const createColumns = ({ counts, offersOf }: ListFacts): readonly Column<PolicyI
         },
       ]
     : []),
-  { id: 'tags', title: own.columns.tags, cell: ({ tags }) => (tags ?? []).join(', ') },
+  { id: 'tags', title: own.columns.tags, isOptional: true, cell: ({ tags }) => (tags ?? []).join(', ') },
 ];
 
 export function PolicyListPage() {

@@ -22,13 +22,6 @@ export const NotFoundNotice = ({ home }: { home: string }) => (
   </>
 );
 
-/** Page of an unknown address outside of the shell. */
-export const NotFoundPage = ({ home }: { home: string }) => (
-  <main className="p-6">
-    <NotFoundNotice home={home} />
-  </main>
-);
-
 /** Failure of a page itself: mostly a chunk of a build that is no longer there. */
 export const FailedPage = ({ error }: ErrorComponentProps) => (
   <main className="p-6">

@@ -1,6 +1,7 @@
 import { useSearch } from '@tanstack/react-router';
 import { Download, ScrollText } from 'lucide-react';
 import { useCallback } from 'react';
+import { toActionText } from '../../kit/action-text.ts';
 import { MethodBadge } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
@@ -31,7 +32,9 @@ const columns: readonly Column<AuditItem>[] = [
       <span className="flex flex-col gap-1">
         <span className="flex items-center gap-2">
           <MethodBadge method={method} />
-          <span className="font-medium break-all">{action}</span>
+          <span className="font-medium" title={action}>
+            {toActionText(action)}
+          </span>
         </span>
         <code className="text-small break-all text-dim">{url}</code>
       </span>
@@ -88,7 +91,7 @@ export function PortalAuditPage() {
         page={p}
         columns={columns}
         idOf={({ _id }) => _id}
-        nameOf={({ action }) => action}
+        nameOf={({ action }) => toActionText(action)}
         toolbar={<AuditToolbar search={search} />}
         isFiltered={Object.keys(toQuery(search)).length > 0}
         onClearFilters={clear}

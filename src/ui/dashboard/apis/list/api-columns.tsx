@@ -86,8 +86,13 @@ const usageColumns: readonly Column<ApiRow>[] = [
 ];
 
 const lastColumns: readonly Column<ApiRow>[] = [
-  { id: 'categories', title: titles.categories, cell: ({ categories }) => categories.join(', ') },
-  { id: 'owners', title: titles.owners, cell: api => apiListTexts.owners(api.userOwners, api.groupOwners) },
+  { id: 'categories', title: titles.categories, isOptional: true, cell: ({ categories }) => categories.join(', ') },
+  {
+    id: 'owners',
+    title: titles.owners,
+    isOptional: true,
+    cell: api => apiListTexts.owners(api.userOwners, api.groupOwners),
+  },
   {
     id: 'updated',
     title: own.columns.updated,
