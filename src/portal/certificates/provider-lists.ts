@@ -22,13 +22,24 @@ const maxPasses = 10;
 /**
  * Brings a certificate at a provider to what the records say, for which `changed` may say otherwise: stored and in the
  * allow list of each API whose credentials it is attached to, and of no other; deleted after its last use. Idempotent.
- * The records are read again after the calls, so that concurrent changes of its uses converge.
+ * One process makes the calls of a certificate one after the other: a task that withdraws it from a failed approval does
+ * not undo the next one. The records are read again after the calls, so that changes by other processes converge.
  */
-export async function reconcileCertificate(
+export const reconcileCertificate = (
   providerId: number,
   fingerprint: string,
   services: Services,
   changed?: ChangedUse,
+): Promise<void> =>
+  services.portal.providerCertificates.runExclusive(providerId, fingerprint, () =>
+    reconcileAlone(providerId, fingerprint, services, changed),
+  );
+
+async function reconcileAlone(
+  providerId: number,
+  fingerprint: string,
+  services: Services,
+  changed: ChangedUse | undefined,
 ): Promise<void> {
   const { portal } = services;
   const provider = await portal.providers.get(providerId);
@@ -58,11 +69,11 @@ async function listWantedApis(
     it => it.ProviderID === providerId && !it.Changes,
   );
   const credentials = await portal.credentials.ofRequests(requests.map(({ ID }) => ID));
-  const inUse = new Set(
-    credentials
-      .filter(({ Certificates = [] }) => Certificates.some(it => ids.has(it.ID) && it.State !== 'detaching'))
-      .map(({ AccessRequestID }) => AccessRequestID),
+  const holders = credentials.filter(({ Certificates = [] }) =>
+    Certificates.some(it => ids.has(it.ID) && it.State !== 'detaching'),
   );
+  const inUse = new Set<number>();
+  for (const { ID, AccessRequestID } of holders) if (!(await isEnding(ID, portal))) inUse.add(AccessRequestID);
   const isApproving = (it: (typeof requests)[number]) =>
     it.Status === 'pending' && it.ClaimedAt > 0 && ids.has(it.CertificateID ?? 0);
   const productIds = requests
@@ -72,6 +83,10 @@ async function listWantedApis(
   if (productIds.length === 0) return undefined;
   return listSecuredApis(productIds.flat(), portal);
 }
+
+/** A credential that is being revoked does not keep its certificates in the lists. */
+export const isEnding = async (credentialId: number, portal: Services['portal']): Promise<boolean> =>
+  (await portal.providerTasks.ofCredential(credentialId)).some(({ Kind }) => Kind === 'revoke');
 
 /** APIs of products that require client certificates, sorted. */
 async function listSecuredApis(productIds: readonly number[], portal: Services['portal']): Promise<readonly string[]> {

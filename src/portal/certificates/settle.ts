@@ -10,7 +10,7 @@ import type { StoredProviderTask } from '../provider-tasks/schema.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import type { StoredProvider } from '../providers/schema.ts';
 import { listKept, loadBinding } from './key-bindings.ts';
-import { reconcileCertificate } from './provider-lists.ts';
+import { isEnding, reconcileCertificate } from './provider-lists.ts';
 import type { BoundCertificate } from './schema.ts';
 
 type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'records' | 'clock'>;
@@ -82,7 +82,8 @@ const maxPasses = 10;
 
 /**
  * Performs a `bind` task: new certificates are listed before the keys of the credential are bound to them, and detached
- * ones are removed from the lists after. Where the credential changed during the calls it is repeated.
+ * ones are removed from the lists after. Where the credential changed during the calls it is repeated; where it is being
+ * revoked the task waits for the outcome.
  */
 export async function settleBindings(task: StoredProviderTask, services: Services): Promise<void> {
   const { portal, clock } = services;
@@ -90,6 +91,7 @@ export async function settleBindings(task: StoredProviderTask, services: Service
     const credential = await portal.credentials.get(task.CredentialID);
     const provider = await portal.providers.get(task.ProviderID);
     if (!credential || !provider) return void (await portal.providerTasks.remove(task.ID));
+    if (await isEnding(credential.ID, portal)) break;
     const kept = listKept(credential);
     await reconcileAll(provider.ID, kept, services);
     await bindKeys(provider, credential, services);

@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
+import { createKeyedMutex } from '#base/keyed-mutex.ts';
 import type { Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { readDocuments, toBatches } from '../batch-store.ts';
@@ -50,7 +51,11 @@ export function createProviderCertificateStore(records: Records) {
     'portal_provider_certificates',
     it => ({ provider_id: it.ProviderID, fingerprint: it.Fingerprint }),
   );
+  const runExclusive = createKeyedMutex();
   return {
+    /** Calls of a provider about one certificate: this process makes them one after the other. */
+    runExclusive: <T>(providerId: number, fingerprint: string, work: () => Promise<T>) =>
+      runExclusive(`${providerId} ${fingerprint}`, work),
     find: (providerId: number, fingerprint: string) => certificates.rows.find({ provider_id: providerId, fingerprint }),
     ofProvider: (providerId: number) => certificates.all({ provider_id: providerId }),
     insert: certificates.insert,
