@@ -104,7 +104,7 @@ export function createLogStore(records: Records) {
 
 /** Log tailing, and single rows. */
 const createLogReads = (records: Records) => ({
-  /** The row at a time of which the id is the one asked for. */
+  /** Lookup by public id: reads the row ids of its millisecond and returns the row whose id matches. */
   async findAt(logQuery: LogQuery, isWanted: (place: LogPlace) => boolean): Promise<StoredCall | undefined> {
     const places = await buildLogFilter(records, logQuery).select(['id', 'at']).limit(maxCallsOfTime).execute();
     const found = places.find(({ id, at }) => isWanted({ rowId: Number(id), at: Number(at) }));

@@ -1,6 +1,9 @@
-export type RunExclusive = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+type RunExclusive = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-/** Mutual exclusion by key, in this process: the work of one key runs one after the other, in the order of its calls. */
+/**
+ * Keyed mutex of this process: the work of one key runs one after the other, in the order of its calls. The queue of a
+ * key has no bound, and the work sets its own timeouts: for rare work such as calls of a provider.
+ */
 export function createKeyedMutex(): RunExclusive {
   const last = new Map<string, Promise<unknown>>();
   return async (key, work) => {

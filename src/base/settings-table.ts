@@ -437,7 +437,7 @@ export const settingsTable = {
   'portal.visibility': choice(
     ['public', 'private', 'hidden'],
     'public',
-    'Who opens pages of the developer portal: everyone, `private` for signed-in users, `hidden` for its administrators. Pages of signing in stay open; search engines index `public` only, and `hidden` has no sign-up.',
+    'Who can open pages of the developer portal: `public` everyone, `private` signed-in users, `hidden` its administrators. The sign-in pages stay open; search engines index `public` only, and `hidden` has no sign-up.',
   ),
   'portal.indexing': flag(
     false,
@@ -474,7 +474,7 @@ export const settingsTable = {
     'Creates an administrator (`provider-admin`) of the developer portal at the first sign-on through a profile for administrators. Otherwise only known administrators sign on.',
   ),
   'portal.sso_custom_login_url': signInAddress(
-    'Address that the sign-in page of the developer portal redirects to, such as the login URL of a single sign-on profile; `?local=1` shows the form all the same. One of the portal that leads to the sign-in page is refused. Empty: the form.',
+    'Address that the sign-in page of the developer portal redirects to, such as the login URL of a single sign-on profile; `?local=1` shows the form all the same. A path that leads back to the sign-in page is refused. Empty: the form.',
   ),
   'portal.link_ttl_seconds': count(
     86_400,

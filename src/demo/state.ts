@@ -14,7 +14,7 @@ export interface DemoState {
   readonly hookId: string;
   readonly groupId: string;
   readonly analyst: DemoUser;
-  /** Developer of the portal; absent in demos of earlier versions, which have no password of theirs. */
+  /** Developer of the portal; absent in the state of earlier versions, whose developer has no password. */
   readonly developer?: DemoUser;
   readonly reporter: DemoKey & { readonly user: string; readonly password: string };
   readonly keys: readonly DemoKey[];

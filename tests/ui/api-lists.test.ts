@@ -223,6 +223,9 @@ describe('Base APIs in the list and their deletion', () => {
     const headers = { 'content-type': 'application/vnd.gw.streams.oas' };
     const created = await ask('POST', '/api/apis/streams', { body: streaming, headers });
     assert.equal(created.status, 200, created.text);
+    const owned: readonly string[] = ['Old one', 'flow'];
+    for (const id of ['old-one', created.body.ID])
+      await ask('PUT', `/api/apis/${id}/access`, { body: { userIds: ['someone'], userGroupIds: [] } });
     const page = await dashboard.openAs(person, '/apis');
     await showOptionalColumns(page);
     const choose = async (name: string, item: string) => {
@@ -251,6 +254,7 @@ describe('Base APIs in the list and their deletion', () => {
         body.oas?.['x-gw-api-gateway'].server.listenPath.value ?? body.api_definition.proxy.listen_path;
       assert.equal(listenPath, `/${name.toLowerCase().replace(' ', '-')}-copy/`);
       assert.equal(body.oas?.['x-gw-api-gateway'].info.versioning, undefined);
+      assert.deepEqual(body.user_owners, owned.includes(name) ? ['someone'] : []);
     }
     await choose('source', 'Categories');
     await page.getByLabel('Categories', { exact: true }).fill('shop\neu');

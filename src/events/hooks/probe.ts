@@ -67,7 +67,7 @@ const toProbeRequest = ({ target, payload, contentType }: Omit<WebhookCall, 'del
   contentType,
 });
 
-/** Sends a call at once with the header of tests; what prevents it is part of the result. */
+/** Test of a webhook: one request outside of the queue, with X-Gw-Test; network errors and timeouts are results. */
 export async function sendProbe(
   services: WebhookCallServices,
   call: Omit<WebhookCall, 'deliveryId' | 'extraHeaders'>,

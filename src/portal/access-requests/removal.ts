@@ -1,4 +1,4 @@
-import { releaseCertificate } from '../certificates/settle.ts';
+import { addCertificateTasks, listFingerprints, releaseCertificate } from '../certificates/settle.ts';
 import { claimClient } from '../provider-tasks/client-guard.ts';
 import { completeTask, performTask, type TaskServices } from '../provider-tasks/perform.ts';
 import type { NewProviderTask, StoredProviderTask } from '../provider-tasks/schema.ts';
@@ -88,6 +88,16 @@ const toLeftover = ({ ProviderID, Key, KeyHash, OauthClientID = 0 }: StoredProvi
     ? { Kind: 'client', ProviderID, Key: '', OauthClientID }
     : { Kind: 'abandon', ProviderID, Key, KeyHash };
 
+/** After a failed revocation the credential stays: calls for others may have taken its certificates from the lists. */
+const keepCredential = ({ ID, CredentialID, ProviderID }: StoredProviderTask, services: TaskServices): Promise<void> =>
+  services.records.write(async () => {
+    const { portal } = services;
+    await portal.providerTasks.remove(ID);
+    const credential = await portal.credentials.get(CredentialID);
+    const fingerprints = await listFingerprints(credential?.Certificates ?? [], services);
+    await addCertificateTasks(ProviderID, fingerprints, services);
+  });
+
 export async function revokeRecorded(task: StoredProviderTask, services: TaskServices, force: boolean): Promise<void> {
   const { portal, records, clock } = services;
   try {
@@ -95,7 +105,7 @@ export async function revokeRecorded(task: StoredProviderTask, services: TaskSer
   } catch (error) {
     if (!isProviderFailure(error)) throw error;
     if (!force) {
-      if (task.Kind === 'revoke') await portal.providerTasks.remove(task.ID);
+      if (task.Kind === 'revoke') await keepCredential(task, services);
       else await portal.providerTasks.defer(task, error.message, clock.now());
       throw error;
     }

@@ -84,7 +84,7 @@ async function listWantedApis(
   return listSecuredApis(productIds.flat(), portal);
 }
 
-/** A credential that is being revoked does not keep its certificates in the lists. */
+/** True while a revocation of the credential is queued: its certificates leave the allow lists. */
 export const isEnding = async (credentialId: number, portal: Services['portal']): Promise<boolean> =>
   (await portal.providerTasks.ofCredential(credentialId)).some(({ Kind }) => Kind === 'revoke');
 

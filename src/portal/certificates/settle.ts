@@ -91,7 +91,8 @@ export async function settleBindings(task: StoredProviderTask, services: Service
     const credential = await portal.credentials.get(task.CredentialID);
     const provider = await portal.providers.get(task.ProviderID);
     if (!credential || !provider) return void (await portal.providerTasks.remove(task.ID));
-    if (await isEnding(credential.ID, portal)) break;
+    if (await isEnding(credential.ID, portal))
+      return void (await portal.providerTasks.defer(task, 'The credential is being revoked', clock.now()));
     const kept = listKept(credential);
     await reconcileAll(provider.ID, kept, services);
     await bindKeys(provider, credential, services);

@@ -53,7 +53,7 @@ export function createProviderCertificateStore(records: Records) {
   );
   const runExclusive = createKeyedMutex();
   return {
-    /** Calls of a provider about one certificate: this process makes them one after the other. */
+    /** Mutex by provider and certificate, in this process; other processes converge by reading the records again. */
     runExclusive: <T>(providerId: number, fingerprint: string, work: () => Promise<T>) =>
       runExclusive(`${providerId} ${fingerprint}`, work),
     find: (providerId: number, fingerprint: string) => certificates.rows.find({ provider_id: providerId, fingerprint }),

@@ -78,6 +78,8 @@ for (const [visibility, anonymousStatus] of [
           assert.match(page.text, /name="robots" content="noindex"/);
           assert.ok(!page.text.includes(word), path);
         }
+        const callback = await visitor.get('/portal/private/api/try/sign-in/callback?code=a&state=b');
+        assert.deepEqual([callback.status, /The sign-in has expired/.test(callback.text)], [422, true]);
         assert.equal((await visitor.get('/robots.txt')).text, 'User-agent: *\nDisallow: /\n');
         const registration = await visitor.get('/auth/password/register');
         assert.equal(registration.status, visibility === 'hidden' ? 404 : 200);

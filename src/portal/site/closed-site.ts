@@ -12,6 +12,7 @@ import {
   toSignInUrl,
 } from './page.ts';
 import { termsPath } from './terms/terms-field.ts';
+import { trySignInCallbackPath } from './try-it/try-form.ts';
 
 /** Why the whole site is closed for a visitor. */
 type Closure = 'private' | 'hidden';
@@ -31,9 +32,14 @@ export const isSiteIndexed = (settings: Settings): boolean =>
 const signInPaths = /^\/(?:auth\/.*|tib\/.*|sso|robots\.txt)$/;
 const termsPaths = new RegExp(`^${termsPath}(?:/|$)`);
 
-/** Tests whether an address opens while the site is closed: private pages lead to the sign-in page by themselves. */
+/**
+ * Tests whether an address opens while the site is closed: private pages lead to the sign-in page by themselves. An
+ * identity provider redirects to the callback of try-it, for which browsers leave the session cookie out.
+ */
 const opensWhileClosed = (closure: Closure, path: string, page: SitePage | undefined): boolean =>
-  signInPaths.test(path) || (closure === 'private' && (page?.access === 'user' || termsPaths.test(path)));
+  signInPaths.test(path) ||
+  path === trySignInCallbackPath ||
+  (closure === 'private' && (page?.access === 'user' || termsPaths.test(path)));
 
 /** Menus of a closed site: links would name its content. */
 export const closedMenus: SiteMenus = { primary: [], footer: [], pages: [], links: [] };

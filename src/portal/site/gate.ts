@@ -4,7 +4,7 @@ import { opensWithoutFactor } from './pages/second-factor.ts';
 import { findTermsGate } from './terms/terms-page.ts';
 import { tryPath } from './try-it/try-form.ts';
 
-/** Page that comes before the requested one. */
+/** Precondition of a page that is not met: where a browser is redirected, and the error of a script. */
 export interface Gate {
   readonly url: string;
   /** For scripts. */

@@ -167,7 +167,7 @@ export const toSignInUrl = (next: string): string => `${signInPath}?next=${encod
 export const registerPath = registrationPath;
 export const toRegisterUrl = (next: string): string => `${registerPath}?next=${encodeURIComponent(next)}`;
 export const appsPath = '/portal/private/apps';
-/** JSON twins of private pages, for scripts with the session of a developer. */
+/** JSON representations of private pages, for scripts with the session of a developer. */
 export const jsonApiPath = '/portal/private/api';
 export const usagePath = '/portal/private/analytics';
 export const profilePath = '/portal/private/profile';

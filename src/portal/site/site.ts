@@ -267,5 +267,7 @@ function readBody({ headers, body }: FastifyRequest): URLSearchParams {
   if (type === formType) return new URLSearchParams(text);
   const fields = type === 'application/json' ? readJsonFields(text) : undefined;
   if (fields) return fields;
-  throw problem.wrong_type({ detail: { accepted: `${formType}, or a JSON object of texts` } });
+  throw problem.wrong_type({
+    detail: { accepted: `${formType}, or application/json with an object of strings, numbers and booleans` },
+  });
 }

@@ -9,13 +9,21 @@ export interface CommandRequest {
 }
 
 /** Single quotes of a POSIX shell: nothing inside is expanded. */
-const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+export const quoteShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 export function toCurl({ method, url, headers = {}, body, text }: CommandRequest): string {
-  const given = Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
-  const content = body === undefined ? [] : [`-H 'Content-Type: application/json' -d ${quote(JSON.stringify(body))}`];
-  const data = text === undefined ? [] : [`--data-raw ${quote(text)}`];
-  return ['curl -sS', ...(method === 'GET' ? [] : [`-X ${method}`]), ...given, ...content, ...data, quote(url)].join(
-    ' ',
-  );
+  const given = Object.entries(headers).map(([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`);
+  const content =
+    body === undefined ? [] : [`-H 'Content-Type: application/json' -d ${quoteShell(JSON.stringify(body))}`];
+  const data = text === undefined ? [] : [`--data-raw ${quoteShell(text)}`];
+  return [
+    'curl -sS',
+    // Brackets and braces of an address are ranges and lists for curl.
+    ...(/[[\]{}]/.test(url) ? ['-g'] : []),
+    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    ...given,
+    ...content,
+    ...data,
+    quoteShell(url),
+  ].join(' ');
 }

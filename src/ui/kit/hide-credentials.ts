@@ -1,5 +1,21 @@
 /** Names of parameters and members that hold credentials. */
-const secretName = /token|secret|passw|credential|api[-_]?key|^(?:key|auth\w*|code|sig\w*|assertion|jwt|pin)$/i;
+const secretName = new RegExp(
+  [
+    'token|secret|passw|passphrase|passcode|credential|signature|session|cookie',
+    '(?:api|access|private|subscription)[-_]?key',
+    '^(?:key|pass|auth\\w*|code|otp|sig\\w*|assertion|jwt|pin)$',
+  ].join('|'),
+  'i',
+);
+
+/** Decoded name of a parameter; one that cannot be decoded counts as that of a credential. */
+function isSecretParameter(name: string): boolean {
+  try {
+    return secretName.test(decodeURIComponent(name));
+  } catch {
+    return true;
+  }
+}
 
 export const toPlaceholder = (name: string): string => `<${name.toLowerCase()}>`;
 
@@ -9,7 +25,7 @@ export const hideParameters = (query: string): string =>
     .split('&')
     .map(pair => {
       const name = pair.split('=')[0]!;
-      return secretName.test(name) ? `${name}=${encodeURIComponent(toPlaceholder(name))}` : pair;
+      return isSecretParameter(name) ? `${name}=${encodeURIComponent(toPlaceholder(name))}` : pair;
     })
     .join('&');
 
@@ -22,10 +38,16 @@ export function hideInUrl(url: string): string {
 /** Body in which members of JSON, or fields of a form, with the name of a credential are placeholders. */
 export function hideInBody(body: string): string {
   try {
-    const hide = (name: string, value: unknown) =>
-      secretName.test(name) && typeof value !== 'object' ? toPlaceholder(name) : value;
-    return JSON.stringify(JSON.parse(body, hide));
+    let isHidden = false;
+    const hide = (name: string, value: unknown) => {
+      if (!secretName.test(name)) return value;
+      isHidden = true;
+      return toPlaceholder(name);
+    };
+    const hidden = JSON.parse(body, hide);
+    // Written again only where it has to be: large numbers lose digits.
+    return isHidden ? JSON.stringify(hidden) : body;
   } catch {
-    return /^[\w.+%*-]+=[^\s<{]*$/.test(body) ? hideParameters(body) : body;
+    return /^[\w.+%*[\]-]+=[^\s<{]*$/.test(body) ? hideParameters(body) : body;
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRecoveryCodeSet, createTotpSecret, toTotpStep } from '#base/totp.ts';
+import { computeTotp, createRecoveryCodeSet, createTotpSecret, toTotpStep } from '#base/totp.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
 import { addSiteDeveloper, sitePassword } from '../../../../tests/support/portal-site.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
@@ -16,6 +16,9 @@ interface ScriptReply {
   readonly Message: string;
   readonly Step: string;
   readonly Token: string;
+  readonly Secret: string;
+  readonly Address: string;
+  readonly RecoveryCodes: readonly string[];
   readonly errors: readonly string[];
 }
 
@@ -124,6 +127,23 @@ onEveryEngine('JSON twins of forms', app => {
     assert.match(created.body.Location, /^\/portal\/private\/apps\/\d+$/);
     const profile = await script.send('/portal/private/profile', { first: '', last: 'x' });
     assert.match(profile.body.errors[0]!, /^first: /);
+  });
+
+  test('a script that adds an authenticator app gets the key, then the recovery codes', async () => {
+    const user = await addSiteDeveloper(app());
+    const script = await aScript();
+    await script.send(login, { login: user.Email, password: sitePassword });
+    await script.read('/portal/private/api/me');
+    const factor = '/portal/private/profile/second-factor';
+    const refused = await script.send(factor, { password: 'wrong' });
+    assert.deepEqual([refused.status, refused.body.errors.length], [422, 1]);
+    assert.match(refused.body.errors[0]!, /password or the code is wrong/);
+    const { body } = await script.send(factor, { password: sitePassword });
+    assert.ok(body.Address.includes(`secret=${body.Secret}`), body.Address);
+    const { clock } = app().application.installation.services;
+    const otp = computeTotp(body.Secret, toTotpStep(clock.now()));
+    const confirmed = await script.send(`${factor}/confirm`, { otp });
+    assert.ok(confirmed.body.RecoveryCodes.length > 1, JSON.stringify(confirmed));
   });
 
   test('a browser gets pages and redirects as before', async () => {

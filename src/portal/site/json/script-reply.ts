@@ -8,13 +8,13 @@ export const isScriptCall = (method: string, path: string, accept: string | unde
   /\bapplication\/json\b/.test(accept ?? '') &&
   !/\btext\/html\b/.test(accept ?? '');
 
-/** Errors of a form for scripts, by field; undefined without any. */
+/** Errors of a form for scripts, each with the name of its field; undefined without any. */
 export function toFormErrors(errors: FieldErrors, failure = ''): { readonly errors: readonly string[] } | undefined {
   const all = [...(failure ? [failure] : []), ...[...errors].map(([name, text]) => `${name}: ${text}`)];
   return all.length === 0 ? undefined : { errors: all };
 }
 
-/** JSON twin of the reply of a page: where it leads, its own data, or the token for the next form. */
+/** JSON representation of the reply of a page: where it leads, its own data, or the token for the next form. */
 export function toScriptReply(sent: SiteReply, { csrfToken }: SiteVisitor): SiteFile {
   if ('file' in sent) return sent;
   if ('redirect' in sent) return toJsonFile({ Location: sent.redirect });
@@ -23,7 +23,7 @@ export function toScriptReply(sent: SiteReply, { csrfToken }: SiteVisitor): Site
   return toJsonFile(status < 400 ? { Title: title, CSRFToken: csrfToken } : { errors: [title] }, status);
 }
 
-/** Fields of a JSON object: texts, numbers and truth values; undefined for anything else. */
+/** Fields of a JSON object: strings, numbers and booleans; undefined for anything else. */
 export function readJsonFields(text: string): URLSearchParams | undefined {
   let value: unknown;
   try {

@@ -38,7 +38,7 @@ ${
 }</section>`;
 }
 
-/** Ends a session of the visitor alone: the id of another user's is unknown here. */
+/** Ends one session of the visitor; the id of a session of another user is a 404. */
 async function endSession(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
   const { visitor, form } = request;
   const isEnded = await services.portal.sessions.remove(toSessionOwner(visitor.user!.ID), form('session'));

@@ -13,6 +13,7 @@ import type { StoredPortalUser } from '../../users/schema.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 import { auditForm } from '../audit.ts';
 import { renderField, renderFormError } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
 import {
@@ -32,7 +33,7 @@ const confirmPath = `${factorPath}/confirm`;
 const codesPath = `${factorPath}/recovery-codes`;
 const removePath = `${factorPath}/remove`;
 
-/** Pages on which a user without a required second factor adds it, or leaves. */
+/** Pages that stay open to a user without a required second factor: those that add it, and the terms. */
 export const opensWithoutFactor = (path: string): boolean =>
   path === profilePath || path === factorPath || path === confirmPath || path === acceptTermsPath;
 
@@ -71,8 +72,15 @@ ${renderPassword('codes_password')}${renderCodeField('codes_otp')}
 ${renderCodeField('remove_otp')}<button class="danger">Remove authenticator app</button></form></section>`;
 }
 
-const toDocument = (title: string, content: Markup, status = 200): SiteDocument => ({
+interface ReplyParts {
+  readonly status?: number;
+  /** For scripts. */
+  readonly json?: unknown;
+}
+
+const toDocument = (title: string, content: Markup, { status = 200, json }: ReplyParts = {}): SiteDocument => ({
   status,
+  json,
   title,
   section: 'profile',
   main: html`<div class="head"><h1>${title}</h1></div>${content}
@@ -98,7 +106,7 @@ function renderSecret({ visitor, siteName }: SiteRequest, secret: string, failur
 <p><code>${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p>
 <form class="form broad" method="post" action="${confirmPath}">${renderCsrfField(visitor.csrfToken)}
 ${renderCodeField('otp')}<button>Confirm code</button></form>`,
-    status,
+    { status, json: toFormErrors(new Map(), failure) ?? { Secret: secret, Address: address } },
   );
 }
 
@@ -107,10 +115,11 @@ const renderCodes = (codes: readonly string[]) =>
     'Recovery codes',
     html`<p>Each replaces the code of the app once. They are shown now only: keep them in a safe place.</p>
 <ul>${codes.map(code => html`<li><code>${code}</code></li>`)}</ul>`,
+    { json: { RecoveryCodes: codes } },
   );
 
 const renderRefusal = (failure: string, status: number) =>
-  toDocument('Second factor', html`${renderFormError(failure)}`, status);
+  toDocument('Second factor', html`${renderFormError(failure)}`, { status, json: toFormErrors(new Map(), failure) });
 const wrong = 'The password or the code is wrong. Nothing was changed.';
 
 /** Runs a change of the second factor behind password and code, with its audit record. */

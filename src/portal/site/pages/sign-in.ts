@@ -81,7 +81,7 @@ function renderSignOnOptions(options: readonly SignOnOption[], csrfToken: string
   }${directories.map(it => renderDirectoryForm(it, csrfToken, next))}</section>`;
 }
 
-/** True for an address of this site that redirects to the sign-in page: browsers would follow the two for ever. */
+/** Redirect loop: true for an address of this site that redirects back to the sign-in page. */
 function isLoop(custom: string, { settings }: SiteServices): boolean {
   const [target, own] = [URL.parse(custom), URL.parse(readPortalUrl(settings))];
   return target?.host === own?.host && leadsToSignIn(`${target?.pathname}${target?.search}`);

@@ -12,12 +12,11 @@ import type { SiteDocument, SitePage, SiteReply, SiteRequest, SiteServices } fro
 import { type FoundDocument, findDocument } from '../reference/found-document.ts';
 import { canTry, readTryLimits, toUserLimitKey } from './try-call.ts';
 import { findTryCredential } from './try-credentials.ts';
-import { trySignInPath } from './try-form.ts';
+import { trySignInCallbackPath, trySignInPath } from './try-form.ts';
 import { saveUserToken, toTokenOwner } from './try-token.ts';
 
 /** Authorization code with PKCE for calls of the reference: the token of the user stays on the server. */
 
-const callbackPath = `${trySignInPath}/callback`;
 const errorCodePattern = /^[\w-]{1,60}$/;
 
 /** State of one sign-in, in the browser that began it. */
@@ -46,7 +45,7 @@ const openCookie = ({ vault, clock }: SiteServices) =>
   });
 
 /** Fixed address of this portal: it is never taken from a request. */
-const toRedirectUrl = ({ settings }: SiteServices) => readPortalUrl(settings) + callbackPath;
+const toRedirectUrl = ({ settings }: SiteServices) => readPortalUrl(settings) + trySignInCallbackPath;
 
 /** Page with the form that began the sign-in. */
 const toFormUrl = ({ chosen, url }: FoundDocument, operation: string) =>
@@ -172,5 +171,5 @@ async function redeem(flow: TryFlow, { query }: SiteRequest, services: SiteServi
 
 export const trySignInPages: readonly SitePage[] = [
   { method: 'POST', path: trySignInPath, access: 'user', respond: begin },
-  { method: 'GET', path: callbackPath, access: 'all', respond: complete },
+  { method: 'GET', path: trySignInCallbackPath, access: 'all', respond: complete },
 ];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hideInUrl } from '../../kit/hide-credentials.ts';
+import { hideInBody, hideInUrl, hideParameters } from '../../kit/hide-credentials.ts';
 import type { TailedRequest } from './log-filters.ts';
 import { toLoggedCurl } from './logged-curl.ts';
 
@@ -30,6 +30,15 @@ describe('A logged request as curl', () => {
         `--data-raw '{"name":"it'\\''s","password":"<password>","deep":{"api_key":"<api_key>"}}' ` +
         "'http://api.example/orders/a?page=2&access_token=%3Caccess_token%3E'",
     );
+  });
+
+  test('encoded names, whole members below a secret name and brackets of forms are covered', () => {
+    assert.equal(hideParameters('api%2Dkey=1&otp=2&X-Amz-Signature=3&page=4').match(/=\d/g)?.join(), '=4');
+    assert.equal(hideInBody('{"tokens":["a"],"id":1}'), '{"tokens":"<tokens>","id":1}');
+    assert.equal(hideInBody('{"id": 9007199254740993}'), '{"id": 9007199254740993}');
+    assert.ok(!hideInBody('user[password]=p4ss&a=1').includes('p4ss'));
+    const globbed = toLoggedCurl(call('GET', 'GET /a?filter[a]=1 HTTP/1.1\r\n\r\n'), false, 'http:');
+    assert.equal(globbed, "curl -sS -g 'http://api.example/orders/a?filter[a]=1'");
   });
 
   test('a body that the record has in part is left out', () => {

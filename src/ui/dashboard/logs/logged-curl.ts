@@ -5,7 +5,7 @@ import type { TailedRequest } from './log-filters.ts';
 
 /** Headers that a copy of the request keeps: none of them is a credential. */
 const keptHeaders = new Set(['accept', 'accept-language', 'content-type', 'if-match', 'if-none-match', 'range']);
-/** Text of the record in place of a credential. */
+/** Mask that records have in place of a credential. */
 const mask = '***';
 
 interface RecordedRequest {

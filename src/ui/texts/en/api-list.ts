@@ -1,18 +1,18 @@
-const countOf = (count: number, one: string) => (count === 1 ? `1 ${one}` : `${count} ${one}s`);
+import { pluralize } from '../pluralize.ts';
 
 /** Texts of the list of APIs and of the menu of one API; loaded with their pages. */
 export const apiListTexts = {
-  columns: { calls: 'Calls in 24 h', errors: 'Errors', categories: 'Categories', owners: 'Owners' },
-  versions: (count: number) => countOf(count, 'version'),
+  columns: { calls: 'Requests in 24 h', errors: 'Errors', categories: 'Categories', owners: 'Owners' },
+  versions: (count: number) => pluralize(count, 'version'),
   owners: (users: number, groups: number) =>
-    [...(users > 0 ? [countOf(users, 'user')] : []), ...(groups > 0 ? [countOf(groups, 'group')] : [])].join(', '),
+    [...(users > 0 ? [pluralize(users, 'user')] : []), ...(groups > 0 ? [pluralize(groups, 'group')] : [])].join(', '),
   export: 'Export',
   exportPlain: 'Export plain OpenAPI',
-  exportSelected: (count: number) => `Export ${countOf(count, 'API')}`,
+  exportSelected: (count: number) => `Export ${pluralize(count, 'API')}`,
   duplicate: {
     menu: 'Duplicate',
     title: (name: string) => `Duplicate ${name}`,
-    about: 'The copy has an id of its own, and no versions, policies or keys.',
+    about: 'The copy has an id of its own and the same owners, and no versions, policies or keys.',
     nameOf: (name: string) => `${name} copy`,
     action: 'Create copy',
   },
@@ -28,7 +28,7 @@ export const apiListTexts = {
   access: {
     menu: 'Owners',
     title: (name: string) => `Owners of ${name}`,
-    about: 'Where apis.owners_only is set, an API with owners exists for them and for administrators alone.',
+    about: 'An API with owners is visible to them and to administrators only, unless the operator has turned this off.',
     users: { title: 'Users', searchLabel: 'Find users by e-mail address', empty: 'There are no users.' },
     groups: { title: 'Groups', searchLabel: 'Find groups by name', empty: 'There are no groups.' },
     action: 'Save owners',

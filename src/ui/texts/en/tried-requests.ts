@@ -6,8 +6,8 @@ export const triedRequestTexts = {
   parts: {
     request: 'Steps before the upstream',
     upstream: 'Upstream',
-    response: 'Steps after it',
-    total: 'Together',
+    response: 'Steps after the upstream',
+    total: 'Total',
   },
   sent: 'Sent upstream',
   notSent: 'Nothing was sent: the gateway answered the request itself.',

@@ -1,6 +1,6 @@
 /** Texts of changes of versions; loaded with their page. */
 export const versionChangeTexts = {
-  calls: 'Calls in 24 h',
+  calls: 'Requests in 24 h',
   rename: 'Rename',
   renameTitle: (name: string) => `Rename version ${name}`,
   renameAbout: (name: string) => `Requests that name ${name} are refused or get the default from then on.`,
@@ -17,5 +17,5 @@ export const versionChangeTexts = {
   retired: (name: string) => `Expiry of version ${name} saved`,
   compare: 'Compare two versions',
   comparison: (one: string, other: string) => `Versions ${one} and ${other}`,
-  comparisonAbout: 'Documents of both versions.',
+  comparisonAbout: 'Differences between the API definitions of the two versions.',
 } as const;

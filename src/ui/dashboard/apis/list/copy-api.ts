@@ -26,9 +26,19 @@ export function copyDocument(definition: unknown, { name, listenPath }: CopyOpti
   return withMember(copy, [gatewayMember, 'server', 'listenPath', 'value'], listenPath);
 }
 
-/** Body that creates a copy of an API in its own format. */
-export function copyApi(item: ResultOf<'GET /api/apis/{apiId}'>, options: CopyOptions): unknown {
+type ApiItem = ResultOf<'GET /api/apis/{apiId}'>;
+
+export interface Owners {
+  readonly user_owners: string[];
+  readonly user_group_owners: string[];
+}
+
+/** Owners of an API, whom its copy has too: others must not read the settings of the copy. */
+export const readOwners = ({ user_owners, user_group_owners }: ApiItem): Owners => ({ user_owners, user_group_owners });
+
+/** Body that creates a copy of an API in its own format; only that of a classic API has the owners. */
+export function copyApi(item: ApiItem, options: CopyOptions): unknown {
   if (toApiOutline(item).format !== 'classic') return copyDocument(item.oas, options);
   const copy = withMember(withoutMembers(item.api_definition, [], ownMembers), ['name'], options.name);
-  return { api_definition: withMember(copy, ['proxy', 'listen_path'], options.listenPath) };
+  return { ...readOwners(item), api_definition: withMember(copy, ['proxy', 'listen_path'], options.listenPath) };
 }

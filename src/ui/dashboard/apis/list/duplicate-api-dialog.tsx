@@ -12,7 +12,7 @@ import { texts } from '../../../texts/texts.ts';
 import { type ApiOutline, toApiOutline } from '../api-outline.ts';
 import { describeApplied } from '../applied.ts';
 import { toListenPath } from '../new-api.ts';
-import { copyApi } from './copy-api.ts';
+import { copyApi, type Owners, readOwners } from './copy-api.ts';
 
 const own = apiListTexts.duplicate;
 const refreshed = ['GET /api/apis', 'GET /api/apis/categories'] as const;
@@ -65,6 +65,20 @@ export function DuplicateApiDialog({ api, onClose }: { api: ApiOutline; onClose(
   );
 }
 
+/** Gives a copy the owners of its API; a copy that cannot have them is removed. */
+function useOwnersCopy() {
+  const { mutateAsync } = useWrite('PUT /api/apis/{apiId}/access', refreshed);
+  return async (apiId: string, { user_owners: userIds, user_group_owners: userGroupIds }: Owners) => {
+    if (userIds.length + userGroupIds.length === 0) return;
+    try {
+      await mutateAsync({ given: { params: { apiId }, body: { userIds, userGroupIds } } });
+    } catch (error) {
+      await callServer('DELETE /api/apis/{apiId}', { params: { apiId } });
+      throw error;
+    }
+  };
+}
+
 function useDuplication({ id }: ApiOutline, onClose: () => void) {
   const toasts = useToasts();
   const navigate = useNavigate();
@@ -72,17 +86,20 @@ function useDuplication({ id }: ApiOutline, onClose: () => void) {
   const document = useWrite('POST /api/apis/oas', refreshed);
   const classic = useWrite('POST /api/apis', refreshed);
   const streams = useWrite('POST /api/apis/streams', refreshed);
+  const giveOwners = useOwnersCopy();
   const create = async (name: string, listenPath: string) => {
     // The stored API, not a row of the list: the row may be older.
     const { value } = await callServer('GET /api/apis/{apiId}', { params: { apiId: id } });
     const body = copyApi(value, { name, listenPath });
     const { format } = toApiOutline(value);
-    if (format === 'oas') {
-      return document.mutateAsync({ given: { body: toBodyOf<'POST /api/apis/oas'>(body) }, options });
-    }
-    return format === 'streams'
-      ? streams.mutateAsync({ given: { body: toBodyOf<'POST /api/apis/streams'>(body) }, options })
-      : classic.mutateAsync({ given: { body: toBodyOf<'POST /api/apis'>(body) }, options });
+    if (format === 'classic')
+      return classic.mutateAsync({ given: { body: toBodyOf<'POST /api/apis'>(body) }, options });
+    const created =
+      format === 'oas'
+        ? await document.mutateAsync({ given: { body: toBodyOf<'POST /api/apis/oas'>(body) }, options })
+        : await streams.mutateAsync({ given: { body: toBodyOf<'POST /api/apis/streams'>(body) }, options });
+    await giveOwners(created.value.ID, readOwners(value));
+    return created;
   };
   const run = (name: string, listenPath: string) =>
     void create(name, listenPath).then(({ value, headers }) => {

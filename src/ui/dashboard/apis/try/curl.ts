@@ -1,3 +1,5 @@
+import { quoteShell } from '../../../kit/curl.ts';
+
 /** Request of the try page. */
 export interface TriedRequest {
   readonly method: string;
@@ -6,14 +8,11 @@ export interface TriedRequest {
   readonly body: string;
 }
 
-/** A word of a POSIX shell that stands for exactly this text. */
-const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-
 export const formatCurl = ({ method, url, headers, body }: TriedRequest): string =>
   [
-    `curl -i -X ${method} ${quote(url)}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === '' ? [] : [`--data-binary ${quote(body)}`]),
+    `curl -i -X ${method} ${quoteShell(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`),
+    ...(body === '' ? [] : [`--data-binary ${quoteShell(body)}`]),
   ].join(' \\\n  ');
 
 export const toFetch = ({ method, url, headers, body }: TriedRequest): string =>
