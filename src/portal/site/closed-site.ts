@@ -10,9 +10,9 @@ import {
   type SiteVisitor,
   signInPath,
   toSignInUrl,
+  trySignInCallbackPath,
 } from './page.ts';
 import { termsPath } from './terms/terms-field.ts';
-import { trySignInCallbackPath } from './try-it/try-form.ts';
 
 /** Why the whole site is closed for a visitor. */
 type Closure = 'private' | 'hidden';

@@ -169,6 +169,8 @@ export const toRegisterUrl = (next: string): string => `${registerPath}?next=${e
 export const appsPath = '/portal/private/apps';
 /** JSON representations of private pages, for scripts with the session of a developer. */
 export const jsonApiPath = '/portal/private/api';
+/** Redirect address of OAuth sign-ins of try-it. */
+export const trySignInCallbackPath = `${jsonApiPath}/try/sign-in/callback`;
 export const usagePath = '/portal/private/analytics';
 export const profilePath = '/portal/private/profile';
 /** The profile, with the notice that a second factor is required. */

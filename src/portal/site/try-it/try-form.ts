@@ -11,7 +11,6 @@ import type { TryResult } from './try-result.ts';
 
 export const tryPath = '/portal/private/api/try';
 export const trySignInPath = `${tryPath}/sign-in`;
-export const trySignInCallbackPath = `${trySignInPath}/callback`;
 export const maxTryBodyChars = 100_000;
 
 /** Content of the form of an operation. */

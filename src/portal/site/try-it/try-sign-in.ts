@@ -8,11 +8,18 @@ import { present } from '../../problems.ts';
 import { isProviderFailure } from '../../providers/provider-client.ts';
 import { auditForm } from '../audit.ts';
 import { html } from '../markup.ts';
-import type { SiteDocument, SitePage, SiteReply, SiteRequest, SiteServices } from '../page.ts';
+import {
+  type SiteDocument,
+  type SitePage,
+  type SiteReply,
+  type SiteRequest,
+  type SiteServices,
+  trySignInCallbackPath,
+} from '../page.ts';
 import { type FoundDocument, findDocument } from '../reference/found-document.ts';
 import { canTry, readTryLimits, toUserLimitKey } from './try-call.ts';
 import { findTryCredential } from './try-credentials.ts';
-import { trySignInCallbackPath, trySignInPath } from './try-form.ts';
+import { trySignInPath } from './try-form.ts';
 import { saveUserToken, toTokenOwner } from './try-token.ts';
 
 /** Authorization code with PKCE for calls of the reference: the token of the user stays on the server. */
