@@ -35,9 +35,6 @@ export const lenientBool = z.union(
 export const textUpTo = (maxLength = 255) => z.string().max(maxLength);
 export const nonEmptyText = (maxLength = 255) => z.string().trim().min(1, 'must not be empty').max(maxLength);
 
-/** Description of members that only the sign-up and the profile of developers will read. */
-export const storedForPages = 'Stored; takes effect with pages that this version does not have yet';
-
 /** Absent and `null` are equal in a request. */
 export const optionalMember = <S extends z.ZodType>(shape: S) =>
   z.nullish(shape).transform(value => value ?? undefined);

@@ -7,6 +7,13 @@ export const listChoices = ({ DropdownValues }: Pick<StoredAttribute, 'DropdownV
     .map(choice => choice.trim())
     .filter(choice => choice !== '');
 
+/** What users may do with an attribute of their own. */
+export const isHiddenAttribute = ({ Behaviour }: Pick<StoredAttribute, 'Behaviour'>): boolean => Behaviour === 3;
+export const canEditAttribute = (
+  { Behaviour, WriteOnceReadMany }: Pick<StoredAttribute, 'Behaviour' | 'WriteOnceReadMany'>,
+  value: string,
+): boolean => Behaviour === 1 && !(WriteOnceReadMany && value !== '');
+
 /** Choices belong to the type 2 and patterns to the type 1: elsewhere they would have no effect. */
 export function checkAttribute(attribute: Pick<StoredAttribute, 'Type' | 'DropdownValues' | 'ValidationRegExp'>): void {
   const { Type, DropdownValues, ValidationRegExp } = attribute;

@@ -2,15 +2,7 @@ import { z } from 'zod';
 import { isGatewayMetadata } from '#access/keys/metadata-names.ts';
 import { readOnlyMembers } from '#base/members.ts';
 import { findRegexError } from '#base/regex.ts';
-import {
-  formatOptionalTime,
-  intBetween,
-  lenientBool,
-  nonEmptyText,
-  optionalMember,
-  storedForPages,
-  textUpTo,
-} from '../shapes.ts';
+import { formatOptionalTime, intBetween, lenientBool, nonEmptyText, optionalMember, textUpTo } from '../shapes.ts';
 
 /** Custom attributes of users, and the built-in ones that can be copied into the metadata of keys. */
 export const attributeTypes = { 1: 'String', 2: 'Dropdown', 3: 'Boolean', 4: 'Number' } as const;
@@ -49,7 +41,9 @@ const writable = z.object({
   Name: nonEmptyText(),
   Description: optionalMember(textUpTo(1000)),
   Type: intBetween(1, 4).describe('1 text, 2 choice, 3 boolean, 4 number'),
-  Behaviour: optionalMember(intBetween(1, 3)).describe(`1 view and edit, 2 view, 3 hidden. ${storedForPages}`),
+  Behaviour: optionalMember(intBetween(1, 3)).describe(
+    'What the user may do on the profile page of the site: 1 view and edit, 2 view, 3 hidden',
+  ),
   DropdownValues: optionalMember(textUpTo(10_000)).describe('Choices, separated by commas'),
   ValidationRegExp: optionalMember(pattern).describe('RE2 pattern that a text contains'),
   AddToKeyMetadata: optionalMember(lenientBool),

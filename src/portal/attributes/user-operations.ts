@@ -3,9 +3,9 @@ import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
 import { numberedId, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
-import { checkAttributeValue } from './rules.ts';
-import { type StoredAttribute, toUserAttributeView, UserAttribute, UserAttributeChange } from './schema.ts';
+import { toUserAttributeView, UserAttribute, UserAttributeChange } from './schema.ts';
 import { userModelId } from './store.ts';
+import { changeAttributeValues, lockAttributeValues, refuseValueChange } from './value-change.ts';
 
 const declared = { surface: 'portal', noun: 'portal users', permission: 'secret' } as const;
 const ofUser = z.object({ user_id: portalId });
@@ -55,19 +55,6 @@ export const getUserAttribute = operation({
   },
 });
 
-/** Inside a transaction: locks attribute and user, in this order, against removal and concurrent writes. */
-async function lockValue(userId: number, attributeId: number, { portal }: Services, missing: Missing) {
-  const attribute = present(await portal.attributes.custom.lock(attributeId), 'Custom attribute', missing);
-  present(await portal.users.lock(userId), 'User', missing);
-  return { attribute, stored: await portal.attributes.values.find(userId, attributeId) };
-}
-
-/** Refuses to change a value that is written once, and to clear one that is required. */
-function refuseChange(attribute: StoredAttribute, before: string | undefined, value: string): void {
-  if (attribute.WriteOnceReadMany && before !== undefined && before !== value) throw problem.attribute_read_only();
-  if (attribute.Required && value === '') throw problem.attribute_required();
-}
-
 export const updateUserAttribute = operation({
   ...declared,
   name: 'updateUserAttribute',
@@ -81,16 +68,9 @@ export const updateUserAttribute = operation({
   async handle({ params, body, audit }, services: Services) {
     const { user, attribute } = await requireAttribute(params, services, 'unknown');
     audit(String(user.ID));
-    const { values } = services.portal.attributes;
-    return services.records.write(async () => {
-      const locked = await lockValue(user.ID, attribute.ID, services, 'unknown');
-      refuseChange(locked.attribute, locked.stored?.Value, body.Value);
-      if (body.Value !== '') {
-        checkAttributeValue(locked.attribute, body.Value);
-        await values.set(user.ID, attribute.ID, body.Value);
-      } else if (locked.stored) await values.remove(locked.stored.ID);
-      return toUserAttributeView(locked.attribute, body.Value);
-    });
+    const changes = new Map([[attribute.ID, body.Value]]);
+    const [changed] = await services.records.write(() => changeAttributeValues(user.ID, changes, services));
+    return toUserAttributeView(changed!, body.Value);
   },
 });
 
@@ -107,9 +87,9 @@ export const deleteUserAttribute = operation({
     const { user, attribute } = await requireAttribute(params, services, 'not_found');
     audit(String(user.ID));
     await services.records.write(async () => {
-      const locked = await lockValue(user.ID, attribute.ID, services, 'not_found');
-      const stored = present(locked.stored, 'Value');
-      refuseChange(locked.attribute, stored.Value, '');
+      const [locked] = await lockAttributeValues(user.ID, [attribute.ID], services, 'not_found');
+      const stored = present(locked!.stored, 'Value');
+      refuseValueChange(locked!.attribute, stored.Value, '');
       await services.portal.attributes.values.remove(stored.ID);
     });
     return okStatus;

@@ -11,7 +11,8 @@ const maxValueChars = 1000;
 
 export function renderAttributeField(attribute: StoredAttribute, value: string, errors: FieldErrors): Markup {
   const name = toAttributeField(attribute);
-  const shared = { name, label: attribute.Name, value, help: attribute.Description, error: errors.get(name) };
+  const help = `${attribute.Description}${attribute.WriteOnceReadMany ? ' It can be set once, and not be changed then.' : ''}`;
+  const shared = { name, label: attribute.Name, value, help: help.trim(), error: errors.get(name) };
   const choices = attribute.Type === 2 ? listChoices(attribute).map(it => [it, it] as const) : booleanChoices;
   if (attribute.Type === 2 || attribute.Type === 3)
     return renderSelectField({ ...shared, options: [['', attribute.Required ? 'Choose' : 'None'], ...choices] });

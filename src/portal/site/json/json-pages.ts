@@ -1,5 +1,6 @@
 import type { StoredAccessRequest } from '../../access-requests/schema.ts';
 import type { StoredApp } from '../../apps/schema.ts';
+import { isHiddenAttribute } from '../../attributes/rules.ts';
 import { neverExpires, type StoredCredential } from '../../credentials/schema.ts';
 import { partnersOf } from '../../join-table-store.ts';
 import { formatOptionalTime } from '../../shapes.ts';
@@ -86,8 +87,6 @@ async function readNotifications({ visitor }: SiteRequest, { portal }: SiteServi
   }));
 }
 
-const hiddenAttribute = 3;
-
 /** Own data of the user: the account, own apps with their access, and records of its use; no key, secret or hash. */
 async function readOwnData(request: SiteRequest, services: SiteServices) {
   const { visitor } = request;
@@ -95,9 +94,7 @@ async function readOwnData(request: SiteRequest, services: SiteServices) {
   const user = visitor.user!;
   const { CSRFToken: _token, ...account } = await readMe(request, services);
   const teams = await portal.teams.byIds(partnersOf(await portal.teams.members.leftOf([user.ID]), user.ID));
-  const attributes = (await portal.attributes.listValues(user.ID)).filter(
-    it => it.attribute.Behaviour !== hiddenAttribute,
-  );
+  const attributes = (await portal.attributes.listValues(user.ID)).filter(it => !isHiddenAttribute(it.attribute));
   const apps = await portal.apps.ofUser(user.ID);
   const requests = await portal.accessRequests.listOfApps(apps.map(({ ID }) => ID));
   const requestOf = new Map(requests.map(it => [it.ID, it]));

@@ -21,6 +21,7 @@ import { filePages } from './files.ts';
 import { forgottenPasswordPages } from './forgotten-password.ts';
 import { homePages } from './home.ts';
 import { invitationPages } from './invitation.ts';
+import { ownAttributePages } from './own-attributes.ts';
 import { ownSessionPages } from './own-sessions.ts';
 import { previewPages } from './previews.ts';
 import { productPages } from './product.ts';
@@ -56,6 +57,7 @@ export const sitePages: readonly SitePage[] = [
   ...checkoutPages,
   ...usagePages,
   ...profilePages,
+  ...ownAttributePages,
   ...ownSessionPages,
   ...secondFactorPages,
   ...memberListPages,

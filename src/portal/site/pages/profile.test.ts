@@ -68,6 +68,47 @@ onEveryEngine('profile and team on the portal site', app => {
     assert.ok(await isSignedIn(stranger));
   });
 
+  test('a user edits, sees or does not see an attribute as it says, and writes a write-once one once', async () => {
+    const path = '/portal-api/extended_attributes/1/custom-attributes';
+    const add = async (more: Record<string, unknown>): Promise<{ ID: number; Name: string }> => {
+      const id = createPublicId();
+      const fields = { Identifier: `a-${id}`, Name: `Attribute ${id}`, Type: 1, ...more };
+      return requestPortal(app(), 'POST', path, fields, 201);
+    };
+    const open = await add({ Behaviour: 1, ValidationRegExp: '^[0-9]*$' });
+    const [seen, hidden] = [await add({ Behaviour: 2 }), await add({ Behaviour: 3 })];
+    const once = await add({ Behaviour: 1, WriteOnceReadMany: true });
+    try {
+      const user = await aUser();
+      const valuePath = ({ ID }: { ID: number }) => `/portal-api/users/${user.ID}/custom-attributes/${ID}`;
+      const readValue = async (it: { ID: number }) => (await requestPortal(app(), 'GET', valuePath(it))).Value;
+      await requestPortal(app(), 'PUT', valuePath(seen), { Value: 'set by the administrator' });
+      await requestPortal(app(), 'PUT', valuePath(hidden), { Value: 'the hidden value' });
+      const client = await signedInClient(app(), user);
+      const page = (await client.get('/portal/private/profile')).text;
+      assert.match(page, /set by the administrator/);
+      assert.ok(!page.includes(hidden.Name) && !page.includes('the hidden value'));
+      assert.ok(!page.includes(`name="attribute_${seen.ID}"`));
+      const save = (more: Record<string, string>) => client.post('/portal/private/profile/attributes', more);
+      const [openField, onceField] = [`attribute_${open.ID}`, `attribute_${once.ID}`];
+      const forged = { [`attribute_${seen.ID}`]: 'x', [`attribute_${hidden.ID}`]: 'x' };
+      const faulty = await save({ [openField]: 'letters', [onceField]: 'first' });
+      assert.equal(faulty.status, 422);
+      assert.match(faulty.text, /does not match/);
+      assert.deepEqual([await readValue(open), await readValue(once)], ['', '']);
+      assert.equal((await save({ [openField]: '1', csrf_token: 'guess' })).status, 403);
+      await client.get('/portal/private/profile');
+      assert.equal((await save({ [openField]: '42', [onceField]: 'first', ...forged })).status, 303);
+      assert.deepEqual(await readLastAudit(app()), ['updateOwnAttributes', `portal:${user.ID}`, '', 303]);
+      assert.match((await client.get('/portal/private/profile')).text, /first <span class="dim">\(cannot be changed\)/);
+      await save({ [openField]: '', [onceField]: 'second' });
+      const values = [await readValue(open), await readValue(seen), await readValue(hidden), await readValue(once)];
+      assert.deepEqual(values, ['', 'set by the administrator', 'the hidden value', 'first']);
+    } finally {
+      for (const { ID } of [open, seen, hidden, once]) await requestPortal(app(), 'DELETE', `${path}/${ID}`);
+    }
+  });
+
   test('the export has the own data of the user alone, without password and keys', async () => {
     const { ID: UserID, Email } = await aUser();
     await addAccessRequest(app(), { app: { UserID } });
