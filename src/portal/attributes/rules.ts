@@ -7,7 +7,7 @@ export const listChoices = ({ DropdownValues }: Pick<StoredAttribute, 'DropdownV
     .map(choice => choice.trim())
     .filter(choice => choice !== '');
 
-/** What users may do with an attribute of their own. */
+/** Rights of users on their own attributes. */
 export const isHiddenAttribute = ({ Behaviour }: Pick<StoredAttribute, 'Behaviour'>): boolean => Behaviour === 3;
 export const canEditAttribute = (
   { Behaviour, WriteOnceReadMany }: Pick<StoredAttribute, 'Behaviour' | 'WriteOnceReadMany'>,
