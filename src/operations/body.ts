@@ -105,7 +105,7 @@ function parseUploadedDocument(file: Upload | undefined, bounds: DocumentBounds)
   return parseEither(decodeText(file.bytes), bounds.maxValues);
 }
 
-function decodeText(bytes: Buffer): string {
+export function decodeText(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {

@@ -47,6 +47,7 @@ after(async () => {
 const importing: Readonly<Record<string, (url: string) => Promise<Answer>>> = {
   importDocument: url => app.ask('POST', '/api/apis/oas/import', { body: { url } }),
   importDataGraph: url => app.ask('POST', '/api/data-graphs/data-sources/import', { body: { url } }),
+  convertDocument: url => app.ask('POST', '/api/apis/convert', { body: { url } }),
   patchDocument: url => app.ask('PATCH', `/api/apis/oas/${apiId}`, { body: { url } }),
 };
 const posting: Readonly<Record<string, (url: string) => Promise<Answer>>> = {
@@ -134,6 +135,7 @@ describe('Problems of fetching a file', () => {
     await app.ask('PUT', `/admin/organisations/${orgId}/grants`, { body: { networks: ['public'] } });
     const asked: Asked = { body: { url: origin }, credential };
     await expectProblem(app, 'importDocument', outboundProblem.refused, '/api/apis/oas/import', asked);
+    await expectProblem(app, 'convertDocument', outboundProblem.refused, '/api/apis/convert', asked);
     const graphPath = '/api/data-graphs/data-sources/import';
     await expectProblem(app, 'importDataGraph', outboundProblem.refused, graphPath, asked);
     const definition = openApi({ url: origin }, { graphql: { enabled: true, schema: 'type Query { a: Int }' } });
@@ -242,6 +244,7 @@ describe('Time limits of outbound requests', () => {
     const { timed_out } = outboundProblem;
     const asked: Asked = { body: { url: origin } };
     await expectProblem(hurried, 'importDocument', timed_out, '/api/apis/oas/import', asked);
+    await expectProblem(hurried, 'convertDocument', timed_out, '/api/apis/convert', asked);
     await expectProblem(hurried, 'importDataGraph', timed_out, '/api/data-graphs/data-sources/import', asked);
     const definition = openApi({ url: origin }, { graphql: { enabled: true, schema: 'type Query { a: Int }' } });
     await hurried.ask('POST', '/api/apis', { body: { api_definition: definition } });

@@ -4,10 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+import { createZip } from '../support/zip.ts';
 
 describe('Import, versions and consumers of APIs', () => {
   const dashboard = testDashboard();
-  const upstream = createServer((request, response) => response.end(`upstream ${request.url}`));
+  let described: Buffer | undefined;
+  const upstream = createServer((request, response) =>
+    response.end(request.url === '/description' ? described : `upstream ${request.url}`),
+  );
   let upstreamUrl = '';
   let admin: Person;
   before(async () => {
@@ -172,6 +176,35 @@ ${paths}`;
     assert.equal(await page.getByLabel('Path', { exact: true }).inputValue(), '/orders?size=1');
     assert.equal(await page.getByRole('textbox', { name: 'Headers' }).inputValue(), 'X-Own: b');
     assert.equal(await page.getByLabel('Body').inputValue(), '{"a":2}');
+  });
+
+  test('a description is fetched from its address, or bundled from the files of an archive', async () => {
+    const main = toYaml("  /herds: { $ref: 'paths/herds.yaml' }\n").replace('title: Pets', 'title: Herds');
+    const herds = "get: { operationId: listHerds, responses: { '200': { description: Herds } } }";
+    const archive = createZip([
+      { name: 'openapi.yaml', content: main },
+      { name: 'paths/herds.yaml', content: herds },
+    ]);
+    const page = await dashboard.openAs(admin, '/apis/import');
+    const url = page.getByLabel('Source URL');
+    await url.fill('http://169.254.169.254/latest');
+    await page.getByRole('button', { name: 'Check description' }).click();
+    await page.getByRole('alert').getByText('Requests to 169.254.169.254 are not allowed').waitFor();
+    described = archive;
+    await url.fill(`${upstreamUrl}/description`);
+    await page.getByRole('button', { name: 'Check description' }).click();
+    await page.getByRole('heading', { name: 'Herds (openapi)' }).waitFor();
+    await page
+      .getByLabel('File', { exact: true })
+      .setInputFiles({ name: 'herds.zip', mimeType: 'application/zip', buffer: archive });
+    await page.getByText('Archive herds.zip').waitFor();
+    assert.equal(await url.inputValue(), '', 'the archive takes the place of the address');
+    await page.getByRole('button', { name: 'Check description' }).click();
+    await page.getByRole('button', { name: 'Preview import' }).click();
+    await page.getByRole('row', { name: /GET \/herds/ }).waitFor();
+    await page.getByRole('button', { name: 'Create API' }).click();
+    await page.getByText('API Herds created. Live on all traffic threads').waitFor();
+    assert.equal(await (await fetch(`${dashboard.app().url.gateway}/herds/herds`)).text(), 'upstream /herds');
   });
 
   test('a new version answers by its header, is promoted to base, and keys are listed as consumers', async () => {

@@ -54,7 +54,11 @@ export function convertText({ format, text, maxBytes }: ConvertInput): Converted
   if (named === 'wsdl') throw problem.format_unsupported({ detail: { format: named, advice: advice[named] } });
   if (named === 'blueprint') return { format: named, ...convertBlueprint(text, maxBytes) };
   if (named === 'curl') return { format: named, ...convertCurl(text) };
-  const document = parseDocumentText(text, maxBytes);
+  return convertParsed(named, parseDocumentText(text, maxBytes));
+}
+
+/** Converts a parsed document of JSON or YAML, such as that of a ZIP archive. */
+export function convertParsed(named: 'auto' | DocumentFormat, document: unknown): ConvertedText {
   if (!isObject(document)) throw createTextProblem('must be an object in JSON or YAML');
   const found = named === 'auto' ? documentFormatNames.find(name => documentFormats[name].matches(document)) : named;
   if (!found) throw problem.format_unknown({ detail: { known: convertFormats.slice(1).join(', ') } });

@@ -7,6 +7,9 @@ export const problem = problems('convert', {
     message: 'format: the format of the text is not recognised: set format to {known}',
   },
   format_unsupported: { status: 400, message: 'format: {format} is not supported: {advice}' },
+  source_unclear: { status: 400, message: 'text, url, archive: exactly one of them is required' },
+  archive_invalid: { status: 400, message: 'archive: must be a ZIP archive in base64' },
+  archive_format: { status: 400, message: 'format: a ZIP archive holds an OpenAPI or Swagger document: use auto' },
   text_invalid: { status: 400, message: 'text: {reason}' },
 });
 

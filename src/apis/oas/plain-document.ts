@@ -32,13 +32,18 @@ export const readDocument = async (body: unknown, orgId: string, services: Plain
 const isAddressOnly = (body: unknown): body is { url: string } =>
   isObject(body) && Object.keys(body).length === 1 && typeof body.url === 'string';
 
-async function fetchDocument(url: string, orgId: string, { outbound, settings }: PlainDocumentServices) {
+async function fetchDocument(url: string, orgId: string, services: PlainDocumentServices) {
+  const { bytes, contentType } = await fetchDocumentFile(url, orgId, services);
+  return readBody('document', bytes, { contentType, maxBytes: services.settings['management.max_body_bytes'] });
+}
+
+/** Fetches a description of an API by its address, within the networks that the organisation may use. */
+export function fetchDocumentFile(url: string, orgId: string, { outbound, settings }: PlainDocumentServices) {
   const maxBytes = settings['management.max_body_bytes'];
   const accept = 'application/json, application/yaml;q=0.9, */*;q=0.1';
-  const { bytes, contentType } = await fetchFile(
+  return fetchFile(
     outbound,
     { url, orgId, audience: 'operator', maxBytes, timeoutMs: settings['apis.fetch_timeout_ms'], accept },
     status => problem.document_unavailable({ detail: { status } }),
   );
-  return readBody('document', bytes, { contentType, maxBytes });
 }

@@ -8,7 +8,6 @@ import { endpointTexts } from './en/endpoints.ts';
 import { groupTexts } from './en/groups.ts';
 import { historyTexts } from './en/history.ts';
 import { homeTexts } from './en/home.ts';
-import { importApiTexts } from './en/import-api.ts';
 import { keyTexts } from './en/keys.ts';
 import { libraryTexts } from './en/library.ts';
 import { limitTexts } from './en/limits.ts';
@@ -28,8 +27,8 @@ import { welcomeTexts } from './en/welcome.ts';
 import { sharedTexts } from './shared-texts.ts';
 
 /**
- * Texts of the dashboard, one file for each area; the first page loads all of them. Pages of GraphQL, MCP, sign-on profiles
- * and the system import the file of their area, which is loaded with them.
+ * Texts of the dashboard, one file for each area; the first page loads all of them. The import of APIs and
+ * pages of GraphQL, MCP, sign-on profiles and the system import the file of their area, which is loaded with them.
  */
 export const texts = {
   ...sharedTexts,
@@ -40,7 +39,6 @@ export const texts = {
   designer: designerTexts,
   endpoints: endpointTexts,
   history: historyTexts,
-  importApi: importApiTexts,
   tryApi: tryApiTexts,
   versions: versionTexts,
   consumers: consumerTexts,

@@ -35,7 +35,7 @@ export function ApiListPage() {
         canWrite && (
           <>
             <Link to="/apis/import" className={buttonClass()}>
-              {texts.importApi.link}
+              {texts.apis.importLink}
             </Link>
             <Link to="/apis/new" data-new className={buttonClass('primary')}>
               <Plus size={16} aria-hidden />

@@ -5,6 +5,7 @@ export const apiTexts = {
   title: 'APIs',
   list: 'List of APIs',
   create: 'New API',
+  importLink: 'Import API',
   searchLabel: 'Search APIs by name',
   search: 'Search by name',
   columns: {
@@ -34,7 +35,7 @@ export const apiTexts = {
   emptyAbout: 'An API is a listen path on the gateway, and the upstream behind it.',
   starts: {
     design: { title: 'Design an API', about: 'A name and the URL of an upstream suffice.' },
-    import: { title: 'Import a description', about: 'OpenAPI, WSDL, Postman, HAR or a curl command.' },
+    import: { title: 'Import a description', about: 'OpenAPI, Swagger, Postman, HAR or a curl command.' },
     example: { title: 'Begin with an example', about: 'A finished API to copy and to change.' },
     guided: { title: 'Be guided', about: 'An API, a key, a call and its chart, in a minute.' },
   },
@@ -92,7 +93,7 @@ export const apiTexts = {
     supergraph: { title: 'Supergraph', about: 'Subgraphs of Apollo Federation as one GraphQL API.' },
     mcp: { title: 'MCP', about: 'Tools of an MCP server, or operations of an API as tools.' },
     streams: { title: 'Streams', about: 'Message channels of an AsyncAPI description.' },
-    import: { title: 'Import', about: 'OpenAPI, WSDL, Postman, HAR or a curl command.' },
+    import: { title: 'Import', about: 'OpenAPI, Swagger, Postman, HAR or a curl command.' },
   },
   continueTo: 'Continue',
   schema: 'Schema',

@@ -1,11 +1,14 @@
 /** Texts of the import of an API. */
 export const importApiTexts = {
   title: 'Import API',
-  about: 'From OpenAPI, Swagger, WSDL, API Blueprint, Postman, HAR, AsyncAPI or a cURL command.',
-  link: 'Import API',
+  about: 'From OpenAPI, Swagger, API Blueprint, Postman, HAR, AsyncAPI or a cURL command.',
   source: 'Source',
   file: 'File',
   text: 'Description',
+  fileHelp: 'Also a ZIP archive with openapi.json or openapi.yaml and the files that it references.',
+  archive: (name: string) => `Archive ${name}`,
+  url: 'Source URL',
+  urlHelp: 'The server fetches it; networks that your organisation may not use are refused.',
   textHelp: 'Choose a file, drop it here, or paste JSON, YAML or a cURL command.',
   tooLarge: (name: string) => `${name} is larger than 20 MB`,
   format: 'Format',

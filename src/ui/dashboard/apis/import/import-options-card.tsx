@@ -4,6 +4,7 @@ import { Card } from '../../../kit/card.tsx';
 import { SelectField, Switch, TextField } from '../../../kit/field.tsx';
 import { useOperation } from '../../../kit/queries.ts';
 import { ErrorText } from '../../../kit/states.tsx';
+import { importApiTexts } from '../../../texts/en/import-api.ts';
 import { texts } from '../../../texts/texts.ts';
 import { toApiOutline } from '../api-outline.ts';
 import type { FormObject } from '../form/json-members.ts';
@@ -11,7 +12,7 @@ import { type ImportDraft, readTitle } from './import-options.ts';
 import { ImportPreview } from './import-preview.tsx';
 import { useImport } from './use-import.ts';
 
-const own = texts.importApi;
+const own = importApiTexts;
 const toggles = ['validateRequest', 'mockResponse', 'authentication', 'allowList'] as const;
 
 interface OptionsProps {

@@ -3,20 +3,21 @@ import { useState } from 'react';
 import { callServer, type ResultOf } from '../../../kit/calls.ts';
 import { Card } from '../../../kit/card.tsx';
 import { PageFrame } from '../../../kit/page-frame.tsx';
-import { texts } from '../../../texts/texts.ts';
+import { importApiTexts } from '../../../texts/en/import-api.ts';
 import { toListenPath } from '../new-api.ts';
 import { readServerUrl, readTitle } from './import-options.ts';
 import { ImportOptionsCard } from './import-options-card.tsx';
-import { type ImportSource, SourceCard } from './source-card.tsx';
+import { emptySource, type ImportSource, SourceCard, toConvertBody } from './source-card.tsx';
 import { StreamsCard } from './streams-card.tsx';
 
-const own = texts.importApi;
+const own = importApiTexts;
 
 /** An API from a description: read and checked by the server, previewed, then created or updated. */
 export function ImportApiPage() {
-  const [source, setSource] = useState<ImportSource>({ format: 'auto', text: '' });
+  const [source, setSource] = useState(emptySource);
   const convert = useMutation({
-    mutationFn: async (given: ImportSource) => (await callServer('POST /api/apis/convert', { body: given })).value,
+    mutationFn: async (given: ImportSource) =>
+      (await callServer('POST /api/apis/convert', { body: toConvertBody(given) })).value,
   });
   const change = (next: ImportSource) => {
     setSource(next);
@@ -62,7 +63,7 @@ function Converted({ result, text }: { result: Result; text: string }) {
         <ImportOptionsCard
           document={document}
           format={format}
-          text={format === 'openapi' ? text : undefined}
+          text={format === 'openapi' && text !== '' ? text : undefined}
           initial={{
             listenPath: toListenPath(title),
             upstream: readServerUrl(document),

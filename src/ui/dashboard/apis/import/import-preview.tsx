@@ -3,11 +3,12 @@ import { Button } from '../../../kit/button.tsx';
 import { Card } from '../../../kit/card.tsx';
 import { CodeEditor } from '../../../kit/code-editor.tsx';
 import { type Column, DataTable } from '../../../kit/data-table.tsx';
+import { importApiTexts } from '../../../texts/en/import-api.ts';
 import { texts } from '../../../texts/texts.ts';
 import { type ApiEndpoint, listEndpoints } from '../endpoints/endpoints.ts';
 import type { PreviewedImport } from './use-import.ts';
 
-const own = texts.importApi;
+const own = importApiTexts;
 
 const columns: readonly Column<ApiEndpoint>[] = [
   { id: 'method', title: own.method, cell: ({ method }) => <MethodBadge method={method} /> },

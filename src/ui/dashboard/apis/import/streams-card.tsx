@@ -5,12 +5,13 @@ import { Card } from '../../../kit/card.tsx';
 import { useWrite } from '../../../kit/queries.ts';
 import { ErrorText } from '../../../kit/states.tsx';
 import { useToasts } from '../../../kit/toast.tsx';
+import { importApiTexts } from '../../../texts/en/import-api.ts';
 import { texts } from '../../../texts/texts.ts';
 import { describeApplied } from '../applied.ts';
 import type { FormObject } from '../form/json-members.ts';
 import { readTitle } from './import-options.ts';
 
-const own = texts.importApi;
+const own = importApiTexts;
 
 /** A description of message channels: created as a streams API, as it is. */
 export function StreamsCard({ document, format }: { document: FormObject; format: string }) {

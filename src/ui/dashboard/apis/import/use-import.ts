@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { CallError, callServer, type ResultOf, toBodyOf } from '../../../kit/calls.ts';
 import { useWrite } from '../../../kit/queries.ts';
 import { useToasts } from '../../../kit/toast.tsx';
+import { importApiTexts } from '../../../texts/en/import-api.ts';
 import { texts } from '../../../texts/texts.ts';
 import { describeApplied } from '../applied.ts';
 import type { FormObject } from '../form/json-members.ts';
@@ -70,7 +71,7 @@ export function useImport(oas: FormObject, text: string | undefined) {
     if (apiId !== '')
       return update.mutate(
         { given: { params: { apiId }, query, body: toBodyOf<'PATCH /api/apis/oas/{apiId}'>(oas) }, options },
-        { onSuccess: ({ headers }) => finish(apiId, texts.importApi.updated(name), headers) },
+        { onSuccess: ({ headers }) => finish(apiId, importApiTexts.updated(name), headers) },
       );
     create.mutate(
       { given: { query, body: toBodyOf<'POST /api/apis/oas/import'>(oas) }, options },
