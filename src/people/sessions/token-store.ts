@@ -12,6 +12,7 @@ export type TokenPurpose =
   | 'saml'
   | 'saml-logout'
   | 'saml-logout-request'
+  | 'portal-address'
   | 'portal-factor'
   | 'portal-reset'
   | 'portal-sign-up'
@@ -52,6 +53,7 @@ const maxTokens: Readonly<Record<TokenPurpose, number>> = {
   saml: 1000,
   'saml-logout': 1000,
   'saml-logout-request': 1000,
+  'portal-address': 1,
   'portal-factor': 5,
   'portal-reset': 5,
   'portal-sign-up': 5,

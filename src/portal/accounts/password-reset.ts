@@ -16,7 +16,7 @@ const unknownOwner = 'portal: unknown address';
 const accountPurpose = 'portal password reset';
 
 /** Accounts of other identity providers have no password here. */
-const hasOwnPassword = (user: StoredPortalUser | undefined): user is StoredPortalUser =>
+export const hasOwnPassword = (user: StoredPortalUser | undefined): user is StoredPortalUser =>
   user?.Active === true && user.Provider === 'password';
 
 /** Token with which a user sets a password, once; an unknown address costs a write too (enumeration by timing). */

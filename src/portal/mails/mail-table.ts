@@ -54,13 +54,13 @@ const accountMails = {
     sample: { verify_url: link('/auth/verify?token=sample'), expires: '2030-01-31 12:00' },
   },
   account_exists: {
-    trigger: 'Sign-up with the address of an account',
+    trigger: 'Sign-up with the address of an account, or change of an address to it',
     recipient: 'user',
     theme: 'mailers/account_exists',
     isRequired: true,
     subject: 'You already have an account',
     text: joinParagraphs(
-      'This address was used to sign up, and already has an account. Sign in:',
+      'This address was entered for an account, and already has one. Sign in:',
       '{{.login_url}}',
       'Or set a new password:',
       '{{.reset_password_url}}',

@@ -21,6 +21,7 @@ import { filePages } from './files.ts';
 import { forgottenPasswordPages } from './forgotten-password.ts';
 import { homePages } from './home.ts';
 import { invitationPages } from './invitation.ts';
+import { ownAddressPages } from './own-address.ts';
 import { ownAttributePages } from './own-attributes.ts';
 import { ownSessionPages } from './own-sessions.ts';
 import { previewPages } from './previews.ts';
@@ -57,6 +58,7 @@ export const sitePages: readonly SitePage[] = [
   ...checkoutPages,
   ...usagePages,
   ...profilePages,
+  ...ownAddressPages,
   ...ownAttributePages,
   ...ownSessionPages,
   ...secondFactorPages,

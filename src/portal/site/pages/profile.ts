@@ -20,6 +20,7 @@ import {
   type SiteServices,
 } from '../page.ts';
 import { formatDay } from '../words.ts';
+import { renderOwnAddress } from './own-address.ts';
 import { renderOwnAttributes } from './own-attributes.ts';
 import { renderOwnSessions } from './own-sessions.ts';
 import { describeLimit, findNewPasswordErrors, renderNewPassword, renderRepeatedPassword } from './register.ts';
@@ -62,6 +63,7 @@ ${message ? html`<p class="message" role="status">${message}</p>` : ''}
 <form class="form broad" method="post" action="${profilePath}"><h2>Name</h2>${csrf}
 ${name('first', 'First name', user.First, 'given-name')}${name('last', 'Last name', user.Last, 'family-name')}
 <button>Save name</button></form>
+${await renderOwnAddress(request, services)}
 ${await renderOwnAttributes(request, services)}
 ${
   user.Provider === 'password'

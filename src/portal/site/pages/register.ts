@@ -29,7 +29,7 @@ import {
 } from '../page.ts';
 import { readTermsField, renderTermsField } from '../terms/terms-field.ts';
 
-const emailShape = z.string().trim().toLowerCase().max(254).pipe(z.email());
+export const emailShape = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
 const listSignUpAttributes = async ({ portal }: SiteServices) =>
   (await portal.attributes.custom.ofModel(userModelId)).filter(it => it.ShowOnSignUp);
