@@ -82,6 +82,69 @@ describe('Analytics page', () => {
     assert.equal(new URL(page.url()).searchParams.get('errors'), 'only');
   });
 
+  test('a click on a point of the chart opens its requests', async () => {
+    const now = Math.floor(Date.now() / 60_000) * 60;
+    // The requests are in the middle of the plot, and its edges do not move while the test runs.
+    const page = await dashboard.openAs(reader, `/analytics?start=${now - 1200}&end=${now + 1200}`);
+    const chart = page.getByRole('figure').first();
+    await chart.getByRole('button', { name: 'Show as table' }).click();
+    await chart.getByRole('columnheader', { name: 'Errors' }).waitFor();
+    const cells = await chart.locator('td:nth-child(3)').allTextContents();
+    const place = cells.indexOf('1');
+    const hits = (await chart.locator('td:nth-child(2)').allTextContents()).map(Number);
+    await chart.getByRole('button', { name: 'Show as chart' }).click();
+    const plot = chart.locator('.u-over');
+    await plot.waitFor();
+    await page.waitForLoadState('networkidle');
+    const { width, height } = (await plot.boundingBox())!;
+    const x = (width * place) / (cells.length - 1);
+    await plot.click({ position: { x, y: height * (1 - 1 / Math.max(...hits)) + 1 } });
+    await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
+    await page.getByRole('button', { name: 'Details of GET /guarded/refused' }).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('errors'), 'only');
+  });
+
+  test('the previous period is a line and a change of each figure, and its values open its requests', async () => {
+    const start = Math.floor(Date.now() / 60_000) * 60 + 120;
+    const page = await dashboard.openAs(reader, `/analytics?start=${start}&end=${start + 3600}`);
+    await page.getByText('No requests in this time').waitFor();
+    await page.getByRole('switch', { name: 'Compare with the previous period' }).check();
+    await page.getByText('-100% compared with 3 before').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('compare'), 'previous');
+    const chart = page.getByRole('figure').first();
+    await chart.getByRole('button', { name: 'Show as table' }).click();
+    await chart
+      .getByRole('button', { name: /^Requests before, / })
+      .first()
+      .click();
+    await page.getByRole('button', { name: 'Details of GET /open/1' }).waitFor();
+  });
+
+  test('views list endpoints and versions, and changes of configuration are marked for readers of the audit', async () => {
+    const auditor = await dashboard.addPerson({
+      user_permissions: { analytics: 'read', audit_logs: 'read' },
+    });
+    const page = await dashboard.openAs(auditor, '/analytics?range=1h');
+    await page.getByText(/^\d+ configuration changes in this time, marked on the chart$/).click();
+    await page.getByRole('link', { name: 'Audit record: Create API' }).first().waitFor();
+    await assertAccessible(page, 'analytics with changes');
+    await page.getByRole('link', { name: 'Endpoints', exact: true }).click();
+    const endpoints = page.getByRole('table', { name: 'Requests by endpoint' });
+    await endpoints.getByRole('row', { name: 'GET /refused guarded 1 1 (100%)' }).waitFor();
+    await endpoints.getByRole('button', { name: 'Requests' }).click();
+    assert.equal(new URL(page.url()).searchParams.get('tab'), 'endpoints');
+    await assertAccessible(page, 'analytics by endpoint');
+    await page.getByRole('link', { name: 'Versions', exact: true }).click();
+    const versions = page.getByRole('table', { name: 'Requests by version' });
+    await versions.getByRole('row', { name: /open 2 0 \(0%\)/ }).waitFor();
+    await versions.getByRole('button', { name: 'open', exact: true }).click();
+    await versions.getByRole('row', { name: /guarded/ }).waitFor({ state: 'detached' });
+    const plain = await dashboard.openAs(reader, '/analytics?range=1h');
+    await plain.getByText('3 requests, 1 error').waitFor();
+    await plain.waitForLoadState('networkidle');
+    assert.equal(await plain.getByText('configuration change').count(), 0);
+  });
+
   test('a user with owned_analytics gets no counts by key, and no refused read', async () => {
     const owner = await dashboard.addPerson({ user_permissions: { analytics: 'read', owned_analytics: 'read' } });
     await dashboard.app().ask('PUT', '/api/apis/open/access', { body: { userIds: [owner.id], userGroupIds: [] } });

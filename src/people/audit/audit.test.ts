@@ -181,6 +181,13 @@ onEveryEngine('audit logs', app => {
     assert.equal((await actions(`from_date=${today}&to_date=${today}`)).length, 6);
     assert.deepEqual(await actions('to_date=2020-01-01'), []);
     assert.deepEqual(await actions('from_date=2999-01-01'), []);
+    assert.deepEqual(await actions('action=createHook,%20deleteHook&page_size=2'), ['deleteHook', 'createHook']);
+    assert.equal((await actions('action=')).length, 6);
+    const [{ timestamp }] = (await logs('/api/audit-logs?action=deleteHook', credential)) as [Shown];
+    const second = Number(timestamp);
+    assert.deepEqual(await actions(`action=deleteHook&start=${second}&end=${second}`), ['deleteHook']);
+    assert.deepEqual(await actions(`action=deleteHook&start=${second + 1}&from_date=${today}`), []);
+    assert.deepEqual(await actions(`action=deleteHook&end=${second - 1}&to_date=${today}`), []);
     for (const [query, place] of [
       ['from_date=yesterday', 'from_date'],
       ['to_date=2020-02-31', 'to_date'],
@@ -188,6 +195,8 @@ onEveryEngine('audit logs', app => {
       ['status=99', 'status'],
       ['status=600', 'status'],
       ['p=x', 'p'],
+      ['page_size=101', 'page_size'],
+      ['start=today', 'start'],
     ] as const) {
       const answer = await app().ask('GET', `/api/audit-logs?${query}`, { credential });
       assert.equal(answer.status, 400);

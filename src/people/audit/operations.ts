@@ -20,14 +20,26 @@ interface AuditExportServices {
   log: Log;
 }
 
-const query = z.object({ p: pageNumber, ...auditFilters });
+const maxPageSize = 100;
+const query = z.object({
+  p: pageNumber,
+  page_size: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(maxPageSize)
+    .optional()
+    .describe(`Records of a page, ${maxPageSize} at most; by default those of \`management.page_size\``),
+  ...auditFilters,
+});
+type Paging = Pick<z.output<typeof query>, 'p' | 'page_size'>;
 const organisationFilter = z
   .string()
   .max(64)
   .optional()
   .describe('Restricts the list to one organisation; empty for records without one');
 const params = z.object({ auditLogId: z.string() });
-const { p: _page, ...exportFilters } = query.shape;
+const { p: _page, page_size: _size, ...exportFilters } = query.shape;
 const exportQuery = z.object({
   type: z.enum(['csv', 'json']).default('csv').describe('Format of the file'),
   ...exportFilters,
@@ -37,8 +49,9 @@ const auditPage = z.object({ audit_logs: z.array(AuditLog), pages: z.int() });
 const ofOrganisation = { surface: 'dashboard', noun: 'audit', permission: 'audit_logs:read' } as const;
 const ofInstallation = { surface: 'admin', noun: 'audit', permission: 'secret' } as const;
 
-async function listRecords({ audit, settings }: AuditServices, filter: AuditFilter, p: number) {
-  const { items, pages } = await audit.page(filter, toPageRequest(p, settings['management.page_size']));
+async function listRecords({ audit, settings }: AuditServices, filter: AuditFilter, { p, page_size }: Paging) {
+  const size = page_size ?? settings['management.page_size'];
+  const { items, pages } = await audit.page(filter, toPageRequest(p, size));
   return { audit_logs: items.map(toAuditLog), pages };
 }
 
@@ -57,7 +70,7 @@ export const listAuditLogs = operation({
   query,
   returns: auditPage,
   handle: ({ actor, query: filters }, services: AuditServices) =>
-    listRecords(services, { ...toAuditFilter(filters), orgId: actor.orgId }, filters.p),
+    listRecords(services, { ...toAuditFilter(filters), orgId: actor.orgId }, filters),
 });
 
 export const getAuditLog = operation({
@@ -109,7 +122,7 @@ export const listAllAuditLogs = operation({
   query: query.extend({ org_id: organisationFilter }),
   returns: auditPage,
   handle: ({ query: { org_id, ...filters } }, services: AuditServices) =>
-    listRecords(services, { ...toAuditFilter(filters), orgId: org_id }, filters.p),
+    listRecords(services, { ...toAuditFilter(filters), orgId: org_id }, filters),
 });
 
 export const getAnyAuditLog = operation({

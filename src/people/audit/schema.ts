@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { formatHttpDate, toUnixSeconds } from '#base/clock.ts';
+import { idList, unixSeconds } from '#operations/shapes.ts';
 
 /** Audit record of a change or an attempt. */
 export interface AuditRecord {
@@ -48,11 +49,13 @@ const day = z.iso.date('must be a day like 2026-01-31').optional();
 /** Filters of both surfaces. */
 export const auditFilters = {
   user: word.describe('E-mail address of the user'),
-  action: word.describe('Name of the operation'),
+  action: idList.optional().describe('Names of operations, comma-separated, 100 at most'),
   ip: word.describe('Client address'),
   method: word.describe('HTTP method'),
   status: z.coerce.number().int().min(100).max(599).optional().describe('Status of the response'),
   url: word.describe('Part of the path, case-sensitive'),
   from_date: day.describe('First day, in UTC'),
   to_date: day.describe('Last day, in UTC'),
+  start: unixSeconds.optional().describe('First time, in Unix seconds'),
+  end: unixSeconds.optional().describe('Last time, in Unix seconds, inclusive'),
 };

@@ -4,6 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import type { AuditEntry } from '#operations/audit.ts';
 import { type PageRequest, toContainsPattern } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/database-errors.ts';
+import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import { problem } from '../problems.ts';
@@ -18,7 +19,8 @@ export interface AuditFilter {
   /** Id of the object. */
   readonly object?: string | undefined;
   readonly actor?: string | undefined;
-  readonly action?: string | undefined;
+  /** Names of operations, any of them. */
+  readonly actions?: readonly string[] | undefined;
   readonly ip?: string | undefined;
   readonly method?: string | undefined;
   readonly status?: number | undefined;
@@ -45,7 +47,7 @@ const columns = ['id', 'org_id', 'at', 'actor', 'action', 'method', 'url', 'stat
 
 /** Audit log: append-only, apart from deletion by age. */
 export function createAuditStore(records: Records, clock: Clock) {
-  const selectMatching = (filter: AuditFilter) => records.db.selectFrom('audit').where(toCondition(filter));
+  const selectMatching = (filter: AuditFilter) => records.db.selectFrom('audit').where(toCondition(records, filter));
 
   return {
     async write({ actor, orgId, action, method, url, status, ip, object }: AuditEntry): Promise<void> {
@@ -114,13 +116,17 @@ async function* readBatches(before: number, readBatch: (before: number) => Promi
 const toMemberPattern = (name: keyof Body, value: string) =>
   toContainsPattern(JSON.stringify({ [name]: value }).slice(1, -1));
 
-function toCondition({ orgId, surface, object, urlPart, fromMs, beforeMs, ...equal }: AuditFilter) {
+function toCondition(
+  records: Records,
+  { orgId, surface, object, actions, urlPart, fromMs, beforeMs, ...equal }: AuditFilter,
+) {
   const conditions = Object.entries({ org_id: orgId, ...equal })
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${value}`);
   for (const [name, value] of Object.entries({ surface, object }))
     if (value !== undefined)
       conditions.push(sql<SqlBool>`body like ${toMemberPattern(name as keyof Body, value)} escape '\\'`);
+  if (actions) conditions.push(sql<SqlBool>`action in ${selectListed(records, actions)}`);
   // `replace` compares case-sensitively on both engines, unlike LIKE.
   if (urlPart) conditions.push(sql<SqlBool>`replace(url, ${urlPart}, '') <> url`);
   if (fromMs !== undefined) conditions.push(sql<SqlBool>`at >= ${fromMs}`);

@@ -4,6 +4,8 @@ export interface ChartSeries {
   readonly values: readonly (number | null)[];
   /** Errors are red and client errors amber everywhere; others have the colour of their place. */
   readonly tone?: 'danger' | 'warning';
+  /** Values of another time, to compare with. */
+  readonly isDashed?: true;
 }
 
 export interface ChartProps {
@@ -12,6 +14,8 @@ export interface ChartProps {
   /** Unix seconds, ascending. */
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
+  /** Unix seconds of events: vertical lines. The page lists what they are. */
+  readonly marks?: readonly number[];
   readonly unit?: string;
   readonly height?: number;
   /** A value was chosen, by the pointer in the plot or in the table: its time, and the place of its series. */

@@ -18,6 +18,12 @@ export const formatNumber = (value: number, maxDigits = 0): string =>
 export const formatPercent = (share: number): string =>
   new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share);
 
+/** Relative change with its sign: `+12 %`. */
+export const formatChange = (share: number): string =>
+  new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' }).format(
+    share,
+  );
+
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'];
 
 /** Size in decimal units: `512 B`, `1.4 MB`. */

@@ -11,6 +11,8 @@ const maxHeight = 320;
 const widthOfHeight = 7;
 /** Pixels between labels of the time axis. */
 const labelSpace = 90;
+const noMarks: readonly number[] = [];
+const dash = [4, 4];
 
 /** Number of changes of the theme, of the page or of the system. */
 function useThemeChanges(): number {
@@ -35,7 +37,7 @@ export default function LinePlot(props: ChartProps) {
 }
 
 /** Colours are read from the tokens when the plot is created. */
-function Plot({ times, series, unit = '', height, onPick }: ChartProps) {
+function Plot({ times, series, marks = noMarks, unit = '', height, onPick }: ChartProps) {
   const parent = useRef<HTMLDivElement>(null);
   const pick = useRef(onPick);
   pick.current = onPick;
@@ -45,7 +47,7 @@ function Plot({ times, series, unit = '', height, onPick }: ChartProps) {
       const width = element.clientWidth || 600;
       return { width, height: height ?? Math.min(maxHeight, Math.max(minHeight, Math.round(width / widthOfHeight))) };
     };
-    const options = { ...createOptions(element, { series, unit }), ...toSize() };
+    const options = { ...createOptions(element, { series, unit, marks }), ...toSize() };
     const plot = new UPlot(options, [[...times], ...series.map(({ values }) => [...values])], element);
     plot.over.addEventListener('click', () => {
       const found = findPicked(plot, series);
@@ -57,7 +59,7 @@ function Plot({ times, series, unit = '', height, onPick }: ChartProps) {
       observer.disconnect();
       plot.destroy();
     };
-  }, [times, series, unit, height]);
+  }, [times, series, marks, unit, height]);
   // The canvas follows the width a frame later: until then it is cut off, and does not widen the page.
   return <div ref={parent} className={classNames('overflow-hidden', onPick && '[&_.u-over]:cursor-pointer')} />;
 }
@@ -71,7 +73,9 @@ function findPicked(plot: UPlot, series: ChartProps['series']): { index: number;
   return series[place]?.values[index] ? { index, place } : undefined;
 }
 
-function createOptions(element: HTMLElement, { series, unit }: { series: ChartProps['series']; unit: string }) {
+type OptionInput = Required<Pick<ChartProps, 'series' | 'unit' | 'marks'>>;
+
+function createOptions(element: HTMLElement, { series, unit, marks }: OptionInput) {
   const style = getComputedStyle(element);
   const token = (name: string) => toCanvasColour(element, style.getPropertyValue(name));
   const font = `12px ${style.fontFamily}`;
@@ -81,6 +85,7 @@ function createOptions(element: HTMLElement, { series, unit }: { series: ChartPr
   return {
     tzDate: (seconds: number) => toZonedDate(seconds * 1000),
     cursor: { sync: { key: 'page' } },
+    hooks: { draw: [(plot: UPlot) => drawMarks(plot, marks, token('--accent'))] },
     legend: { show: series.length > 1 },
     scales: { y: { range: (_plot: UPlot, _min: number, max: number): [number, number] => [0, Math.max(max, 1)] } },
     axes: [
@@ -94,9 +99,10 @@ function createOptions(element: HTMLElement, { series, unit }: { series: ChartPr
     ],
     series: [
       { value: (_plot: UPlot, time: number | null) => (time === null ? '' : formatTime(time * 1000)) },
-      ...series.map(({ label, tone }, index) => ({
+      ...series.map(({ label, tone, isDashed }, index) => ({
         label,
         width: 1.5,
+        ...(isDashed ? { dash } : {}),
         points: { size: 4 },
         stroke: token(tone ? `--${tone}` : `--series-${(index % seriesCount) + 1}`),
         spanGaps: false,
@@ -106,6 +112,23 @@ function createOptions(element: HTMLElement, { series, unit }: { series: ChartPr
       })),
     ],
   };
+}
+
+function drawMarks(plot: UPlot, marks: readonly number[], colour: string): void {
+  const { left, top, width, height } = plot.bbox;
+  const { ctx } = plot;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = devicePixelRatio;
+  for (const mark of marks) {
+    const x = plot.valToPos(mark, 'x', true);
+    if (x < left || x > left + width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, top);
+    ctx.lineTo(x, top + height);
+    ctx.stroke();
+  }
+  ctx.restore();
 }
 
 /** A canvas resolves no light-dark(): the colour is computed by an element. */

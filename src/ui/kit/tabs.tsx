@@ -26,7 +26,7 @@ export const Tabs = ({ label, items, current }: TabsProps) => (
         key={id}
         to="."
         replace
-        search={before => ({ ...before, tab: place === 0 ? undefined : id })}
+        search={before => ({ ...before, p: undefined, tab: place === 0 ? undefined : id })}
         aria-current={id === current ? 'page' : undefined}
         className={`${tab} ${id === current ? 'border-accent text-ink' : 'border-transparent text-dim'}`}
       >

@@ -2,21 +2,27 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { ChartSpline, Download, RefreshCw, SearchX, X } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { Button, buttonClass } from '../../kit/button.tsx';
+import { Switch } from '../../kit/field.tsx';
 import { FilterText } from '../../kit/filter-text.tsx';
 import { formatNumber } from '../../kit/format.ts';
 import { useListChange } from '../../kit/list-search.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
+import { Tabs } from '../../kit/tabs.tsx';
+import { usageViewTexts as more } from '../../texts/en/usage-views.ts';
 import { texts } from '../../texts/texts.ts';
 import { ApiSelect } from '../monitor/api-select.tsx';
 import { RangeSelect } from '../monitor/range-select.tsx';
 import { useTimeRange } from '../monitor/time-range.ts';
 import { canUse, usePermission, useSession } from '../session/session.ts';
+import { useConfigChanges } from './config-changes.tsx';
+import { useEarlierUsage } from './earlier-usage.ts';
 import { ErrorReasons, TopApis, TopKeys, TopTags } from './top-tables.tsx';
 import { LatencyChart, TrafficChart, UsageFigures } from './usage-charts.tsx';
 import { toLogSearch, toUsageCsvAddress, toUsageQuery, toUsageScope, type UsageScope } from './usage-filters.ts';
 import { sumUsage } from './usage-series.ts';
+import { EndpointTable, VersionTable } from './usage-table.tsx';
 
 const own = texts.analytics;
 const defaultRange = '24h';
@@ -28,8 +34,9 @@ export function AnalyticsPage() {
   const { range, refresh } = useTimeRange({ range: defaultRange, ...search });
   const canReadLogs = usePermission('log');
   const { start, end } = range;
-  const { api_id = '', key = '', tags = '' } = search;
+  const { api_id = '', key = '', tags = '', tab, compare } = search;
   const isNarrowed = useNarrowed();
+  const view = listViews(isNarrowed).find(id => id === tab) ?? 'overview';
   const setTags = useCallback((next: string) => change({ tags: next }), [change]);
   const scope = useMemo(
     () => toUsageScope({ api_id, key, tags }, { start, end, name: undefined }),
@@ -68,13 +75,33 @@ export function AnalyticsPage() {
               <span className="max-w-48 truncate font-mono text-small">{own.keyFilter(key)}</span>
             </Button>
           )}
+          <Switch
+            label={more.compare}
+            checked={compare !== undefined}
+            onChange={event => change({ compare: event.target.checked ? 'previous' : undefined })}
+          />
           {!isNarrowed && <FilterText label={texts.logs.tags} value={tags} onChange={setTags} />}
         </search>
-        <Usage scope={scope} />
+        <Tabs
+          label={more.views}
+          items={listViews(isNarrowed).map(id => ({ id, label: more.tabs[id] }))}
+          current={view}
+        />
+        {view === 'endpoints' ? (
+          <EndpointTable scope={scope} />
+        ) : view === 'versions' ? (
+          <VersionTable scope={scope} />
+        ) : (
+          <Usage scope={scope} isCompared={compare !== undefined} />
+        )}
       </div>
     </PageFrame>
   );
 }
+
+/** Counts by path are not for users with `owned_analytics`. */
+const listViews = (isNarrowed: boolean): readonly (keyof typeof more.tabs)[] =>
+  isNarrowed ? ['overview', 'versions'] : ['overview', 'endpoints', 'versions'];
 
 /** `owned_analytics` has counts by API and error only; administrators are not narrowed. */
 function useNarrowed(): boolean {
@@ -82,7 +109,7 @@ function useNarrowed(): boolean {
   return !canUse(session, 'admin') && canUse(session, 'owned_analytics');
 }
 
-function Usage({ scope }: { scope: UsageScope }) {
+function Usage({ scope, isCompared }: { scope: UsageScope; isCompared: boolean }) {
   const { change, clear } = useListChange();
   const isNarrowed = useNarrowed();
   const read = useOperation(
@@ -90,18 +117,21 @@ function Usage({ scope }: { scope: UsageScope }) {
     { query: toUsageQuery(scope, { res: scope.res, p: -1 }) },
     { keepPrevious: true },
   );
+  const earlier = useEarlierUsage(scope, isCompared);
+  const changes = useConfigChanges(scope);
   const items = read.isError ? undefined : read.data?.value.data;
   const totals = useMemo(() => sumUsage(items ?? []), [items]);
   if (!items) return <QueryState query={read} />;
-  if (totals.requests === 0)
+  const totalsBefore = earlier && sumUsage(earlier.items);
+  if (totals.requests === 0 && !totalsBefore?.requests)
     return <EmptyUsage isFiltered={Boolean(scope.api_id || scope.key || scope.tags)} onClear={clear} />;
   const dropped = read.data?.value.dropped ?? 0;
   return (
     <>
       {dropped > 0 && <p className="text-warning">{own.dropped(formatNumber(dropped))}</p>}
-      <UsageFigures totals={totals} />
+      <UsageFigures totals={totals} earlier={totalsBefore} />
       <div className="grid gap-4 min-[1100px]:grid-cols-2 *:min-w-0">
-        <TrafficChart scope={scope} items={items} totals={totals} />
+        <TrafficChart scope={scope} items={items} totals={totals} earlier={earlier} changes={changes} />
         <LatencyChart scope={scope} />
         <TopApis scope={scope} onNarrow={change} />
         {!isNarrowed && <TopKeys scope={scope} onNarrow={change} />}

@@ -2,59 +2,98 @@ import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Card, FigureCard } from '../../kit/card.tsx';
 import { Chart } from '../../kit/chart.tsx';
-import { formatMs, formatNumber, formatPercent } from '../../kit/format.ts';
+import { formatChange, formatMs, formatNumber, formatPercent } from '../../kit/format.ts';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
+import { usageViewTexts as more } from '../../texts/en/usage-views.ts';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
+import { ChangeList, type ConfigChanges } from './config-changes.tsx';
+import type { EarlierUsage } from './earlier-usage.ts';
 import { toLogSearch, toUsageQuery, type UsageCount, type UsageScope } from './usage-filters.ts';
 import { buildUsageSeries, type UsageTotals } from './usage-series.ts';
 
 const own = texts.analytics;
 
-export const UsageFigures = ({ totals: { requests, failures, meanMs } }: { totals: UsageTotals }) => (
+interface UsageFiguresProps {
+  readonly totals: UsageTotals;
+  /** Totals of the previous period, to compare with. */
+  readonly earlier?: UsageTotals | undefined;
+}
+
+const toErrorShare = ({ requests, failures }: UsageTotals) => (requests === 0 ? undefined : failures / requests);
+
+export const UsageFigures = ({ totals, earlier }: UsageFiguresProps) => (
   <div className="grid gap-4 min-[600px]:grid-cols-3">
-    <FigureCard label={own.requests} value={formatNumber(requests)} />
-    <FigureCard label={own.errorRate} value={requests === 0 ? '–' : formatPercent(failures / requests)} />
-    <FigureCard label={own.latency} value={meanMs === undefined ? '–' : formatMs(meanMs)} />
+    <Figure label={own.requests} format={formatNumber} earlier={earlier} of={({ requests }) => requests} now={totals} />
+    <Figure label={own.errorRate} format={formatPercent} earlier={earlier} of={toErrorShare} now={totals} />
+    <Figure label={own.latency} format={formatMs} earlier={earlier} of={({ meanMs }) => meanMs} now={totals} />
   </div>
 );
+
+interface FigureProps {
+  readonly label: string;
+  readonly now: UsageTotals;
+  readonly earlier: UsageTotals | undefined;
+  format(value: number): string;
+  of(totals: UsageTotals): number | undefined;
+}
+
+/** A figure with its relative change since the previous period. */
+function Figure({ label, now, earlier, format, of }: FigureProps) {
+  const value = of(now);
+  const before = earlier && of(earlier);
+  const change = value !== undefined && before ? formatChange((value - before) / before) : '';
+  const compared = earlier && (before === undefined ? more.noneEarlier : more.change(change, format(before)));
+  return <FigureCard label={label} value={value === undefined ? '–' : format(value)} detail={compared?.trim()} />;
+}
 
 interface TrafficProps {
   readonly title?: string;
   readonly scope: UsageScope;
   readonly items: readonly UsageCount[];
   readonly totals: UsageTotals;
+  readonly earlier?: EarlierUsage | undefined;
+  /** Changes of configuration to mark. */
+  readonly changes?: ConfigChanges;
 }
 
 /** Place of the errors among the series. */
 const errorSeries = 1;
+/** Place of the requests of the previous period. */
+const earlierSeries = 2;
 
 /** Requests and errors over time; a value leads to its requests in the logs. */
-export function TrafficChart({ title = own.traffic, scope, items, totals }: TrafficProps) {
+export function TrafficChart({ title = own.traffic, scope, items, totals, earlier, changes }: TrafficProps) {
   const { requests, failures } = totals;
   const navigate = useNavigate();
   const canReadLogs = usePermission('log');
-  const openLogs = (start: number, place: number) => {
+  const marks = useMemo(() => changes?.records.map(({ timestamp }) => timestamp) ?? [], [changes]);
+  const openLogs = (time: number, place: number) => {
+    const start = place === earlierSeries ? time - (scope.end - scope.start) : time;
     const step = { ...scope, start, end: start + scope.stepSeconds };
     void navigate({ to: '/logs', search: toLogSearch(step, place === errorSeries ? { errors: 'only' } : {}) });
   };
   const { times, series } = useMemo(() => {
     const { times, hits, errors } = buildUsageSeries(items, scope);
+    const compared = earlier && buildUsageSeries(earlier.items, earlier.scope).hits;
     const lines = [
       { label: own.requests, values: hits },
       { label: own.errors, values: errors, tone: 'danger' as const },
+      ...(compared ? [{ label: more.earlierRequests, values: compared, isDashed: true as const }] : []),
     ];
     return { times, series: lines };
-  }, [items, scope]);
+  }, [items, scope, earlier]);
   return (
     <Card title={title}>
       <Chart
         summary={own.trafficSummary(formatNumber(requests), formatNumber(failures))}
         times={times}
         series={series}
+        marks={marks}
         {...(canReadLogs ? { onPick: openLogs } : {})}
       />
+      {changes && <ChangeList changes={changes} />}
     </Card>
   );
 }

@@ -3,7 +3,7 @@ import type { ListSearch } from '../../kit/list-search.ts';
 import type { TimeRange } from '../monitor/time-range.ts';
 
 /** Filters of the analytics in the address. */
-export const usageFilterNames = ['range', 'start', 'end', 'api_id', 'key', 'tags'] as const;
+export const usageFilterNames = ['range', 'start', 'end', 'api_id', 'key', 'tags', 'tab', 'compare'] as const;
 export type UsageSearch = ListSearch<(typeof usageFilterNames)[number]>;
 export type UsageCount = ResultOf<'GET /api/usage'>['data'][number];
 type UsageQuery = ArgumentsOf<'GET /api/usage'>['query'];
