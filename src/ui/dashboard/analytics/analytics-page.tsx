@@ -32,7 +32,6 @@ export function AnalyticsPage() {
   const search = useSearch({ from: '/shell/analytics' });
   const { change } = useListChange();
   const { range, refresh } = useTimeRange({ range: defaultRange, ...search });
-  const canReadLogs = usePermission('log');
   const { start, end } = range;
   const { api_id = '', key = '', tags = '', tab, compare } = search;
   const isNarrowed = useNarrowed();
@@ -43,29 +42,7 @@ export function AnalyticsPage() {
     [api_id, key, tags, start, end],
   );
   return (
-    <PageFrame
-      title={own.title}
-      actions={
-        <>
-          <a
-            href={toUsageCsvAddress(scope, { res: scope.res })}
-            download="usage.csv"
-            className={buttonClass('secondary')}
-          >
-            <Download size={16} strokeWidth={1.5} aria-hidden />
-            {own.exportCsv}
-          </a>
-          <Button icon={RefreshCw} onClick={refresh}>
-            {texts.logs.refresh}
-          </Button>
-          {canReadLogs && (
-            <Link to="/logs" search={toLogSearch(scope)} className={buttonClass('secondary')}>
-              {own.seeRequests}
-            </Link>
-          )}
-        </>
-      }
-    >
+    <PageFrame title={own.title} actions={<Actions scope={scope} onRefresh={refresh} />}>
       <div className="flex flex-col gap-4">
         <search className="flex flex-wrap items-center gap-2">
           <RangeSelect range={range} onChange={change} />
@@ -87,16 +64,42 @@ export function AnalyticsPage() {
           items={listViews(isNarrowed).map(id => ({ id, label: more.tabs[id] }))}
           current={view}
         />
-        {view === 'endpoints' ? (
-          <EndpointTable scope={scope} />
-        ) : view === 'versions' ? (
-          <VersionTable scope={scope} />
-        ) : (
-          <Usage scope={scope} isCompared={compare !== undefined} />
-        )}
+        <View name={view} scope={scope} isCompared={compare !== undefined} />
       </div>
     </PageFrame>
   );
+}
+
+function Actions({ scope, onRefresh }: { scope: UsageScope; onRefresh(): void }) {
+  const canReadLogs = usePermission('log');
+  return (
+    <>
+      <a href={toUsageCsvAddress(scope, { res: scope.res })} download="usage.csv" className={buttonClass('secondary')}>
+        <Download size={16} strokeWidth={1.5} aria-hidden />
+        {own.exportCsv}
+      </a>
+      <Button icon={RefreshCw} onClick={onRefresh}>
+        {texts.logs.refresh}
+      </Button>
+      {canReadLogs && (
+        <Link to="/logs" search={toLogSearch(scope)} className={buttonClass('secondary')}>
+          {own.seeRequests}
+        </Link>
+      )}
+    </>
+  );
+}
+
+interface ViewProps {
+  readonly name: keyof typeof more.tabs;
+  readonly scope: UsageScope;
+  readonly isCompared: boolean;
+}
+
+function View({ name, scope, isCompared }: ViewProps) {
+  if (name === 'endpoints') return <EndpointTable scope={scope} />;
+  if (name === 'versions') return <VersionTable scope={scope} />;
+  return <Usage scope={scope} isCompared={isCompared} />;
 }
 
 /** Counts by path are not for users with `owned_analytics`. */
