@@ -30,7 +30,7 @@ export function useConfigChanges({ start, end }: UsageScope): ConfigChanges {
   );
 }
 
-/** What the marks of the chart are. */
+/** List of the changes that the chart marks. */
 export function ChangeList({ changes: { records, hasMore } }: { changes: ConfigChanges }) {
   if (records.length === 0) return null;
   return (
