@@ -16,8 +16,8 @@ import { ApiSelect } from '../monitor/api-select.tsx';
 import { RangeSelect } from '../monitor/range-select.tsx';
 import { useTimeRange } from '../monitor/time-range.ts';
 import { canUse, usePermission, useSession } from '../session/session.ts';
-import { useConfigChanges } from './config-changes.tsx';
 import { useEarlierUsage } from './earlier-usage.ts';
+import { useMarkedChanges } from './marked-changes.tsx';
 import { ErrorReasons, TopApis, TopKeys, TopTags } from './top-tables.tsx';
 import { LatencyChart, TrafficChart, UsageFigures } from './usage-charts.tsx';
 import { toLogSearch, toUsageCsvAddress, toUsageQuery, toUsageScope, type UsageScope } from './usage-filters.ts';
@@ -121,7 +121,7 @@ function Usage({ scope, isCompared }: { scope: UsageScope; isCompared: boolean }
     { keepPrevious: true },
   );
   const earlier = useEarlierUsage(scope, isCompared);
-  const changes = useConfigChanges(scope);
+  const changes = useMarkedChanges(scope);
   const items = read.isError ? undefined : read.data?.value.data;
   const totals = useMemo(() => sumUsage(items ?? []), [items]);
   if (!items) return <QueryState query={read} />;

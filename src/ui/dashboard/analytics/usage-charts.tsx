@@ -8,8 +8,8 @@ import { QueryState } from '../../kit/states.tsx';
 import { usageViewTexts as more } from '../../texts/en/usage-views.ts';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
-import { ChangeList, type ConfigChanges } from './config-changes.tsx';
 import type { EarlierUsage } from './earlier-usage.ts';
+import { MarkedChangeList, type MarkedChanges } from './marked-changes.tsx';
 import { toLogSearch, toUsageQuery, type UsageCount, type UsageScope } from './usage-filters.ts';
 import { buildUsageSeries, type UsageTotals } from './usage-series.ts';
 
@@ -55,7 +55,7 @@ interface TrafficProps {
   readonly totals: UsageTotals;
   readonly earlier?: EarlierUsage | undefined;
   /** Changes of configuration to mark. */
-  readonly changes?: ConfigChanges;
+  readonly changes?: MarkedChanges;
 }
 
 /** Place of the errors among the series. */
@@ -93,7 +93,7 @@ export function TrafficChart({ title = own.traffic, scope, items, totals, earlie
         marks={marks}
         {...(canReadLogs ? { onPick: openLogs } : {})}
       />
-      {changes && <ChangeList changes={changes} />}
+      {changes && <MarkedChangeList changes={changes} />}
     </Card>
   );
 }

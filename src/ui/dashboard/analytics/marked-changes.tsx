@@ -13,13 +13,13 @@ import type { UsageScope } from './usage-filters.ts';
 /** Largest page of the audit log. */
 const maxMarks = 100;
 
-export interface ConfigChanges {
+export interface MarkedChanges {
   readonly records: readonly AuditRecordView[];
   readonly hasMore: boolean;
 }
 
 /** Changes of configuration in the time of a scope, the newest; none for users who may not read the audit log. */
-export function useConfigChanges({ start, end }: UsageScope): ConfigChanges {
+export function useMarkedChanges({ start, end }: UsageScope): MarkedChanges {
   const canRead = usePermission('audit_logs');
   const query = { action: changeActions.join(','), start, end: end - 1, page_size: maxMarks };
   const read = useOperation('GET /api/audit-logs', { query }, { enabled: canRead, keepPrevious: true });
@@ -31,7 +31,7 @@ export function useConfigChanges({ start, end }: UsageScope): ConfigChanges {
 }
 
 /** List of the changes that the chart marks. */
-export function ChangeList({ changes: { records, hasMore } }: { changes: ConfigChanges }) {
+export function MarkedChangeList({ changes: { records, hasMore } }: { changes: MarkedChanges }) {
   if (records.length === 0) return null;
   return (
     <Disclosure className="pt-2" summary={own.changes(formatNumber(records.length))}>
