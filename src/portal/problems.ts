@@ -25,6 +25,10 @@ export const problem = problems('portal', {
   invitation_unneeded: { status: 422, message: 'The user {reason}, and needs no invitation' },
   second_factor_missing: { status: 422, message: 'The user has no authenticator app' },
   own_second_factor: { status: 422, message: 'Your own second factor is removed on your profile, with its code' },
+  sole_organisation_admin: {
+    status: 422,
+    message: 'Your organisation has other members: make one of them its administrator first',
+  },
   own_membership: { status: 422, message: 'Another administrator of the organisation has to change this membership' },
   terms_exist: { status: 409, message: 'Version: other terms have it' },
   terms_published: { status: 422, message: 'Published terms do not change: create another version' },

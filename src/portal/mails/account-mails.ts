@@ -23,11 +23,15 @@ export async function mailWaiting(user: StoredPortalUser, services: AccountMailS
 }
 
 /** Mail about activation or deactivation. */
-export async function mailActivation(user: StoredPortalUser, services: AccountMailServices): Promise<void> {
+export async function mailActivation(
+  user: StoredPortalUser,
+  services: AccountMailServices,
+  reason = '',
+): Promise<void> {
   const { sendMail } = services.portal;
   const name = `${user.First} ${user.Last}`.trim();
   if (user.Active) await sendMail.send('activate', user, { name, login_url: toLoginUrl(services) });
-  else await sendMail.send('deactivate', user, { name, reason: '' });
+  else await sendMail.send('deactivate', user, { name, reason });
 }
 
 /** Mail about a change that only the owner of the account should make. */

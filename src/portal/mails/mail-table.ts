@@ -111,7 +111,7 @@ const accountMails = {
     sample: { name: 'Ada Lovelace', login_url: link('/auth/password/login') },
   },
   deactivate: {
-    trigger: 'Account deactivated',
+    trigger: 'Account deactivated, or deleted by its user',
     recipient: 'user',
     theme: 'mailers/deactivate',
     subject: 'Your account is no longer active',

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import type { DecisionServices } from '../access-requests/decision.ts';
-import { removeApp } from '../apps/removal.ts';
 import { partnersOf } from '../join-table-store.ts';
 import { mailActivation, mailSecurityChange, mailWelcome } from '../mails/account-mails.ts';
 import { Team, toTeamView } from '../organisations/schema.ts';
@@ -12,6 +11,7 @@ import { formatOptionalTime, lenientBool, okResponse, okStatus, portalId, portal
 import { portalMessages } from '../webhooks/notify.ts';
 import { hashCheckedPassword, insertUser } from './creation.ts';
 import { refuseLastAdministrator, resolveTeams, resolveUserOrganisation, restrictApps } from './membership.ts';
+import { removePortalUser } from './removal.ts';
 import {
   isPortalAdmin,
   PortalUserChange,
@@ -211,36 +211,12 @@ export const deletePortalUser = operation({
   returns: okResponse,
   problems: [problem.not_found, problem.last_administrator, problem.provider_unavailable, problem.provider_refused],
   async handle({ params, query, audit }, services: DecisionServices) {
-    const { portal, records } = services;
-    const user = present(await portal.users.get(params.user_id), 'User');
+    const user = present(await services.portal.users.get(params.user_id), 'User');
     audit(String(user.ID));
-    await records.write(() => refuseLastAdministrator(user, services));
-    do for (const { ID } of await portal.apps.ofUser(user.ID)) await removeApp(ID, services, query.force);
-    while (!(await tryRemove(user.ID, services)));
+    await removePortalUser(user, services, { force: query.force });
     return okStatus;
   },
 });
-
-/** Removes the user; false when an app was created meanwhile. */
-const tryRemove = (id: number, services: DecisionServices): Promise<boolean> =>
-  services.records.write(async () => {
-    const { portal } = services;
-    const user = await portal.users.lock(id);
-    if ((await portal.apps.ofUser(id)).length > 0) return false;
-    if (user) await refuseLastAdministrator(user, services);
-    await portal.teams.members.setLeftOf(id, []);
-    await portal.attributes.values.removeUser(id);
-    await portal.sessions.removeOthers(toSessionOwner(id));
-    await portal.organisationRequests.removeOfUser(id);
-    if (user) await portal.invitations.removeOfUser(user);
-    await portal.terms.removeOfUser(id);
-    await portal.notifications.removeOfUser(id);
-    await portal.accountLinks.removeAll(linkOrganisation, toSessionOwner(id));
-    await portal.factors.removeAll(toSessionOwner(id));
-    await portal.changelog.removeOfUser(id);
-    await portal.users.remove(id);
-    return true;
-  });
 
 export const portalUserOperations = [
   listPortalUsers,

@@ -21,6 +21,7 @@ import { filePages } from './files.ts';
 import { forgottenPasswordPages } from './forgotten-password.ts';
 import { homePages } from './home.ts';
 import { invitationPages } from './invitation.ts';
+import { ownAccountPages } from './own-account.ts';
 import { ownAddressPages } from './own-address.ts';
 import { ownAttributePages } from './own-attributes.ts';
 import { ownSessionPages } from './own-sessions.ts';
@@ -58,6 +59,7 @@ export const sitePages: readonly SitePage[] = [
   ...checkoutPages,
   ...usagePages,
   ...profilePages,
+  ...ownAccountPages,
   ...ownAddressPages,
   ...ownAttributePages,
   ...ownSessionPages,

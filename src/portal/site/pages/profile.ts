@@ -20,6 +20,7 @@ import {
   type SiteServices,
 } from '../page.ts';
 import { formatDay } from '../words.ts';
+import { renderDeleteLink } from './own-account.ts';
 import { renderOwnAddress } from './own-address.ts';
 import { renderOwnAttributes } from './own-attributes.ts';
 import { renderOwnSessions } from './own-sessions.ts';
@@ -74,7 +75,8 @@ ${await renderSecondFactor(user, request.visitor.csrfToken, services)}`
 ${await renderOwnSessions(request, services)}
 <section class="form broad"><h2>Your data</h2>
 <p>Account, apps, access and sessions as JSON, without keys and secrets.</p>
-<p><a class="button" href="${jsonApiPath}/export" download="portal-data.json">Export my data</a></p></section>`,
+<p><a class="button" href="${jsonApiPath}/export" download="portal-data.json">Export my data</a></p></section>
+${renderDeleteLink()}`,
   } satisfies SiteDocument;
 }
 
