@@ -118,7 +118,7 @@ async function submitDelete(request: SiteRequest, services: SiteServices): Promi
     return renderDelete(request, services, { failure: 'The address is another one. The account is not deleted.' });
   const fault = await findIdentityFault(request, services);
   const before = await services.portal.apps.countOfUser(user.ID);
-  const failure = fault ?? (await remove(request, before, services));
+  const failure: DeleteState | undefined = fault ?? (await remove(request, before, services));
   await auditForm('deleteOwnAccount', request, user, failure ? (failure.status ?? 422) : 200, services);
   if (failure) return renderDelete(request, services, failure);
   return {
