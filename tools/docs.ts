@@ -110,8 +110,9 @@ function lintPage(): string {
   );
   return `# Lint rules
 
-Warnings of \`POST /api/apis/check\` about definitions that are valid and probably not meant so. Two more rules have no
-place of their own: \`member_without_effect\` (a legacy member, or an unknown one that the settings let pass) and
+Warnings of \`POST /api/apis/check\` about definitions that are valid and probably not meant so. Three more rules
+have no place of their own: \`member_without_effect\` (a legacy member, or an unknown one that the settings let pass),
+\`persisted_operation_invalid\` (an operation of \`persist_graphql\` that is no GraphQL, or not of the schema) and
 \`feature_not_offered\` (requests to the API get 503). This page is generated.
 
 ${table(['Rule', 'Level', 'Meaning', 'Classic', 'OpenAPI format'], lines)}

@@ -89,6 +89,7 @@ export const dashboardPages = {
     '/apis/library/schema': /^Library$/,
     '/apis/library/graph': /^Library$/,
     '/apis/library/playground': /^Library$/,
+    '/apis/library/persisted': /^Library$/,
     '/apis/reading/graph': /^Reading$/,
     '/apis/reading/schema': /^Reading$/,
     '/mcp-proxies': /^MCP proxies$/,

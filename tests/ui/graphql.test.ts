@@ -51,6 +51,40 @@ describe('GraphQL APIs and settings in the dashboard', () => {
     await assertAccessible(page, 'schema of a GraphQL API');
   });
 
+  test('a persisted operation is checked against the schema, saved, and sent to the upstream', async () => {
+    const { ask, url } = dashboard.app();
+    const proxy = { ...definition.proxy, listen_path: '/desk/', target_url: upstream.url };
+    const desk = { ...definition, api_id: 'desk', name: 'Desk', proxy };
+    await ask('POST', '/api/apis?wait=applied', { body: { api_definition: desk } });
+    const page = await dashboard.openAs(person, '/apis/desk/persisted');
+    await page.getByRole('button', { name: 'Add persisted operation' }).click();
+    await page.getByLabel('Path', { exact: true }).fill('/titles/{first}');
+    const editor = page.getByRole('textbox', { name: 'GraphQL operation' });
+    const replace = async (text: string) => {
+      await editor.click();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.insertText(text);
+    };
+    await replace('query Titles { books { isbn } }');
+    await page.getByRole('alert').getByText('field: isbn not defined on type: Book').waitFor();
+    await replace('query Titles { books { title } }');
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await page.getByLabel('Variables of the operation as JSON').fill('{ "first": "$path.first" }');
+    await page.getByRole('row', { name: /GET \/titles\/\{first\} Titles first/ }).waitFor();
+    await assertAccessible(page, 'persisted operations');
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('API Desk saved').waitFor();
+    upstream.answer = (_request, response) => void response.end('{"data":{"books":[{"title":"Emma"}]}}');
+    const response = await fetch(`${url.gateway}/desk/titles/3`);
+    upstream.answer = undefined;
+    assert.deepEqual(await response.json(), { data: { books: [{ title: 'Emma' }] } });
+    assert.match(upstream.requests.at(-1)?.body ?? '', /query Titles/);
+    await page.getByRole('button', { name: 'Actions for GET /titles/{first}' }).click();
+    await page.getByRole('menuitem', { name: 'Remove operation' }).click();
+    await page.getByRole('heading', { name: 'No persisted operations' }).waitFor();
+  });
+
   test('edits of a schema stay when another user saved one, and are merged by definition', async () => {
     const { ask } = dashboard.app();
     const shared = {

@@ -184,6 +184,34 @@ onEveryEngine('checking a definition', app => {
       );
   });
 
+  test('a persisted operation is checked against the schema, or by its syntax where there is none', async () => {
+    const withOperations = (graphql: object, ...operations: string[]) => {
+      const persist_graphql = operations.map((operation, at) => ({ path: `/${at}`, method: 'GET', operation }));
+      const version = { name: 'Default', use_extended_paths: true, extended_paths: { persist_graphql } };
+      const more = { version_data: { not_versioned: true, versions: { Default: version } } };
+      return openApi(upstream, { ...more, use_keyless: false, use_standard_auth: true, ...graphql });
+    };
+    const schema = 'type Query { book(id: ID!): Book } type Book { title: String }';
+    const place = '/version_data/versions/Default/extended_paths/persist_graphql';
+    const find = async (definition: object) => {
+      const { valid, warnings } = await check({ api_definition: definition });
+      assert.equal(valid, true);
+      return warnings
+        .filter(({ rule }) => rule === 'persisted_operation_invalid')
+        .map(({ pointer, message }) => [pointer, message]);
+    };
+    const [sound, unknown, broken] = ['query A { book(id: 1) { title } }', '{ book(id: 1) { isbn } }', 'query {'];
+    assert.deepEqual(await find(withOperations({ graphql: { enabled: true, schema } }, sound, unknown, broken)), [
+      [`${place}/1/operation`, 'field: isbn not defined on type: Book'],
+      [`${place}/2/operation`, 'Syntax Error: Expected Name, found <EOF>.'],
+    ]);
+    assert.deepEqual(await find(withOperations({}, sound, unknown, broken)), [
+      [`${place}/2/operation`, 'Syntax Error: Expected Name, found <EOF>.'],
+    ]);
+    const many = await find(withOperations({}, ...Array<string>(101).fill(sound)));
+    assert.deepEqual(many, [[`${place}/100/operation`, 'only the first 100 operations are checked']]);
+  });
+
   test('one definition is required, and the permission to write APIs', async () => {
     for (const body of [{}, { api_definition: null }, { api_definition: openApi(upstream), oas: document() }]) {
       const { status, body: answer } = await app().ask('POST', '/api/apis/check', { body });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { objectOrEmpty } from '#base/json-tree.ts';
 import type { Problem } from '#base/problems.ts';
 import { findDocumentKind } from '#definition/document-kind.ts';
 import type { Model } from '#definition/model.ts';
@@ -22,6 +23,7 @@ import { collectProblems, listChangeChecks, listNewApiChecks, prepareBase } from
 import { ensureClassic } from '../classic/operations.ts';
 import { ensureOas } from '../oas/documents.ts';
 import { problem } from '../problems.ts';
+import { findPersistedFaults } from './persisted-operations.ts';
 import { createCheckReport } from './report.ts';
 
 interface CheckServices extends ApiServices {
@@ -74,6 +76,7 @@ export const checkApi = operation({
     report.addMemberWarnings(checked.warnings ?? []);
     const model = toModel(checked.definition);
     report.addLint(model);
+    if (kind === 'classic') report.addPersistedFaults(findPersistedFaults(objectOrEmpty(value), services.settings));
     report.addUnsupported(services.listUnsupportedFeatures(model));
     return report.finish();
   },

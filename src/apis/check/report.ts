@@ -76,6 +76,9 @@ export function createCheckReport(kind: ApiKind, definition: unknown) {
     addLint(model: Model): void {
       for (const { rule, level, path, message } of lintModel(model)) addWarning(rule, level, { path, message });
     },
+    addPersistedFaults(found: readonly ValidationError[]): void {
+      for (const error of found) addWarning('persisted_operation_invalid', 'warning', error);
+    },
     addUnsupported(features: readonly string[]): void {
       for (const feature of features)
         addWarning('feature_not_offered', 'warning', {

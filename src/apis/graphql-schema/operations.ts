@@ -3,14 +3,13 @@ import { formatIsoTime } from '#base/clock.ts';
 import { outboundProblem } from '#base/http-client/problems.ts';
 import { type JsonObject, objectOrEmpty, textOrEmpty } from '#base/json-tree.ts';
 import { freeForm } from '#base/members.ts';
-import { composeDefinition } from '#definition/supergraph/supergraph.ts';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import type { Meta } from '#storage/meta.ts';
 import { type ApiServices, changeApi, checkDefinition } from '../api/changes.ts';
-import { toModel } from '../api/rules.ts';
-import type { DefinitionOfKind, StoredApi } from '../api/schema.ts';
+import type { StoredApi } from '../api/schema.ts';
 import { problem as apisProblem } from '../problems.ts';
+import { readClientSchema } from './client-schema.ts';
 import { problem } from './problems.ts';
 import { readSchemaInterval } from './schema-interval.ts';
 import { readGivenSchema, type SchemaSourceServices } from './schema-source.ts';
@@ -121,19 +120,6 @@ export const getGraphqlSchema = operation({
     };
   },
 });
-
-/** Schema of a classic definition for clients: its own, or what its subgraphs compose to. */
-function readClientSchema(definition: JsonObject): string {
-  const graphql = objectOrEmpty(definition.graphql);
-  if (graphql.execution_mode !== 'supergraph') return textOrEmpty(graphql.schema);
-  const written = [objectOrEmpty(graphql.supergraph).merged_sdl, graphql.schema].map(textOrEmpty);
-  const own = written.find(sdl => sdl.trim() !== '');
-  if (own !== undefined) return own;
-  const block = toModel({ kind: 'classic', definition } as DefinitionOfKind).graphql;
-  if (block.subgraphs.length === 0) return '';
-  const composition = composeDefinition(block);
-  return 'errors' in composition ? '' : composition.composed.apiSdl;
-}
 
 /** The definition of an API with a schema of its own. */
 function requireGraphql({ kind, definition }: StoredApi): JsonObject {

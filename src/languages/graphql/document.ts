@@ -59,6 +59,18 @@ export function checkGraphqlDocument(
   }
 }
 
+/** First error of the syntax of a document; undefined where there is none. */
+export function findSyntaxFault(text: string, bounds: ScanBounds): string | undefined {
+  try {
+    scanGraphqlText(text, bounds);
+    parse(text, { maxTokens: bounds.maxTokens });
+    return undefined;
+  } catch (error) {
+    if (error instanceof GraphQLError) return error.message;
+    throw error;
+  }
+}
+
 /** Memory of a document without its tokens, and of each node that comes of one. */
 const baseBytes = 500;
 const tokenBytes = 200;

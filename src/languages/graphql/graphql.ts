@@ -4,6 +4,7 @@ export { computeCost } from './cost.ts';
 export {
   checkGraphqlDocument,
   coerceVariables,
+  findSyntaxFault,
   selectOperation,
 } from './document.ts';
 export { findIntrospectionExcess, introspect } from './introspection.ts';

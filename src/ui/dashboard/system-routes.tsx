@@ -147,6 +147,14 @@ const playground = createRoute({
   component: lazyRouteComponent(() => import('./graphql/playground-page.tsx'), 'PlaygroundPage'),
 });
 
+const persisted = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/apis/$apiId/persisted',
+  params: idParam('apiId'),
+  staticData: { permission: 'apis' },
+  component: lazyRouteComponent(() => import('./graphql/persisted-page.tsx'), 'PersistedPage'),
+});
+
 const settings = createRoute({
   getParentRoute: () => shellRoute,
   path: '/settings',
@@ -172,5 +180,6 @@ export const systemRoutes = [
   graphSchema,
   graphSources,
   playground,
+  persisted,
   settings,
 ] as const;

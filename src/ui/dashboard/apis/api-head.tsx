@@ -29,13 +29,14 @@ const tabs = [
 
 const schemaTab = ['/apis/$apiId/schema', own.tabs.schema] as const;
 const sourcesTab = ['/apis/$apiId/graph', own.tabs.graph] as const;
+const persistedTab = ['/apis/$apiId/persisted', own.tabs.persisted] as const;
 const playgroundTab = ['/apis/$apiId/playground', own.tabs.playground] as const;
 
 /** Endpoints of a GraphQL API are operations of its schema. */
 function listTabs({ isGraphql, hasSources }: ApiOutline, canTry: boolean) {
   const shown = tabs.filter(([to]) => canTry || to !== tryPath);
   if (!isGraphql) return shown;
-  const ofGraph = [schemaTab, ...(hasSources ? [sourcesTab] : []), playgroundTab];
+  const ofGraph = [schemaTab, ...(hasSources ? [sourcesTab] : []), playgroundTab, persistedTab];
   return [...shown.slice(0, 2), ...ofGraph, ...shown.slice(2)];
 }
 

@@ -121,6 +121,7 @@ export const apiTexts = {
     schema: 'Schema',
     graph: 'Sources',
     playground: 'Playground',
+    persisted: 'Persisted operations',
     endpoints: 'Endpoints',
     try: 'Try',
     versions: 'Versions',
