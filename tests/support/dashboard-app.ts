@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
-import { type BrowserContext, type Browser as Chromium, chromium, type Page } from 'playwright-core';
+import type { BrowserContext, Browser as Chromium, Page } from 'playwright-core';
 import { hashWebAppSources, installedBuilds } from '#operations/web-app/location.ts';
 import { createWebApp } from '#operations/web-app/web-app.ts';
 import { buildApps } from '#ui/build/build-apps.ts';
-import { chromiumProgram } from '../../tools/services.ts';
 import { type AppOptions, startApp, type TestApp } from './app.ts';
 import { addPerson, type Person } from './browser.ts';
+import { launchChromium, openWatchedPage } from './chromium.ts';
 
 /**
  * The dashboard in Chromium, against the whole product. Every page that a test opens fails it for an error of the
@@ -23,9 +23,6 @@ export interface DashboardTest {
   addPerson(more?: Record<string, unknown>): Promise<Person>;
 }
 
-/** Statuses that Chromium reports by itself: what the page does about them is tested. */
-const isStatusNotice = (text: string) =>
-  /^Failed to load resource: the server responded with a status of 4\d\d/.test(text);
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export interface DashboardOptions extends AppOptions {
@@ -40,10 +37,7 @@ export function testDashboard({ allowsOrigin = () => false, ...options }: Dashbo
   before(async () => {
     await buildApps(join(installedBuilds, hashWebAppSources()));
     const webApp = createWebApp({ directories: [installedBuilds], hashSources: hashWebAppSources });
-    [app, browser] = await Promise.all([
-      startApp('sqlite', { webApp, ...options }),
-      chromium.launch({ executablePath: chromiumProgram(), args: ['--no-sandbox'] }),
-    ]);
+    [app, browser] = await Promise.all([startApp('sqlite', { webApp, ...options }), launchChromium()]);
   });
   after(async () => {
     await browser?.close();
@@ -52,17 +46,8 @@ export function testDashboard({ allowsOrigin = () => false, ...options }: Dashbo
   });
 
   async function openPage(context: BrowserContext, path: string): Promise<Page> {
-    const page = await context.newPage();
-    const report = (text: string) => void (isStatusNotice(text) || errors.push(`${page.url()}: ${text}`));
-    page.on('console', message => message.type() === 'error' && report(message.text()));
-    page.on('pageerror', error => report(error.message));
-    await context.route(
-      url => url.origin !== app.url.dashboard && url.protocol.startsWith('http') && !allowsOrigin(url.origin),
-      (route, request) => {
-        report(`request to another host: ${request.url()}`);
-        return route.abort();
-      },
-    );
+    const isAllowed = (origin: string) => origin === app.url.dashboard || allowsOrigin(origin);
+    const page = await openWatchedPage(context, errors, isAllowed);
     await page.goto(app.url.dashboard + path);
     return page;
   }

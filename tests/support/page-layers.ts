@@ -110,14 +110,25 @@ async function waitFor(page: Page, condition: string, fault: string): Promise<vo
   assert.fail(fault);
 }
 
-/** The server refuses a write of a session without its token, and a form without its fields. */
-const refuseWrites = (page: Page) =>
-  page.context().route('**', (route, request) => {
-    if (['GET', 'HEAD'].includes(request.method())) return route.fallback();
-    const { 'x-csrf-token': _token, ...headers } = request.headers();
-    const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded');
-    return route.fallback({ headers, ...(isForm ? { postData: '' } : {}) });
+/**
+ * The server refuses a write of a session without its token, and a form without its fields. Only requests of scripts
+ * and for documents are intercepted: files of the app come from the cache.
+ */
+async function refuseWrites(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  session.on('Fetch.requestPaused', ({ requestId, request: { method, headers } }) => {
+    const isRead = ['GET', 'HEAD'].includes(method);
+    const isForm = Object.entries(headers).some(
+      ([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('application/x-www-form-urlencoded'),
+    );
+    const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'x-csrf-token');
+    const changed = { headers: kept.map(([name, value]) => ({ name, value })), ...(isForm ? { postData: '' } : {}) };
+    // A page that is left takes its requests along.
+    session.send('Fetch.continueRequest', { requestId, ...(isRead ? {} : changed) }).catch(() => {});
   });
+  const types = ['Document', 'Fetch', 'XHR'] as const;
+  await session.send('Fetch.enable', { patterns: types.map(resourceType => ({ resourceType })) });
+}
 
 /** Waits until no request runs and the page has drawn what they brought. Event streams do not end. */
 function trackRequests(page: Page): () => Promise<void> {

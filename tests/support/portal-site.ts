@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { type BrowserContext, type Browser as Chromium, chromium, type Page } from 'playwright-core';
+import type { BrowserContext, Browser as Chromium, Page } from 'playwright-core';
 import { hashPassword } from '#base/passwords.ts';
-import { chromiumProgram } from '../../tools/services.ts';
 import { type AppOptions, lowPasswordCost, startApp, type TestApp } from './app.ts';
+import { launchChromium, openWatchedPage } from './chromium.ts';
 import { addDeveloper } from './portal.ts';
 
 /**
@@ -28,10 +28,6 @@ interface PageOptions {
   readonly dark?: boolean;
   readonly withoutScript?: boolean;
 }
-
-/** Statuses that Chromium reports by itself: what the page does about them is tested. */
-const isStatusNotice = (text: string) =>
-  /^Failed to load resource: the server responded with a status of 4\d\d/.test(text);
 
 export const sitePassword = 'correct horse battery staple';
 
@@ -58,10 +54,7 @@ export function testPortalSite(
   let browser: Chromium;
   const errors: string[] = [];
   before(async () => {
-    [app, browser] = await Promise.all([
-      startApp('sqlite', options),
-      chromium.launch({ executablePath: chromiumProgram(), args: ['--no-sandbox'] }),
-    ]);
+    [app, browser] = await Promise.all([startApp('sqlite', options), launchChromium()]);
   });
   after(async () => {
     await browser?.close();
@@ -70,17 +63,8 @@ export function testPortalSite(
   });
 
   async function openPage(context: BrowserContext, path: string): Promise<Page> {
-    const page = await context.newPage();
-    const report = (text: string) => void (isStatusNotice(text) || errors.push(`${page.url()}: ${text}`));
-    page.on('console', message => message.type() === 'error' && report(message.text()));
-    page.on('pageerror', error => report(error.message));
-    await context.route(
-      url => ![app.url.portal, ...listOrigins()].includes(url.origin) && url.protocol.startsWith('http'),
-      (route, request) => {
-        report(`request to another host: ${request.url()}`);
-        return route.abort();
-      },
-    );
+    const isAllowed = (origin: string) => [app.url.portal, ...listOrigins()].includes(origin);
+    const page = await openWatchedPage(context, errors, isAllowed);
     await page.goto(app.url.portal + path);
     return page;
   }
