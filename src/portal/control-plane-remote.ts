@@ -17,6 +17,7 @@ import {
   withExpiry,
 } from './control-plane.ts';
 import { createDashboardClient } from './control-plane-calls.ts';
+import { checkDashboard } from './control-plane-check.ts';
 import { problem } from './problems.ts';
 import { isDotSegment } from './shapes.ts';
 
@@ -60,6 +61,7 @@ export function createRemoteControlPlane(outbound: OutboundClient, caFile: strin
     const addIssuerRemotely = createIssuerCall(provider.Name, { call, callMaybe });
     const policyPath = (id: string) => `/api/portal/policies/${toSegment(id)}`;
     return {
+      check: () => checkDashboard({ call, callMaybe }, provider.MetaData.OrgID),
       policies: async () => (await call(PolicyPage, 'GET', '/api/portal/policies?p=-2')).Data ?? [],
       async createPolicy(policy) {
         const { Message: id } = await call(Created, 'POST', '/api/portal/policies', policy);

@@ -253,6 +253,7 @@ describe('remote control plane', () => {
     await requestPortal(portal, 'PUT', rotate);
     const requests: readonly (readonly [name: string, path: string, body?: unknown])[] = [
       ['listProviderApis', `/portal-api/providers/${ProviderID}/apis`],
+      ['previewSynchronization', `/portal-api/providers/${ProviderID}/synchronize`],
       ['createProduct', '/portal-api/products', newProduct('another')],
       ['updateProduct', `/portal-api/products/${product.ID}`, { Name: 'renamed' }],
       ['deleteProduct', `/portal-api/products/${product.ID}`],
@@ -288,6 +289,40 @@ describe('remote control plane', () => {
     relay.failure = undefined;
     assert.equal((await ask('DELETE', `/apps/${owned.ID}`)).status, 200);
     assert.equal(await keyStatus(credential.Credential), 404);
+  });
+
+  test('the test of a provider names each part that fails, keeps the secret, and changes nothing', async () => {
+    const user = {
+      ...{ first_name: 'P', last_name: 'Ortal', email_address: 'portal@example.org', active: true },
+      user_permissions: { apis: 'write', policies: 'read', keys: 'write', certs: 'write' },
+    };
+    const { Meta: userId } = await requestPortal(other, 'POST', '/api/users', user);
+    const { access_key: limitedKey } = await requestPortal(other, 'PUT', `/api/users/${userId}/actions/key/reset`);
+    const check = async (metaData: object) => {
+      const MetaData = JSON.stringify({ URL: other.url.dashboard, ...metaData });
+      const body = { Name: 'Tested', Type: 'gw-pro', Configuration: { MetaData } };
+      const { ID } = await requestPortal(portal, 'POST', '/portal-api/providers', body);
+      const { Passed, Checks } = await requestPortal(portal, 'PUT', `/portal-api/providers/${ID}/test`);
+      assert.equal((await ask('GET', `/providers/${ID}`)).body.Status, 'Unknown');
+      const failed = Checks.filter((it: { Result: string }) => it.Result === 'failed');
+      const results = Object.fromEntries(Checks.map((it: Record<string, string>) => [it.Check, it.Result]));
+      return { Passed, results, failed, text: JSON.stringify(Checks) };
+    };
+    const all = await check({ Secret: other.credentials.admin_access_key, Gateway: other.url.gateway });
+    assert.deepEqual([all.Passed, all.failed], [true, []], all.text);
+    assert.deepEqual(new Set(Object.values(all.results)), new Set(['passed']));
+
+    const limited = await check({ Secret: limitedKey, OrgID: 'elsewhere' });
+    assert.equal(limited.Passed, false);
+    const names = limited.failed.map((it: { Check: string }) => it.Check);
+    assert.deepEqual(names, ['organisation', 'policies'], limited.text);
+    assert.match(limited.failed[1].Reason, /^403 /);
+
+    const wrong = await check({ Secret: 'a-secret-that-is-wrong' });
+    assert.deepEqual([wrong.results.url, wrong.results.secret, wrong.results.keys], ['passed', 'failed', 'skipped']);
+    assert.doesNotMatch(wrong.text, /a-secret-that-is-wrong/);
+    const absent = await check({ URL: 'http://127.0.0.1:9', Secret: 's' });
+    assert.deepEqual([absent.results.url, absent.results.secret], ['failed', 'skipped']);
   });
 
   test('a server that is not a dashboard is reported as unavailable', async () => {

@@ -40,11 +40,19 @@ export interface ProviderKey {
   readonly expires: number;
 }
 
+/** Parts of a connection that a test checks; the last four are the permissions that the portal needs, to write. */
+export const planeChecks = ['url', 'secret', 'organisation', 'apis', 'policies', 'keys', 'certificates'] as const;
+
+/** Why a part of the connection does not work, without the secret; empty where it does. */
+export type PlaneFaults = Readonly<Partial<Record<(typeof planeChecks)[number], string>>>;
+
 /**
  * Control plane of a provider: this installation, or another one over HTTP. Refused requests throw
  * `problem.provider_refused`; an unreachable or unauthorised provider `problem.provider_unavailable`.
  */
 export interface ControlPlane {
+  /** Tests the connection without a change; parts that were not reached are absent. */
+  check(): Promise<PlaneFaults>;
   policies(): Promise<Policy[]>;
   /** The stored policy, with its ids and auth types. */
   createPolicy(policy: Policy): Promise<Policy>;

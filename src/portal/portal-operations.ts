@@ -35,6 +35,7 @@ import { productImageOperations } from './products/image-operations.ts';
 import { listPolicyOffers } from './products/offer-operations.ts';
 import { productOperations } from './products/operations.ts';
 import { specOperations } from './products/spec-operations.ts';
+import { providerInspectionOperations } from './providers/inspection-operations.ts';
 import { providerOperations } from './providers/operations.ts';
 import { removePortalSecondFactor } from './second-factor/operations.ts';
 import { tagOperations } from './tags/operations.ts';
@@ -48,6 +49,7 @@ import { visibilityOperations } from './visibility/operations.ts';
 /** Operations of publishing and access. */
 export const portalOperations = [
   ...providerOperations,
+  ...providerInspectionOperations,
   ...productOperations,
   listPolicyOffers,
   ...productImageOperations,

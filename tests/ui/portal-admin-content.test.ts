@@ -126,6 +126,17 @@ describe('Portal admin: content, connections and settings', () => {
       .first()
       .waitFor();
     await page.getByText('Down').waitFor();
+    await page
+      .locator('section', { hasText: 'Synchronisations' })
+      .getByText(/ECONNREFUSED/)
+      .waitFor();
+    await page.getByRole('button', { name: 'Test provider' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Test provider' });
+    await dialog.getByText('Failed').first().waitFor();
+    await dialog.getByText('Not tested').first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('alertdialog').getByText('Waiting requests').waitFor();
   });
 
   test('an OAuth provider gets a client type, and its token is not shown', async () => {

@@ -209,7 +209,10 @@ describe('Portal admin: access requests, apps and people', () => {
     const policy = { name: 'plan of the dashboard', partitions: { quota: true }, quota_max: 3, quota_renewal_rate: 60 };
     await requestPortal(portal.app(), 'POST', '/api/portal/policies', policy);
     const page = await portal.openAs(admin, '/admin/providers/1');
-    await page.getByRole('button', { name: 'Synchronise', exact: true }).click();
+    await page.getByRole('button', { name: 'Preview' }).click();
+    const preview = page.getByRole('dialog');
+    await preview.getByText('Plan plan of the dashboard: added').waitFor();
+    await preview.getByRole('button', { name: 'Synchronise', exact: true }).click();
     await page.getByText(/^Synchronised: .*1 plan added/).waitFor();
     await page.getByRole('button', { name: 'Synchronise', exact: true }).click();
     await page.getByText('Synchronised: nothing has changed').waitFor();

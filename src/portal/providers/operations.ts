@@ -35,10 +35,13 @@ import {
   ProviderWrite,
   providerType,
   type StoredProvider,
+  type SyncCounts,
+  SyncCountsView,
+  type SyncOutcome,
   toProviderRow,
   toProviderView,
 } from './schema.ts';
-import { type SyncCounts, type SyncOutcome, type SyncServices, synchronize } from './synchronize.ts';
+import { type SyncServices, synchronize } from './synchronize.ts';
 
 const declared = { surface: 'portal', noun: 'providers', permission: 'secret' } as const;
 const params = z.object({ provider_id: portalId });
@@ -53,7 +56,9 @@ export const listProviders = operation({
   query: portalPageQuery,
   returns: z.array(ProviderRow),
   async handle({ query }, { portal, clock }: Services) {
-    return (await portal.providers.page(query)).map(provider => toProviderRow(provider, clock.now()));
+    const counts = await portal.providers.countOffers();
+    const rows = await portal.providers.page(query);
+    return rows.map(provider => toProviderRow(provider, clock.now(), counts.get(provider.ID)));
   },
 });
 
@@ -100,7 +105,8 @@ export const getProvider = operation({
   problems: [problem.not_found],
   async handle({ params: { provider_id } }, { portal, clock, ...services }: Services) {
     const provider = present(await portal.providers.get(provider_id), 'Provider');
-    return toProviderView(await withOrganisation(provider, services), clock.now());
+    const counts = (await portal.providers.countOffers()).get(provider.ID);
+    return toProviderView(await withOrganisation(provider, services), clock.now(), counts);
   },
 });
 
@@ -148,7 +154,7 @@ export const updateProvider = operation({
       UpdatedAt: clock.now(),
     }));
     const provider = await withOrganisation(present(changed, 'Provider', 'unknown'), services);
-    return toProviderView(provider, clock.now());
+    return toProviderView(provider, clock.now(), (await portal.providers.countOffers()).get(ID));
   },
 });
 
@@ -192,7 +198,6 @@ const tryRemove = (id: number, { portal, records }: SyncServices): Promise<boole
     return true;
   });
 
-const Counts = z.object({ Added: z.int(), Changed: z.int(), Hidden: z.int() });
 const noChanges: SyncCounts = { Added: 0, Changed: 0, Hidden: 0 };
 
 export const synchronizeProvider = operation({
@@ -202,7 +207,7 @@ export const synchronizeProvider = operation({
   path: '/portal-api/providers/{provider_id}/synchronize',
   about: 'Synchronizes the APIs and policies of a provider, and counts what changed; `all` for every provider.',
   params: z.object({ provider_id: z.string().describe('Number, persistent id, or `all`') }),
-  returns: okMessageResponse.extend({ Products: Counts, Plans: Counts }),
+  returns: okMessageResponse.extend({ Products: SyncCountsView, Plans: SyncCountsView }),
   problems: [problem.unknown, problem.sync_failed],
   async handle({ params: { provider_id }, audit }, services: SyncServices & ProviderOrganisationServices) {
     audit(provider_id);

@@ -22,7 +22,11 @@ export async function callProvider<T>(
     return await work(controlPlane(provider));
   } catch (error) {
     if (error instanceof Problem && error.code === problem.provider_unavailable.code)
-      await portal.providers.change(provider.ID, it => ({ ...it, Status: 'Down' }));
+      await portal.providers.change(provider.ID, it => ({
+        ...it,
+        Status: 'Down',
+        LastError: String(error.detail.reason),
+      }));
     throw error;
   }
 }

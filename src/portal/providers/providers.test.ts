@@ -34,7 +34,9 @@ onEveryEngine('portal providers', app => {
     const { status, body } = await ask('POST', '', provider('Main'));
     assert.equal(status, 200);
     const { ID, CID, CreatedAt, UpdatedAt, Configuration, ...rest } = body;
-    assert.deepEqual(rest, { Name: 'Main', Type: 'gw-pro', Status: 'Unknown', LastSyncedAt: '' });
+    assert.deepEqual(rest, {
+      ...{ Name: 'Main', Type: 'gw-pro', Status: 'Unknown', LastSyncedAt: '', LastError: '', Products: 0, Plans: 0 },
+    });
     assert.match(CID, /^[0-9A-Za-z]{27}$/);
     for (const time of [CreatedAt, UpdatedAt]) assert.match(time, portalTimePattern);
     assert.equal(Configuration.ID, ID);
@@ -49,7 +51,8 @@ onEveryEngine('portal providers', app => {
     assert.deepEqual((await ask('GET', `/${ID}`)).body, body);
     assert.deepEqual((await ask('GET', `/${CID}`)).body, body);
     const [row] = (await ask('GET', '?limit=1')).body;
-    assert.deepEqual(Object.keys(row).sort(), ['CID', 'ID', 'LastSyncedAt', 'Name', 'Status', 'Type']);
+    const members = ['CID', 'ID', 'LastError', 'LastSyncedAt', 'Name', 'Plans', 'Products', 'Status', 'Type'];
+    assert.deepEqual(Object.keys(row).sort(), members);
   });
 
   test('the secret of a provider is sealed in the database and in no response', async () => {

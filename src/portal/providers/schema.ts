@@ -70,7 +70,7 @@ const metaDataText = z
 
 const Configuration = readOnlyMembers(z.object({ MetaData: metaDataText }), ['ID']);
 
-const readOnly = ['ID', 'Status', 'LastSyncedAt', 'CreatedAt', 'UpdatedAt'];
+const readOnly = ['ID', 'Status', 'LastSyncedAt', 'LastError', 'Products', 'Plans', 'CreatedAt', 'UpdatedAt'];
 export const ProviderWrite = readOnlyMembers(
   z.object({
     CID: optionalMember(chosenCid),
@@ -86,6 +86,30 @@ export const ProviderChange = readOnlyMembers(
   [...readOnly, 'CID', 'Type'],
 );
 
+/** Numbers of products or plans that a synchronisation added, changed and hid. */
+export interface SyncCounts {
+  Added: number;
+  Changed: number;
+  Hidden: number;
+}
+
+export const SyncCountsView = z.object({ Added: z.int(), Changed: z.int(), Hidden: z.int() });
+
+export interface SyncOutcome {
+  readonly Products: SyncCounts;
+  readonly Plans: SyncCounts;
+}
+
+/** A synchronisation of the past; without counts where it failed. */
+export interface SyncRun extends Partial<SyncOutcome> {
+  readonly At: number;
+  /** Why it failed, without the secret; empty for a success. */
+  readonly Error: string;
+}
+
+/** Synchronisations that a provider remembers. */
+const maxSyncRuns = 20;
+
 export interface StoredProvider {
   ID: number;
   CID: string;
@@ -94,6 +118,10 @@ export interface StoredProvider {
   Status: 'Unknown' | 'Up' | 'Down';
   /** 0 before the first synchronisation. */
   LastSyncedAt: number;
+  /** Why the last call failed, without the secret; absent while the provider is available. */
+  LastError?: string;
+  /** Newest first. */
+  Runs?: readonly SyncRun[];
   MetaData: Omit<MetaData, 'Secret'>;
   Secret: string;
   CreatedAt: number;
@@ -107,6 +135,9 @@ export const ProviderRow = z.object({
   Type: z.string(),
   Status: z.enum(['Unknown', 'Up', 'Down']),
   LastSyncedAt: z.string(),
+  LastError: z.string().describe('Why the last call of the provider failed; empty while it is available'),
+  Products: z.int().describe('Number of its products, hidden ones included'),
+  Plans: z.int().describe('Number of its plans, hidden ones included'),
 });
 export const PortalProvider = ProviderRow.extend({
   Configuration: z.object({ ID: z.int(), MetaData: z.string() }),
@@ -114,17 +145,32 @@ export const PortalProvider = ProviderRow.extend({
   UpdatedAt: z.string(),
 });
 
-export const toProviderRow = (provider: StoredProvider, nowMs: number) => ({
+/** Numbers of products and plans of a provider. */
+export interface OfferCounts {
+  readonly Products: number;
+  readonly Plans: number;
+}
+const noOffers: OfferCounts = { Products: 0, Plans: 0 };
+
+/** The provider with one more synchronisation; the oldest ones are dropped. */
+export const addSyncRun = (provider: StoredProvider, run: SyncRun): StoredProvider => ({
+  ...provider,
+  Runs: [run, ...(provider.Runs ?? [])].slice(0, maxSyncRuns),
+});
+
+export const toProviderRow = (provider: StoredProvider, nowMs: number, counts = noOffers) => ({
   ID: provider.ID,
   CID: provider.CID,
   Name: provider.Name,
   Type: provider.Type,
   Status: provider.Status,
   LastSyncedAt: provider.LastSyncedAt === 0 ? '' : `${spanText(nowMs - provider.LastSyncedAt)} ago`,
+  LastError: provider.LastError ?? '',
+  ...counts,
 });
 
-export const toProviderView = (provider: StoredProvider, nowMs: number) => ({
-  ...toProviderRow(provider, nowMs),
+export const toProviderView = (provider: StoredProvider, nowMs: number, counts = noOffers) => ({
+  ...toProviderRow(provider, nowMs, counts),
   Configuration: {
     ID: provider.ID,
     MetaData: JSON.stringify({ ...provider.MetaData, Secret: provider.Secret ? maskedSecret : '' }),

@@ -1,7 +1,7 @@
 import { formatIsoTime } from '#base/clock.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { readPortalUrl } from '../portal-url.ts';
-import type { StoredProvider } from './schema.ts';
+import { addSyncRun, type StoredProvider } from './schema.ts';
 
 type ReportServices = Pick<PortalServices, 'portal' | 'records' | 'clock' | 'settings'>;
 const noUser = { First: '', Last: '', Email: '' };
@@ -16,7 +16,8 @@ export function reportProviderDown(
   { portal, records, clock, settings }: ReportServices,
 ): Promise<void> {
   return records.write(async () => {
-    await portal.providers.change(ID, it => ({ ...it, Status: 'Down' }));
+    const run = { At: clock.now(), Error: reason };
+    await portal.providers.change(ID, it => ({ ...addSyncRun(it, run), Status: 'Down', LastError: reason }));
     if (Status === 'Down') return;
     await portal.notify('ProviderDown', { ID, Name, Reason: reason, CreatedAt: formatIsoTime(clock.now()) });
     await portal.sendMail.sendToAdministrators('ops', noUser, {

@@ -1,10 +1,11 @@
+import { sql } from 'kysely';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import type { PortalPageQuery, PortalRef } from '../shapes.ts';
-import type { StoredProvider } from './schema.ts';
+import type { OfferCounts, StoredProvider } from './schema.ts';
 
 const purpose = 'portal provider secret';
 
@@ -38,5 +39,16 @@ export function createProviderStore(records: Records, vault: Vault) {
       await providers.change(id, it => it);
     },
     remove: providers.remove,
+    /** Numbers of products and plans by provider; one without either is not in it. */
+    async countOffers(): Promise<ReadonlyMap<number, OfferCounts>> {
+      const count = async (table: 'portal_products' | 'portal_plans') => {
+        const total = sql<number>`count(*)`.as('total');
+        const rows = await records.db.selectFrom(table).select(['provider_id', total]).groupBy('provider_id').execute();
+        return new Map(rows.map(row => [Number(row.provider_id), Number(row.total)]));
+      };
+      const [products, plans] = [await count('portal_products'), await count('portal_plans')];
+      const ids = new Set([...products.keys(), ...plans.keys()]);
+      return new Map([...ids].map(id => [id, { Products: products.get(id) ?? 0, Plans: plans.get(id) ?? 0 }]));
+    },
   };
 }

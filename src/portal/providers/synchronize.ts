@@ -11,7 +11,7 @@ import { buildApiDetails, fromProductPolicy, isProductPolicy } from '../products
 import { removeDroppedFiles } from '../products/removal.ts';
 import { defaultProduct, type StoredProduct } from '../products/schema.ts';
 import { callProvider, isProviderFailure } from './provider-client.ts';
-import type { StoredProvider } from './schema.ts';
+import { addSyncRun, type StoredProvider, type SyncCounts, type SyncOutcome } from './schema.ts';
 import { reportProviderDown, reportSynchronized } from './status-report.ts';
 
 export type SyncServices = Pick<
@@ -19,22 +19,12 @@ export type SyncServices = Pick<
   'portal' | 'controlPlane' | 'identityProvider' | 'records' | 'clock' | 'settings'
 >;
 
-interface Fetched {
+export interface FetchedOffer {
   readonly products: readonly Policy[];
   readonly plans: readonly Policy[];
+  /** Policies of the wanted tags that set access and limits, or neither: they become nothing. */
+  readonly others: readonly Policy[];
   readonly apis: ReadonlyMap<string, ApiFacts>;
-}
-
-/** Numbers of products or plans that a synchronisation added, changed and hid. */
-export interface SyncCounts {
-  Added: number;
-  Changed: number;
-  Hidden: number;
-}
-
-export interface SyncOutcome {
-  readonly Products: SyncCounts;
-  readonly Plans: SyncCounts;
 }
 
 /**
@@ -43,9 +33,9 @@ export interface SyncOutcome {
  */
 export async function synchronize(provider: StoredProvider, services: SyncServices): Promise<SyncOutcome> {
   const { portal, records, clock } = services;
-  let fetched: Fetched;
+  let fetched: FetchedOffer;
   try {
-    fetched = await callProvider(provider, services, plane => fetchAll(provider, plane));
+    fetched = await callProvider(provider, services, plane => fetchOffer(provider, plane));
   } catch (cause) {
     if (!isProviderFailure(cause)) throw cause;
     await reportProviderDown(provider, String(cause.detail.reason), services);
@@ -55,33 +45,38 @@ export async function synchronize(provider: StoredProvider, services: SyncServic
     let before = provider;
     const updated = await portal.providers.change(provider.ID, it => {
       before = it;
-      return { ...it, Status: 'Up', LastSyncedAt: clock.now() };
+      const { LastError: _former, ...rest } = it;
+      return { ...rest, Status: 'Up', LastSyncedAt: clock.now() };
     });
     present(updated, 'Provider', 'unknown');
     const Products = await importProducts(provider.ID, fetched, services);
     const Plans = await importPlans(provider.ID, fetched, services);
     const counts = { Products: fetched.products.length, Plans: fetched.plans.length };
+    await portal.providers.change(provider.ID, it => addSyncRun(it, { At: clock.now(), Error: '', Products, Plans }));
     await reportSynchronized(before, counts, services);
     return { Products, Plans };
   });
 }
 
-async function fetchAll(
+/** Reads the policies of the wanted tags, and the APIs of those that grant access. */
+export async function fetchOffer(
   { MetaData }: StoredProvider,
   plane: { policies(): Promise<Policy[]>; apis(ids: readonly string[]): Promise<ReadonlyMap<string, ApiFacts>> },
-): Promise<Fetched> {
+): Promise<FetchedOffer> {
   const tags = new Set(MetaData.PoliciesTags);
   const hasWantedTag = (policy: Policy) => tags.size === 0 || policy.tags?.some(tag => tags.has(tag));
   const policies = (await plane.policies()).filter(policy => policyIdOf(policy) && hasWantedTag(policy));
   const products = policies.filter(isProductPolicy);
   const apiIds = new Set(products.flatMap(policy => Object.keys(rightsOf(policy))));
-  return { products, plans: policies.filter(isPlanPolicy), apis: await plane.apis([...apiIds]) };
+  const plans = policies.filter(isPlanPolicy);
+  const others = policies.filter(policy => !isProductPolicy(policy) && !isPlanPolicy(policy));
+  return { products, plans, others, apis: await plane.apis([...apiIds]) };
 }
 
 const isOffered = (policy: Policy) => stateOf(policy) === 'active';
 
 /** Matches stored objects with policies by public policy id. */
-function matchByPolicy<Doc extends { ReferenceID: string }>(docs: readonly Doc[], policies: readonly Policy[]) {
+export function matchByPolicy<Doc extends { ReferenceID: string }>(docs: readonly Doc[], policies: readonly Policy[]) {
   const byId = new Map(policies.map(policy => [policyIdOf(policy), policy]));
   const knownIds = new Set(docs.map(doc => doc.ReferenceID));
   return {
@@ -90,24 +85,29 @@ function matchByPolicy<Doc extends { ReferenceID: string }>(docs: readonly Doc[]
   };
 }
 
+/** Members of a product that a synchronisation takes from its policy. */
+export const readProduct = (policy: Policy, apis: FetchedOffer['apis'], before: StoredProduct | undefined) => ({
+  ...fromProductPolicy(policy),
+  APIDetails: buildApiDetails(Object.keys(rightsOf(policy)), apis, before?.APIDetails),
+  Hidden: !isOffered(policy),
+});
+
+/** Members of a plan that a synchronisation takes from its policy. */
+export const readPlan = (policy: Policy) => ({ ...fromPlanPolicy(policy), Hidden: !isOffered(policy) });
+
 async function importProducts(
   ProviderID: number,
-  { products: policies, apis }: Fetched,
+  { products: policies, apis }: FetchedOffer,
   services: SyncServices,
 ): Promise<SyncCounts> {
   const { portal, clock } = services;
   const { existing, fresh } = matchByPolicy(await portal.products.ofProvider(ProviderID), policies);
   const counts: SyncCounts = { Added: fresh.length, Changed: 0, Hidden: 0 };
-  const readProduct = (policy: Policy, before: StoredProduct | undefined) => ({
-    ...fromProductPolicy(policy),
-    APIDetails: buildApiDetails(Object.keys(rightsOf(policy)), apis, before?.APIDetails),
-    Hidden: !isOffered(policy),
-  });
   for (const { doc, policy } of existing) {
     let locked = doc;
     const changed = await portal.products.change(doc.ID, it => {
       locked = it;
-      const next = policy ? { ...it, ...readProduct(policy, it) } : { ...it, Hidden: true };
+      const next = policy ? { ...it, ...readProduct(policy, apis, it) } : { ...it, Hidden: true };
       return updateIfChanged(it, next, clock.now());
     });
     if (!changed) continue;
@@ -120,7 +120,7 @@ async function importProducts(
     const Path = await portal.products.findFreePath(policy.name ?? '', now);
     await portal.products.insert({
       ...defaultProduct,
-      ...readProduct(policy, undefined),
+      ...readProduct(policy, apis, undefined),
       CID: createSortableId(now),
       Path,
       ProviderID,
@@ -133,13 +133,12 @@ async function importProducts(
 
 async function importPlans(
   ProviderID: number,
-  { plans: policies }: Fetched,
+  { plans: policies }: FetchedOffer,
   services: SyncServices,
 ): Promise<SyncCounts> {
   const { portal, clock } = services;
   const { existing, fresh } = matchByPolicy(await portal.plans.ofProvider(ProviderID), policies);
   const counts: SyncCounts = { Added: fresh.length, Changed: 0, Hidden: 0 };
-  const readPlan = (policy: Policy) => ({ ...fromPlanPolicy(policy), Hidden: !isOffered(policy) });
   for (const { doc, policy } of existing)
     await portal.plans.change(doc.ID, (it): StoredPlan => {
       const next = policy ? { ...it, ...readPlan(policy) } : { ...it, Hidden: true };
@@ -161,12 +160,16 @@ async function importPlans(
   return counts;
 }
 
-function countChange<Doc extends { readonly Hidden: boolean }>(counts: SyncCounts, before: Doc, after: Doc): void {
+export function countChange<Doc extends { readonly Hidden: boolean }>(
+  counts: SyncCounts,
+  before: Doc,
+  after: Doc,
+): void {
   if (before === after) return;
   if (after.Hidden && !before.Hidden) counts.Hidden++;
   else counts.Changed++;
 }
 
 /** Sets UpdatedAt only where something changed. */
-const updateIfChanged = <Doc extends { UpdatedAt: number }>(before: Doc, after: Doc, now: number): Doc =>
+export const updateIfChanged = <Doc extends { UpdatedAt: number }>(before: Doc, after: Doc, now: number): Doc =>
   JSON.stringify(before) === JSON.stringify(after) ? before : { ...after, UpdatedAt: now };

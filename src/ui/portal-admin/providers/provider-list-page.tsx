@@ -31,6 +31,9 @@ const columns: readonly Column<ProviderItem>[] = [
   },
   { id: 'status', title: own.columns.status, cell: ({ Status }) => <ProviderStatePill status={Status} /> },
   { id: 'synced', title: own.columns.synced, cell: ({ LastSyncedAt }) => LastSyncedAt || own.never },
+  { id: 'products', title: own.columns.products, align: 'right', cell: ({ Products }) => Products },
+  { id: 'plans', title: own.columns.plans, align: 'right', cell: ({ Plans }) => Plans },
+  { id: 'error', title: own.columns.error, cell: ({ LastError }) => LastError || '–' },
 ];
 
 function ProviderActions() {

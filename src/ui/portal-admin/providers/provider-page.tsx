@@ -9,7 +9,11 @@ import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { type FormSection, RecordForm, type RecordValue } from '../forms/record-form.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
+import { ProviderDependents } from './provider-dependents.tsx';
 import { ProviderStatePill } from './provider-list-page.tsx';
+import { ProviderTest } from './provider-test.tsx';
+import { SyncHistory } from './sync-history.tsx';
+import { SyncPreview } from './sync-preview.tsx';
 import { useSynchronization } from './use-synchronization.ts';
 
 const own = adminTexts.providers;
@@ -115,30 +119,35 @@ export function ProviderPage() {
             action={own.deleteAction(Name)}
             name={Name}
             tier={4}
-            consequence={own.deleteConsequence}
+            consequence={<ProviderDependents providerId={providerId} />}
             list="/admin/providers"
             done={own.deleted}
             remove={() => remove.mutateAsync({ given: { params } })}
           />
+          <ProviderTest providerId={providerId} />
+          <SyncPreview providerId={providerId} isBusy={isBusy} onSynchronize={() => synchronize(providerId)} />
           <Button icon={RefreshCw} isBusy={isBusy} onClick={() => synchronize(providerId)}>
             {own.synchronize}
           </Button>
         </>
       }
     >
-      <RecordForm
-        key={providerId}
-        stored={toRecord(provider)}
-        sections={createSections(false)}
-        action={own.save}
-        isBusy={save.isPending}
-        error={save.error}
-        onSave={async (draft, _changes, accept) => {
-          await save.mutateAsync({ given: { params, body: toBody(draft) } });
-          accept();
-          toasts.showSuccess(adminTexts.forms.saved(String(draft.Name)));
-        }}
-      />
+      <div className="flex flex-col gap-4">
+        <RecordForm
+          key={providerId}
+          stored={toRecord(provider)}
+          sections={createSections(false)}
+          action={own.save}
+          isBusy={save.isPending}
+          error={save.error}
+          onSave={async (draft, _changes, accept) => {
+            await save.mutateAsync({ given: { params, body: toBody(draft) } });
+            accept();
+            toasts.showSuccess(adminTexts.forms.saved(String(draft.Name)));
+          }}
+        />
+        <SyncHistory providerId={providerId} />
+      </div>
     </PageFrame>
   );
 }

@@ -6,6 +6,8 @@ import { adminTexts } from '../../texts/admin-texts.ts';
 const reads = [
   'GET /portal-api/providers',
   'GET /portal-api/providers/{provider_id}',
+  'GET /portal-api/providers/{provider_id}/synchronize',
+  'GET /portal-api/providers/{provider_id}/synchronizations',
   'GET /portal-api/products',
   'GET /portal-api/plans',
 ] as const;
@@ -14,7 +16,7 @@ const own = adminTexts.providers;
 type SyncCounts = ResultOf<'PUT /portal-api/providers/{provider_id}/synchronize'>['Products'];
 
 /** `2 products added, 1 plan hidden`; empty where nothing changed. */
-const describeCounts = (products: SyncCounts, plans: SyncCounts): string =>
+export const describeCounts = (products: SyncCounts, plans: SyncCounts): string =>
   (['Added', 'Changed', 'Hidden'] as const)
     .flatMap(name => [
       products[name] > 0 ? own.productCount(products[name], own.outcomes[name]) : '',

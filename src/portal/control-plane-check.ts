@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { createPublicId } from '#base/ids.ts';
+import { Problem } from '#base/problems.ts';
+import type { PlaneFaults } from './control-plane.ts';
+import type { createDashboardClient } from './control-plane-calls.ts';
+
+type DashboardCalls = Pick<ReturnType<typeof createDashboardClient>, 'call' | 'callMaybe'>;
+
+const anything = z.unknown();
+const Me = z.looseObject({ org_id: z.string() });
+const credentialStatuses: readonly unknown[] = [401, 403];
+
+/** Paths whose deletion needs the permission to write; no object has the id. */
+const writePaths = {
+  apis: '/api/apis/',
+  policies: '/api/portal/policies/',
+  keys: '/api/keys/',
+  certificates: '/api/certs/',
+} as const;
+
+/**
+ * Test of a dashboard: reads the user of the access key, then deletes objects that do not exist, since a refusal tells
+ * whether the user may write, also where groups or rules decide.
+ */
+export async function checkDashboard({ call, callMaybe }: DashboardCalls, orgId: string): Promise<PlaneFaults> {
+  const me = await attempt(() => call(Me, 'GET', '/api/users/me'));
+  if ('fault' in me) return credentialStatuses.includes(me.status) ? { url: '', secret: me.fault } : { url: me.fault };
+  const found = me.value.org_id;
+  const organisation = orgId === '' || orgId === found ? '' : `the access key is of the organisation ${found}`;
+  const entries = await Promise.all(
+    Object.entries(writePaths).map(async ([permission, path]) => {
+      const removed = await attempt(() => callMaybe(anything, 'DELETE', path + createPublicId()));
+      return [permission, 'fault' in removed ? removed.fault : ''] as const;
+    }),
+  );
+  return { url: '', secret: '', organisation, ...Object.fromEntries(entries) };
+}
+
+type Attempt<T> = { readonly value: T } | { readonly fault: string; readonly status: unknown };
+
+async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { fault: String(error.detail.reason), status: error.detail.status };
+  }
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { OutboundClient } from '#base/http-client/client.ts';
+import { Problem } from '#base/problems.ts';
+import { planeChecks } from '../control-plane.ts';
+import type { PortalServices } from '../portal-stores.ts';
+import type { StoredProvider } from './schema.ts';
+
+export interface ProviderTestServices extends Pick<PortalServices, 'portal' | 'controlPlane'> {
+  readonly outbound: OutboundClient;
+}
+
+const gatewayTimeoutMs = 10_000;
+const maxGatewayBytes = 65_536;
+
+export const ProviderCheck = z.object({
+  Check: z.enum([...planeChecks, 'gateway']),
+  Result: z.enum(['passed', 'failed', 'skipped']),
+  Reason: z.string().describe('Why it failed; empty otherwise'),
+});
+type ProviderCheck = z.output<typeof ProviderCheck>;
+
+const toCheck = (Check: ProviderCheck['Check'], fault: string | undefined): ProviderCheck => ({
+  Check,
+  Result: fault === undefined ? 'skipped' : fault === '' ? 'passed' : 'failed',
+  Reason: fault ?? '',
+});
+
+/** Tests the connection with a provider and the base address of its gateway; nothing is stored. */
+export async function checkProvider(provider: StoredProvider, services: ProviderTestServices) {
+  const [faults, gateway] = await Promise.all([
+    services.controlPlane(provider).check(),
+    checkGateway(provider.MetaData, services.outbound),
+  ]);
+  return [...planeChecks.map(name => toCheck(name, faults[name])), toCheck('gateway', gateway)];
+}
+
+/**
+ * Any HTTP response passes. One text for all failures: an address that the client refuses, one without a listener and
+ * one with another protocol must not be told apart.
+ */
+async function checkGateway(
+  { Gateway: url, InsecureSkipVerify: insecure }: StoredProvider['MetaData'],
+  outbound: OutboundClient,
+): Promise<string | undefined> {
+  if (url === '') return undefined;
+  try {
+    await outbound.fetch({
+      ...{ url, audience: 'operator', timeoutMs: gatewayTimeoutMs, maxBytes: maxGatewayBytes },
+      ...(insecure && { tls: { insecure } }),
+    });
+    return '';
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return 'no response: check the address, its certificate, and that the portal can reach it';
+  }
+}
