@@ -3,6 +3,12 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
   'src/events/hooks/probe.test.ts': ['testHook'],
   'src/portal/certificates/certificates.test.ts': ['attachCredentialCertificate', 'detachCredentialCertificate'],
   'src/portal/mails/mails.test.ts': ['listPortalMails', 'restorePortalMail', 'previewPortalMail', 'retryOutboxMail'],
+  'src/portal/providers/inspection.test.ts': [
+    'testProvider',
+    'previewSynchronization',
+    'listSynchronizations',
+    'listProviderDependents',
+  ],
   'src/portal/products/documents.test.ts': [
     'getApiOas',
     'uploadApiOas',
