@@ -24,12 +24,8 @@ export function createDashboardClient(
 ) {
   const base = trimSlashes(MetaData.URL);
   const maskSecret = (text: string) => (Secret ? text.replaceAll(Secret, '***') : text).slice(0, maxReasonLength);
-  const refuse = (reason: string, status: number) =>
-    problem.provider_refused({ detail: { name, reason: maskSecret(reason), status } });
   const unavailable = (reason: string, cause?: unknown) =>
     problem.provider_unavailable({ detail: { name, reason: maskSecret(reason) }, cause });
-  const unavailableWith = (reason: string, status: number) =>
-    problem.provider_unavailable({ detail: { name, reason: maskSecret(reason), status } });
 
   /** A body is sent as JSON; a buffer as it is. */
   async function send(method: string, path: string, body?: unknown): Promise<OutboundResponse> {
@@ -60,7 +56,8 @@ export function createDashboardClient(
     const text = body.toString('utf8');
     if (status >= 300) {
       const isUnavailable = status === 401 || status === 403 || status >= 500;
-      throw (isUnavailable ? unavailableWith : refuse)(`${status} ${messageOf(text)}`, status);
+      const failure = isUnavailable ? problem.provider_unavailable : problem.provider_refused;
+      throw failure({ detail: { name, reason: maskSecret(`${status} ${messageOf(text)}`), status } });
     }
     const result = shape.safeParse(tryParseJson(text));
     if (!result.success) throw unavailable('its response is not that of a dashboard');

@@ -36,7 +36,7 @@ export async function checkProvider(provider: StoredProvider, services: Provider
 
 /**
  * Any HTTP response passes. One text for all failures: an address that the client refuses, one without a listener and
- * one with another protocol must not be told apart.
+ * one with another protocol must not be distinguished.
  */
 async function checkGateway(
   { Gateway: url, InsecureSkipVerify: insecure }: StoredProvider['MetaData'],

@@ -36,7 +36,7 @@ const columns: readonly Column<ProviderItem>[] = [
   { id: 'error', title: own.columns.error, cell: ({ LastError }) => LastError || '–' },
 ];
 
-function ProviderActions() {
+function ProviderListActions() {
   const { isBusy, synchronize } = useSynchronization();
   return (
     <>
@@ -55,5 +55,5 @@ export const ProviderListPage = createListPage({
   columns,
   useRows: query => useOperation('GET /portal-api/providers', { query }, { keepPrevious: true }),
   nameOf: ({ Name }) => Name,
-  actions: <ProviderActions />,
+  actions: <ProviderListActions />,
 });

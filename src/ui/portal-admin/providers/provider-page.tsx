@@ -90,13 +90,26 @@ export function NewProviderPage() {
   );
 }
 
+function ProviderActions({ providerId }: { readonly providerId: string }) {
+  const { isBusy, synchronize } = useSynchronization();
+  const start = () => synchronize(providerId);
+  return (
+    <>
+      <ProviderTest providerId={providerId} />
+      <SyncPreview providerId={providerId} isBusy={isBusy} onSynchronize={start} />
+      <Button icon={RefreshCw} isBusy={isBusy} onClick={start}>
+        {own.synchronize}
+      </Button>
+    </>
+  );
+}
+
 export function ProviderPage() {
   const { providerId } = useParams({ from: '/shell/admin/providers/$providerId' });
   const params = { provider_id: providerId };
   const read = useOperation('GET /portal-api/providers/{provider_id}', { params });
   const save = useWrite('PUT /portal-api/providers/{provider_id}', refreshed);
   const remove = useWrite('DELETE /portal-api/providers/{provider_id}', ['GET /portal-api/providers']);
-  const { isBusy, synchronize } = useSynchronization();
   const toasts = useToasts();
   const provider = read.data?.value;
   if (!provider)
@@ -124,11 +137,7 @@ export function ProviderPage() {
             done={own.deleted}
             remove={() => remove.mutateAsync({ given: { params } })}
           />
-          <ProviderTest providerId={providerId} />
-          <SyncPreview providerId={providerId} isBusy={isBusy} onSynchronize={() => synchronize(providerId)} />
-          <Button icon={RefreshCw} isBusy={isBusy} onClick={() => synchronize(providerId)}>
-            {own.synchronize}
-          </Button>
+          <ProviderActions providerId={providerId} />
         </>
       }
     >
