@@ -5,28 +5,28 @@ import { planeChecks } from '../control-plane.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import type { StoredProvider } from './schema.ts';
 
-export interface ProviderTestServices extends Pick<PortalServices, 'portal' | 'controlPlane'> {
+export interface PlaneTestServices extends Pick<PortalServices, 'portal' | 'controlPlane'> {
   readonly outbound: OutboundClient;
 }
 
 const gatewayTimeoutMs = 10_000;
 const maxGatewayBytes = 65_536;
 
-export const ProviderCheck = z.object({
+export const ConnectionCheck = z.object({
   Check: z.enum([...planeChecks, 'gateway']),
   Result: z.enum(['passed', 'failed', 'skipped']),
   Reason: z.string().describe('Why it failed; empty otherwise'),
 });
-type ProviderCheck = z.output<typeof ProviderCheck>;
+type ConnectionCheck = z.output<typeof ConnectionCheck>;
 
-const toCheck = (Check: ProviderCheck['Check'], fault: string | undefined): ProviderCheck => ({
+const toCheck = (Check: ConnectionCheck['Check'], fault: string | undefined): ConnectionCheck => ({
   Check,
   Result: fault === undefined ? 'skipped' : fault === '' ? 'passed' : 'failed',
   Reason: fault ?? '',
 });
 
 /** Tests the connection with a provider and the base address of its gateway; nothing is stored. */
-export async function checkProvider(provider: StoredProvider, services: ProviderTestServices) {
+export async function checkConnection(provider: StoredProvider, services: PlaneTestServices) {
   const [faults, gateway] = await Promise.all([
     services.controlPlane(provider).check(),
     checkGateway(provider.MetaData, services.outbound),

@@ -5,7 +5,7 @@ import { toBatches } from '../batch-store.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { formatOptionalTime, portalId } from '../shapes.ts';
-import { checkProvider, ProviderCheck, type ProviderTestServices } from './connection-test.ts';
+import { ConnectionCheck, checkConnection, type PlaneTestServices } from './connection-test.ts';
 import { previewSync, SyncPreview } from './preview.ts';
 import { SyncCountsView } from './schema.ts';
 
@@ -24,11 +24,11 @@ export const testProvider = operation({
   about:
     'Tests a provider: its URL, access key, organisation, the permissions that the portal needs, and the base address of its gateway. Nothing is stored.',
   params,
-  returns: z.object({ Passed: z.boolean().describe('No check failed'), Checks: z.array(ProviderCheck) }),
+  returns: z.object({ Passed: z.boolean().describe('No check failed'), Checks: z.array(ConnectionCheck) }),
   problems: [problem.unknown],
-  async handle({ params: { provider_id } }, services: ProviderTestServices) {
+  async handle({ params: { provider_id } }, services: PlaneTestServices) {
     const provider = present(await services.portal.providers.get(provider_id), 'Provider', 'unknown');
-    const Checks = await checkProvider(provider, services);
+    const Checks = await checkConnection(provider, services);
     return { Passed: Checks.every(({ Result }) => Result !== 'failed'), Checks };
   },
 });

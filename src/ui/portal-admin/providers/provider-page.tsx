@@ -11,9 +11,9 @@ import { type FormSection, RecordForm, type RecordValue } from '../forms/record-
 import { DeleteButton } from '../lists/detail-page.tsx';
 import { ProviderDependents } from './provider-dependents.tsx';
 import { ProviderStatePill } from './provider-list-page.tsx';
-import { ProviderTest } from './provider-test.tsx';
+import { ProviderTestButton } from './provider-test-button.tsx';
 import { SyncHistory } from './sync-history.tsx';
-import { SyncPreview } from './sync-preview.tsx';
+import { SyncPreviewButton } from './sync-preview-button.tsx';
 import { useSynchronization } from './use-synchronization.ts';
 
 const own = adminTexts.providers;
@@ -95,8 +95,8 @@ function ProviderActions({ providerId }: { readonly providerId: string }) {
   const start = () => synchronize(providerId);
   return (
     <>
-      <ProviderTest providerId={providerId} />
-      <SyncPreview providerId={providerId} isBusy={isBusy} onSynchronize={start} />
+      <ProviderTestButton providerId={providerId} />
+      <SyncPreviewButton providerId={providerId} isBusy={isBusy} onSynchronize={start} />
       <Button icon={RefreshCw} isBusy={isBusy} onClick={start}>
         {own.synchronize}
       </Button>

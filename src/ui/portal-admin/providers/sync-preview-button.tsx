@@ -12,14 +12,14 @@ const own = adminTexts.providers;
 const route = 'GET /portal-api/providers/{provider_id}/synchronize';
 type Preview = ResultOf<typeof route>;
 
-interface SyncPreviewProps {
+interface SyncPreviewButtonProps {
   readonly providerId: string;
   readonly isBusy: boolean;
   onSynchronize(): void;
 }
 
 /** Shows what a synchronisation would do before it is started. */
-export function SyncPreview({ providerId, isBusy, onSynchronize }: SyncPreviewProps) {
+export function SyncPreviewButton({ providerId, isBusy, onSynchronize }: SyncPreviewButtonProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>

@@ -19,7 +19,7 @@ const tones: Readonly<Record<ProviderCheck['Result'], Tone>> = {
 };
 
 /** Tests the stored provider, and lists the result of each check. */
-export function ProviderTest({ providerId }: { readonly providerId: string }) {
+export function ProviderTestButton({ providerId }: { readonly providerId: string }) {
   const [isOpen, setOpen] = useState(false);
   const test = useWrite(route);
   const run = () => {
