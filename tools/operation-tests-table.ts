@@ -7,7 +7,7 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
     'testProvider',
     'previewSynchronization',
     'listSynchronizations',
-    'listProviderDependents',
+    'listProviderContents',
   ],
   'src/portal/products/documents.test.ts': [
     'getApiOas',

@@ -77,11 +77,11 @@ const Dependents = z.object({
 });
 const toDependents = (names: readonly string[]) => ({ Total: names.length, Names: names.slice(0, maxDependentNames) });
 
-export const listProviderDependents = operation({
+export const listProviderContents = operation({
   ...declared,
-  name: 'listProviderDependents',
+  name: 'listProviderContents',
   method: 'GET',
-  path: '/portal-api/providers/{provider_id}/dependents',
+  path: '/portal-api/providers/{provider_id}/contents',
   about: 'Counts and names what the deletion of a provider removes: products, plans, access requests and credentials.',
   params,
   returns: z.object({
@@ -115,5 +115,5 @@ export const providerInspectionOperations = [
   testProvider,
   previewSynchronization,
   listSynchronizations,
-  listProviderDependents,
+  listProviderContents,
 ];

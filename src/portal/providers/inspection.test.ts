@@ -113,7 +113,7 @@ onEveryEngine('inspection of providers', app => {
     const { app: owned, plan, product } = await addAccessRequest(app());
     const provision = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
     await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, provision);
-    const { Products, Plans, Credentials } = await ok('GET', `/${localProvider}/dependents`);
+    const { Products, Plans, Credentials } = await ok('GET', `/${localProvider}/contents`);
     const row = await ok('GET', `/${localProvider}`);
     assert.deepEqual([Products.Total, Plans.Total], [row.Products, row.Plans]);
     assert.ok(Credentials.Names.includes(`${owned.Name}: ${plan.Name}`), JSON.stringify(Credentials));
@@ -140,7 +140,7 @@ onEveryEngine('inspection of providers', app => {
   test('unknown providers are 404 on reads and 422 on the test', async () => {
     const ask = async (method: string, path: string) =>
       (await app().ask(method, `/portal-api/providers${path}`)).status;
-    for (const path of ['synchronize', 'synchronizations', 'dependents'])
+    for (const path of ['synchronize', 'synchronizations', 'contents'])
       assert.equal(await ask('GET', `/99999/${path}`), 404);
     assert.equal(await ask('PUT', '/99999/test'), 422);
   });

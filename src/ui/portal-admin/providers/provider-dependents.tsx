@@ -8,7 +8,7 @@ const kinds = ['Products', 'Plans', 'Requests', 'Credentials'] as const;
 
 /** Consequence of a deletion with the objects that it removes. */
 export function ProviderDependents({ providerId }: { readonly providerId: string }) {
-  const read = useOperation('GET /portal-api/providers/{provider_id}/dependents', {
+  const read = useOperation('GET /portal-api/providers/{provider_id}/contents', {
     params: { provider_id: providerId },
   });
   const dependents = read.data?.value;
