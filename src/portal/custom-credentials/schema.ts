@@ -82,6 +82,8 @@ export interface StoredCustomCredential {
   KeyID: string;
   CredentialKey: string;
   CredentialSecret: string;
+  /** Time at which the site showed key and secret; 0 or absent before. */
+  RevealedAt?: number;
   CreatedAt: number;
   UpdatedAt: number;
 }

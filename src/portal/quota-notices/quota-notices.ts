@@ -20,7 +20,7 @@ const intervalMs = 300_000;
 const thresholdPercents = [100, 90, 75] as const;
 
 /** Quota of a key in the current period. */
-interface QuotaUse {
+export interface QuotaUse {
   readonly used: number;
   readonly max: number;
   /** 0 where it does not renew. */
@@ -33,14 +33,14 @@ interface QuotaCredential {
   readonly plan: StoredPlan;
 }
 
-const isLimited = (plan: StoredPlan | undefined): plan is StoredPlan =>
+export const hasQuota = (plan: StoredPlan | undefined): plan is StoredPlan =>
   plan !== undefined && !plan.UnlimitedQuota && plan.Quota > 0;
 
 /** Keys of approved requests under plans with a quota. */
 async function findLimited(requestIds: readonly number[], { portal }: QuotaNoticeServices): Promise<QuotaCredential[]> {
   const requests = [...(await portal.accessRequests.byIds(requestIds)).values()];
   const plans = await portal.plans.byIds(requests.map(({ PlanID }) => PlanID));
-  const limited = requests.filter(it => it.Status === 'approved' && isLimited(plans.get(it.PlanID)));
+  const limited = requests.filter(it => it.Status === 'approved' && hasQuota(plans.get(it.PlanID)));
   const credentials = await portal.credentials.ofRequests(limited.map(({ ID }) => ID));
   return credentials.flatMap(credential => {
     const request = limited.find(({ ID }) => ID === credential.AccessRequestID);
@@ -48,10 +48,12 @@ async function findLimited(requestIds: readonly number[], { portal }: QuotaNotic
   });
 }
 
-async function readUse(
-  { credential, plan }: QuotaCredential,
+/** Quota of a key as its provider counts it now; undefined where it cannot tell. */
+export async function readQuotaUse(
+  credential: Pick<StoredCredential, 'Credential'>,
+  plan: StoredPlan,
   provider: StoredProvider,
-  services: QuotaNoticeServices,
+  services: Pick<QuotaNoticeServices, 'portal' | 'controlPlane'>,
 ): Promise<QuotaUse | undefined> {
   const key = await callProvider(provider, services, plane => plane.readKey(credential.Credential));
   if (key?.quota_remaining === undefined) return undefined;
@@ -86,7 +88,7 @@ export async function sendQuotaNotices(services: QuotaNoticeServices, isStopping
       const provider = await providers.get(found.request.ProviderID);
       if (!provider) continue;
       try {
-        const use = await readUse(found, provider, services);
+        const use = await readQuotaUse(found.credential, found.plan, provider, services);
         if (use) await reportUse(found, use, services);
       } catch (error) {
         if (!isProviderFailure(error)) throw error;

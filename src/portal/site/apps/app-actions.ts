@@ -177,6 +177,37 @@ async function submitCredential(request: SiteRequest, services: SiteServices): P
   return status === 303 ? { redirect: toAppUrl(app) } : renderAppPage(page, request, services, outcome);
 }
 
+/** Shows key and secret of a custom credential: once, or after a re-authentication where the setting asks for it. */
+async function submitCustomReveal(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
+  const { params, visitor } = request;
+  const { customCredentials } = services.portal;
+  const app = await findEditableApp(params.id!, visitor, services);
+  const found = app && (await customCredentials.get(readObjectId(params.credential!)));
+  if (!app || found?.AppID !== app.ID) return undefined;
+  let outcome: AppOutcome = { revealedCustom: found.ID };
+  try {
+    const isRepeatable = (await findRevealMode(visitor, services)) !== 'once';
+    if (isRepeatable && !(await canReveal(request, services))) outcome = { error: wrongReveal, status: 422 };
+    else if (!(await markShown(found.ID, isRepeatable, services))) outcome = {};
+  } catch (error) {
+    const { failure, status } = describeLimit(error);
+    outcome = { error: failure, status };
+  }
+  const status = outcome.status ?? 200;
+  await auditForm('revealOwnCustomCredential', request, visitor.user, status, services, String(found.ID));
+  return renderAppPage({ app, canEdit: true }, request, services, outcome);
+}
+
+/** Marks a custom credential as shown; false where it was before, and may be shown once. */
+async function markShown(id: number, isRepeatable: boolean, { portal, clock }: SiteServices): Promise<boolean> {
+  let isFirst = false;
+  await portal.customCredentials.change(id, it => {
+    isFirst = !it.RevealedAt;
+    return isFirst ? { ...it, RevealedAt: clock.now() } : it;
+  });
+  return isFirst || isRepeatable;
+}
+
 /** Changes the plan of a credential, at once or by a request that waits. */
 async function submitPlanChange(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
   const { params, form, visitor } = request;
@@ -212,5 +243,6 @@ export const appPages: readonly SitePage[] = [
   toPage('POST', `${appsPath}/:id/delete`, submitDelete),
   toPage('POST', `${appsPath}/:id/requests/:request/cancel`, submitCancel),
   toPage('POST', `${appsPath}/:id/credentials/:credential/change-plan`, submitPlanChange),
+  toPage('POST', `${appsPath}/:id/custom-credentials/:credential/reveal`, submitCustomReveal),
   toPage('POST', credentialsPath, submitCredential),
 ];

@@ -1,6 +1,7 @@
 import type { StoredAccessRequest } from '../../access-requests/schema.ts';
 import { insertApp } from '../../apps/changes.ts';
 import type { StoredApp } from '../../apps/schema.ts';
+import type { StoredCredential } from '../../credentials/schema.ts';
 import { auditForm } from '../audit.ts';
 import { renderFormError } from '../form.ts';
 import { toFormErrors } from '../json/script-reply.ts';
@@ -16,8 +17,10 @@ import {
   type SiteServices,
 } from '../page.ts';
 import { readPage, renderPaging } from '../pages/catalogue.ts';
-import { formatDay } from '../words.ts';
+import { type KeyCalls, readKeyCalls } from '../usage/key-use.ts';
+import { formatCount, formatDay } from '../words.ts';
 import { emptyApp, readAppFields, renderAppFields } from './app-form.ts';
+import { credentialStates, getCredentialState, renderCredentialState } from './credential-state.ts';
 import { listPageApps, maxUserApps } from './own-apps.ts';
 
 const pageSize = 50;
@@ -32,6 +35,11 @@ async function respondList(request: SiteRequest, services: SiteServices): Promis
   );
   const shown = apps.toReversed().slice((page - 1) * pageSize, page * pageSize);
   const requests = await services.portal.accessRequests.listOfApps(shown.map(({ ID }) => ID));
+  const approved = new Map(requests.filter(({ Status }) => Status === 'approved').map(it => [it.ID, it]));
+  const credentials = await services.portal.credentials.ofRequests([...approved.keys()]);
+  const keys = credentials.map(credential => ({ credential, request: approved.get(credential.AccessRequestID)! }));
+  const calls = await readKeyCalls(keys, 1, services);
+  const listed = { requests, keys, calls, nowMs: services.clock.now() };
   const toUrl = (number: number) => `${appsPath}?${new URLSearchParams({ q: text, page: String(number) })}`;
   return {
     title: 'My apps',
@@ -40,19 +48,38 @@ async function respondList(request: SiteRequest, services: SiteServices): Promis
 <form class="inline" role="search" action="${appsPath}" method="get">
 <input type="search" name="q" value="${text}" aria-label="Search apps" maxlength="100">
 <button class="secondary">Search</button></form>
-${shown.length > 0 ? html`<ul class="rows">${shown.map(app => renderApp(app, requests))}</ul>` : renderNone(text)}
+${shown.length > 0 ? html`<ul class="rows">${shown.map(app => renderApp(app, listed))}</ul>` : renderNone(text)}
 ${renderPaging(page, Math.ceil(apps.length / pageSize), toUrl)}`,
   };
 }
 
-function renderApp(app: StoredApp, requests: readonly StoredAccessRequest[]): Markup {
+interface ListedAccess {
+  readonly requests: readonly StoredAccessRequest[];
+  readonly keys: readonly { readonly credential: StoredCredential; readonly request: StoredAccessRequest }[];
+  /** Of the last 24 hours, by credential. */
+  readonly calls: ReadonlyMap<number, KeyCalls>;
+  readonly nowMs: number;
+}
+
+/** Badge of the worst state among credentials, where it is not the usual one. */
+function renderWorstState(credentials: readonly StoredCredential[], nowMs: number): Markup | '' {
+  const states = credentials.map(it => getCredentialState(it, nowMs));
+  const worst = credentialStates.find(it => states.includes(it));
+  const place = worst && worst !== 'active' ? states.indexOf(worst) : -1;
+  return place < 0 ? '' : renderCredentialState(credentials[place]!, nowMs);
+}
+
+function renderApp(app: StoredApp, { requests, keys, calls, nowMs }: ListedAccess): Markup {
   const own = requests.filter(({ AppID }) => AppID === app.ID);
+  const credentials = keys.filter(({ request }) => request.AppID === app.ID).map(({ credential }) => credential);
+  const called = credentials.reduce((sum, { ID }) => sum + (calls.get(ID)?.calls ?? 0), 0);
   const count = (status: string) => own.filter(({ Status }) => Status === status).length;
   const pending = count('pending');
   return html`<li><div><strong><a href="${toAppUrl(app)}">${app.Name}</a></strong>
 <span class="badge">${app.Visibility}</span>
-${pending > 0 ? html` <span class="badge warning">${pending} waiting</span>` : ''}
-<p class="dim">${app.Description}</p></div><div class="dim">${count('approved')} approved · created
+${pending > 0 ? html` <span class="badge warning">${pending} waiting</span>` : ''} ${renderWorstState(credentials, nowMs)}
+<p class="dim">${app.Description}</p></div><div class="dim">${count('approved')} approved ·
+${called === 1 ? '1 call' : `${formatCount(called)} calls`} in 24 hours · created
 ${formatDay(app.CreatedAt)}</div></li>`;
 }
 

@@ -4,6 +4,7 @@ import type { StoredCredential } from '../../credentials/schema.ts';
 import type { StoredOauthClient } from '../../oauth-clients/schema.ts';
 import type { StoredPlan } from '../../plans/schema.ts';
 import type { StoredProduct } from '../../products/schema.ts';
+import type { QuotaUse } from '../../quota-notices/quota-notices.ts';
 import { renderFormError } from '../form.ts';
 import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
@@ -21,7 +22,8 @@ import {
   usagePath,
 } from '../page.ts';
 import { findGatewayBase, getAuthHeader } from '../reference/gateway-base.ts';
-import { formatDay, formatMoment, formatQuota, formatRate } from '../words.ts';
+import { type KeyCalls, lastUseDays, readKeyCalls, readQuotaLeft } from '../usage/key-use.ts';
+import { formatCount, formatDay, formatMoment, formatQuota, formatRate } from '../words.ts';
 import { toAppUrl } from './app-list.ts';
 import { type CertificateCardOptions, renderCertificates } from './certificate-card.ts';
 import {
@@ -31,6 +33,13 @@ import {
   renderHiding,
   renderRedirectChange,
 } from './client-card.ts';
+import { renderCredentialState } from './credential-state.ts';
+import {
+  type CustomCredentialView,
+  listSecrets,
+  loadCustomCredentials,
+  renderCustomCredential,
+} from './custom-credential-card.ts';
 import { findPageApp, type PageApp } from './own-apps.ts';
 import { listOtherPlans } from './plan-change.ts';
 import { findRevealMode, type RevealMode, renderRevealForm } from './reveal-form.ts';
@@ -43,6 +52,8 @@ export interface AppOutcome {
   readonly status?: number;
   /** A key that is shown now, and not again. */
   readonly revealed?: { readonly credentialId: number; readonly key: string } | undefined;
+  /** Custom credential whose secrets are shown now. */
+  readonly revealedCustom?: number;
 }
 
 interface RequestView {
@@ -93,7 +104,7 @@ export async function renderAppPage(
   { app, canEdit }: PageApp,
   { visitor }: SiteRequest,
   services: SiteServices,
-  { error = '', status = 200, revealed }: AppOutcome = {},
+  { error = '', status = 200, revealed, revealedCustom }: AppOutcome = {},
 ): Promise<SiteDocument> {
   const requests = await loadRequests(app.ID, visitor, services);
   const owner = await services.portal.users.get(app.UserID);
@@ -102,10 +113,21 @@ export async function renderAppPage(
   const others = requests.filter(({ request }) => request.Status !== 'approved');
   const certificates = new Map((await services.portal.certificates.ofApp(app.ID)).map(it => [it.ID, it]));
   const revealMode = await findRevealMode(visitor, services);
-  const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), revealed, revealMode, certificates };
+  const custom = await loadCustomCredentials(app.ID, services);
+  const keys = approved.flatMap(({ request, plan, context }) =>
+    context.credentials.map(credential => ({ credential, request, plan })),
+  );
+  const use = { calls: await readKeyCalls(keys, lastUseDays, services), quotas: await readQuotaLeft(keys, services) };
+  const shown = { revealed, revealedCustom, revealMode };
+  const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), certificates, use, ...shown };
   return {
     status,
-    json: toOutcome(app.ID, error, revealed),
+    json: toOutcome(
+      app.ID,
+      error,
+      revealed,
+      custom.find(it => it.credential.ID === revealedCustom),
+    ),
     title: app.Name,
     section: 'apps',
     main: html`<nav class="crumbs" aria-label="Breadcrumb"><a href="${appsPath}">My apps</a></nav>
@@ -118,7 +140,8 @@ ${app.Description ? html`<p class="line">${app.Description}</p>` : ''}<ul class=
 ${certificates.size > 0 ? html`<li><a href="${toAppUrl(app)}/certificates">Certificates</a></li>` : ''}</ul>
 <section aria-labelledby="credentials"><h2 id="credentials">Credentials</h2>
 ${approved.map(view => renderApproved(view, options))}
-${approved.length === 0 ? renderNoAccess(others) : ''}
+${custom.map(view => renderCustomCredential(view, options))}
+${approved.length === 0 && custom.length === 0 ? renderNoAccess(others) : ''}
 </section>${others.length > 0 ? renderOthers(others, options) : ''}
 ${canEdit ? html`<p><a class="button danger" href="${toAppUrl(app)}/delete">Delete app</a></p>` : ''}`,
   };
@@ -129,10 +152,19 @@ const renderNoAccess = (others: readonly RequestView[]) =>
     ? html`<p class="dim">No access yet: the request below is not decided.</p>`
     : html`<p class="dim">No access yet. <a href="${cataloguePath}">Choose a product</a>.</p>`;
 
-const toOutcome = (AppID: number, error: string, revealed: AppOutcome['revealed']) =>
+const toOutcome = (
+  AppID: number,
+  error: string,
+  revealed: AppOutcome['revealed'],
+  custom: CustomCredentialView | undefined,
+) =>
   toFormErrors(new Map(), error) ?? {
     AppID,
     ...(revealed && { CredentialID: revealed.credentialId, Key: revealed.key }),
+    ...(custom && {
+      CustomCredentialID: custom.credential.ID,
+      Secrets: Object.fromEntries(listSecrets(custom.credential)),
+    }),
   };
 
 interface CardOptions {
@@ -141,7 +173,9 @@ interface CardOptions {
   readonly appId: number;
   readonly nowMs: number;
   readonly revealed: AppOutcome['revealed'];
+  readonly revealedCustom: number | undefined;
   readonly revealMode: RevealMode;
+  readonly use: { readonly calls: ReadonlyMap<number, KeyCalls>; readonly quotas: ReadonlyMap<number, QuotaUse> };
   readonly certificates: CertificateCardOptions['certificates'];
 }
 
@@ -163,11 +197,19 @@ function renderApproved(view: RequestView, options: CardOptions): Markup {
   return html`${credentials.map(credential => renderCredential(credential, view, options))}`;
 }
 
-/** State of a credential in words. */
-const formatState = ({ Expires }: StoredCredential, nowMs: number) =>
-  Expires > 0 && Expires <= nowMs
-    ? html`<span class="badge danger">Expired</span>`
-    : html`<span class="badge success">Active</span>`;
+/** Last use and what is left of the quota, as far as it is known. */
+function renderUse({ ID, Credential }: StoredCredential, { use }: CardOptions): Markup | '' {
+  const [calls, quota] = [use.calls.get(ID), use.quotas.get(ID)];
+  if (Credential === '') return '';
+  return html`${calls ? html`<li>Last used ${formatMoment(calls.lastUsedMs)}</li>` : ''}
+${
+  quota
+    ? html`<li>${formatCount(Math.max(0, quota.max - quota.used))} of ${formatCount(quota.max)} calls left${
+        quota.renewsAtMs > 0 && quota.used > 0 ? html`, renews ${formatMoment(quota.renewsAtMs)}` : ''
+      }</li>`
+    : ''
+}`;
+}
 
 function renderCredential(credential: StoredCredential, view: RequestView, options: CardOptions): Markup {
   if (credential.Client) return renderClient(credential, credential.Client, view, options);
@@ -176,11 +218,11 @@ function renderCredential(credential: StoredCredential, view: RequestView, optio
   // The certificate alone is the credential: the key, which carries the plan, is never sent.
   const hasKey = view.request.AuthType !== 'mutualTLS';
   const former = credential.Former && credential.Former.Until > options.nowMs ? credential.Former : undefined;
-  return html`<article class="card"><h3>${renderProducts(view)} ${formatState(credential, options.nowMs)}</h3>
+  return html`<article class="card"><h3>${renderProducts(view)} ${renderCredentialState(credential, options.nowMs)}</h3>
 ${revealed?.credentialId === ID ? renderKey(revealed.key, credential, view.call, options) : ''}
 <ul class="facts"><li>${renderPlanLine(view)}</li>
 <li>Hash <code>${CredentialHash.slice(0, 16)}</code></li><li>Created ${formatDay(CreatedAt)}</li>
-<li>${Expires > 0 ? `Expires ${formatDay(Expires)}` : 'Does not expire'}</li>
+<li>${Expires > 0 ? `Expires ${formatDay(Expires)}` : 'Does not expire'}</li>${renderUse(credential, options)}
 ${former ? html`<li>Old key valid until ${formatMoment(former.Until)}</li>` : ''}</ul>
 ${
   canEdit
@@ -210,7 +252,7 @@ function renderClient(
   const { ID, CreatedAt } = credential;
   const { canEdit, revealed } = options;
   const isShown = revealed?.credentialId === ID;
-  return html`<article class="card"><h3>${renderProducts(view)} ${formatState(credential, options.nowMs)}</h3>
+  return html`<article class="card"><h3>${renderProducts(view)} ${renderCredentialState(credential, options.nowMs)}</h3>
 ${isShown ? renderClientSecret(revealed.key, options.revealMode === 'once') : ''}
 <ul class="facts"><li>OAuth 2.0</li><li>${renderPlanLine(view)}</li>
 <li>Created ${formatDay(CreatedAt)}</li></ul>${renderClientFacts(client)}

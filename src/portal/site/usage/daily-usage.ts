@@ -66,7 +66,7 @@ async function* readAppKeys({ portal, records }: AllUsageServices): AsyncGenerat
 }
 
 /** Organisation of a provider, each read once; undefined for a remote one, whose calls are counted elsewhere. */
-function createOrganisationFinder({ portal, defaultOrgId }: AllUsageServices) {
+export function createOrganisationFinder({ portal, defaultOrgId }: Pick<AllUsageServices, 'portal' | 'defaultOrgId'>) {
   const found = new Map<number, string | undefined>();
   return async (providerId: number): Promise<string | undefined> => {
     if (!found.has(providerId)) {
