@@ -17,7 +17,7 @@ const quotaTimeoutMs = 1500;
 export const lastUseDays = 90;
 
 /** A credential with its request. */
-export interface IssuedKey {
+export interface CountedKey {
   readonly credential: Pick<StoredCredential, 'ID' | 'Credential' | 'CredentialHash' | 'FormerHashes'>;
   readonly request: Pick<StoredAccessRequest, 'ProviderID'>;
 }
@@ -29,7 +29,7 @@ export interface KeyCalls {
 
 /** Calls of the last days by credential; rotated keys count. Those of remote providers are counted elsewhere. */
 export async function readKeyCalls(
-  keys: readonly IssuedKey[],
+  keys: readonly CountedKey[],
   days: number,
   services: SiteServices,
 ): Promise<Map<number, KeyCalls>> {
@@ -61,7 +61,7 @@ export async function readKeyCalls(
 
 /** Quotas of keys as their providers count them now; without those that fail or do not answer in time. */
 export async function readQuotaLeft(
-  keys: readonly (IssuedKey & { readonly plan: StoredPlan | undefined })[],
+  keys: readonly (CountedKey & { readonly plan: StoredPlan | undefined })[],
   services: SiteServices,
 ): Promise<Map<number, QuotaUse>> {
   const found = new Map<number, QuotaUse>();
