@@ -181,6 +181,8 @@ const scenarios: readonly Scenario[] = [
       return [
         { operation: 'createUserResetLink', path: `/api/users/${id}/actions/reset-link`, credential },
         { operation: 'removeSecondFactor', path: `/api/users/${id}/second-factor`, credential },
+        { operation: 'revokeUser', path: `/api/users/${id}/actions/revoke`, credential },
+        { operation: 'deleteUser', path: `/api/users/${id}`, credential },
       ];
     },
   },

@@ -86,7 +86,10 @@ export async function createHiddenOwnerCheck({ ownership }: Pick<GrantCheckServi
   return ({ id, group_id }: StoredUser): boolean => owners.hasUser(id) || owners.hasGroup(group_id);
 }
 
-/** Rejects what would let the actor act as a user who holds more: a new password, access key or e-mail address. */
+/**
+ * Rejects what would let the actor act as a user who holds more, such as a new password, access key or e-mail address,
+ * or shut that user out.
+ */
 export async function rejectOutranking(groups: GroupStore, actor: Actor, target: StoredUser): Promise<void> {
   if (target.id === actor.id) return;
   if (isOutranked(actor.permissions, await findEffectivePermissions(groups, target))) throw problem.user_outranks();

@@ -113,6 +113,30 @@ onEveryEngine('operations of users', app => {
     assert.notEqual(access_key, body.Message);
   });
 
+  test('a user without a permission cannot delete, revoke or deactivate a user who has it', async () => {
+    const { id: manager } = await create({ active: true, user_permissions: { users: 'write' } });
+    const { body: renewed } = await app().ask('PUT', `/api/users/${manager}/actions/key/reset`);
+    const credential = renewed.access_key;
+    const administrator = await create({ active: true, user_permissions: { IsAdmin: 'admin' } });
+    for (const user_permissions of [{ keys: 'read' }, { users: 'write' }]) {
+      const { id, email_address } = await create({ active: true, user_permissions });
+      const expected = 'keys' in user_permissions ? 403 : 200;
+      const off = { email_address, first_name: 'A', last_name: 'B', active: false, user_permissions };
+      for (const [method, path, body] of [
+        ['PUT', `/api/users/${id}`, off],
+        ['PUT', `/api/users/${id}/actions/revoke`, undefined],
+        ['DELETE', `/api/users/${id}`, undefined],
+      ] as const) {
+        const { status, text } = await app().ask(method, path, { credential, ...(body && { body }) });
+        assert.equal(status, expected, `${method} ${path}: ${text}`);
+      }
+      const after = await app().ask('GET', `/api/users/${id}`);
+      assert.deepEqual([after.status, after.body.active], expected === 403 ? [200, true] : [404, undefined]);
+    }
+    const refused = await app().ask('DELETE', `/api/users/${administrator.id}`, { credential });
+    assert.equal(refused.status, 403, refused.text);
+  });
+
   test('members out of their bounds are refused on both surfaces', async () => {
     for (const path of ['/api/users', '/admin/users'])
       for (const more of [

@@ -145,6 +145,7 @@ export function changeUser(
       user_permissions: preserveResetPassword(target, written.user_permissions),
     };
     await checkUserGrant(services, actor, changed, target);
+    if (target.active && !changed.active) await rejectOutranking(services.groups, actor, target);
     if (changed.email_address !== target.email_address) await checkEmailChange(services, actor, target, isConfirmed);
     await users.change({ id: userId, org_id: actor.orgId }, () => changed);
   });
@@ -195,11 +196,12 @@ export const deleteUser = operation({
   permission: 'users:write',
   params,
   returns: statusResponse,
-  problems: [problem.user_not_found, problem.last_administrator],
-  async handle({ actor, params: { userId }, audit }, { users }: UserServices) {
+  problems: [problem.user_not_found, problem.user_outranks, problem.last_administrator],
+  async handle({ actor, params: { userId }, audit }, services: UserServices) {
+    const { users } = services;
     audit(userId);
     await users.runExclusive(async () => {
-      await findRemovableUser(users, actor, userId);
+      await requireRemovableUser(services, actor, userId);
       await users.remove(actor.orgId, userId);
     });
     return toStatus('User deleted');
@@ -212,6 +214,14 @@ const isAdministrator = ({ user_permissions }: StoredUser) => user_permissions.I
 function requireAdminToChangeAdmin(actor: Actor, target: StoredUser): void {
   if (isAdministrator(target) && !isAdmin(actor))
     throw problem.only_admin_grants({ detail: { permission: 'IsAdmin' } });
+}
+
+/** Finds a user to delete or revoke, unless it holds more than the actor. Inside `runExclusive`. */
+async function requireRemovableUser({ users, groups }: UserServices, actor: Actor, userId: string): Promise<void> {
+  const target = await users.get(actor.orgId, userId);
+  if (!target) throw problem.user_not_found();
+  await rejectOutranking(groups, actor, target);
+  await findRemovableUser(users, actor, userId);
 }
 
 /** Finds a user to remove or demote; rejects the organisation's last administrator. Inside `runExclusive`. */
@@ -305,11 +315,12 @@ export const revokeUser = operation({
   permission: 'users:write',
   params,
   returns: statusResponse,
-  problems: [problem.user_not_found, problem.last_administrator],
-  async handle({ actor, params: { userId }, audit }, { users }: UserServices) {
+  problems: [problem.user_not_found, problem.user_outranks, problem.last_administrator],
+  async handle({ actor, params: { userId }, audit }, services: UserServices) {
+    const { users } = services;
     audit(userId);
     await users.runExclusive(async () => {
-      await findRemovableUser(users, actor, userId);
+      await requireRemovableUser(services, actor, userId);
       const revoked = { active: false, access_key: createPublicId() };
       await users.change({ id: userId, org_id: actor.orgId }, user => ({ ...user, ...revoked }));
     });

@@ -36,6 +36,8 @@ interface PortalProbeServices extends WebhookCallServices {
 /** Deliveries of the portal are among those of the operator, which have no organisation. */
 const operatorOrgId = '';
 
+const noResponse = 'no response: check the address, its certificate, and that the portal may and can reach it';
+
 const declared = { surface: 'portal', noun: 'webhooks', permission: 'secret' } as const;
 const params = z.object({ webhook_id: numberedId });
 const deliveryParams = params.extend({ delivery_id: z.string() });
@@ -146,7 +148,7 @@ export const testWebhook = operation({
   returns: z.object({
     Delivered: z.boolean().describe('The receiver responded with a 2xx status'),
     Status: z.int().describe('Status of the response; 0 without one'),
-    DurationMs: z.int(),
+    DurationMs: z.int().describe('0 without a response'),
     Error: z.string(),
     Body: z.string().describe('Body of the request; empty for methods without one'),
   }),
@@ -165,11 +167,13 @@ export const testWebhook = operation({
     };
     // The response body is not returned: administrators of the portal need not see private networks.
     const result = await services.hookProbes.run(operatorOrgId, () => sendProbe(services, call));
+    // One text without a response: a refused address and one without a listener are not distinguished.
+    const isAnswered = result.status > 0;
     return {
       Delivered: result.error === '',
       Status: result.status,
-      DurationMs: result.durationMs,
-      Error: result.error,
+      DurationMs: isAnswered ? result.durationMs : 0,
+      Error: isAnswered ? result.error : noResponse,
       Body: result.requestBody,
     };
   },

@@ -138,7 +138,12 @@ onEveryEngine('portal webhook events', app => {
     const test = async (ID: string) => app().ask('PUT', `/portal-api/webhooks/${ID}/test`);
     const unreachable = await test((await create(closed.url)).ID);
     assert.deepEqual([unreachable.status, unreachable.body.Delivered, unreachable.body.Status], [200, false, 0]);
-    assert.match(unreachable.body.Error, /127\.0\.0\.1/);
+    const unknown = await test((await create('http://no-such-host.invalid/')).ID);
+    for (const { body } of [unreachable, unknown]) {
+      assert.equal(body.DurationMs, 0);
+      assert.match(body.Error, /^no response: check the address/);
+    }
+    assert.equal(unreachable.body.Error, unknown.body.Error);
     const { ID } = await create(`${receiver.url}/${createPublicId()}`);
     const open: (() => void)[] = [];
     receiver.answer = (_request, response) => void open.push(() => response.end());
