@@ -202,6 +202,7 @@ for (const engine of engines)
       await records.db.schema.alterTable('users').dropColumn('group_id').execute();
       await records.db.schema.alterTable('logs').dropColumn('tags').execute();
       await records.db.schema.alterTable('uptime_hours').dropColumn('tags').execute();
+      await records.db.schema.alterTable('uptime_hours').dropColumn('checks').execute();
       await records.db.schema.alterTable('oauth_clients').dropColumn('policy_id').execute();
       const mcpColumns = ['mcp_method', 'mcp_primitive_type', 'mcp_primitive_name'];
       for (const column of ['method', 'country', 'user_agent', ...mcpColumns, 'tag_set'])

@@ -60,6 +60,8 @@ export interface UptimeHourRow extends UptimeResult {
   passed_ms: number;
   first_at: number;
   last_at: number;
+  /** Outcomes of the last rounds, one character each, in the order of time. */
+  checks: string;
 }
 
 /** Requests of a row of `usage` in one bucket of the latency histogram. */

@@ -254,6 +254,9 @@ describe('System pages', () => {
       await page.reload();
       await host.waitFor({ timeout: 2000 });
     });
+    const row = page.getByRole('row').filter({ has: host });
+    await row.getByRole('img', { name: /^\d+ checks?: \d+ failed, \d+ down$/ }).waitFor();
+    assert.equal(await row.getByRole('cell', { name: /^[\d.]+ %$/ }).count(), 3);
     await page.getByLabel('State').selectOption('Down');
     await page.getByRole('heading', { name: 'No match' }).waitFor();
     assert.equal(new URL(page.url()).searchParams.get('state'), 'down');

@@ -1,5 +1,6 @@
 import type { UptimeChange, UptimeHourRow } from '#storage/analytics-tables.ts';
 import { toTagColumn } from '../tag-column-store.ts';
+import { cutChecks, toCheckMark } from './checks.ts';
 import type { UptimeResult, UptimeResults } from './uptime-result.ts';
 
 const hourMs = 3_600_000;
@@ -125,6 +126,7 @@ const toHourRow = (result: UptimeResult): UptimeHourRow => ({
   passed_ms: result.passedMs,
   first_at: result.atMs,
   last_at: result.atMs,
+  checks: toCheckMark(result),
   ...toResultColumns(result),
 });
 
@@ -133,7 +135,8 @@ function mergeHour(into: UptimeHourRow, row: UptimeHourRow): void {
   const { first_at, last_at } = into;
   const [rounds, up, tests] = [into.rounds + row.rounds, into.rounds_up + row.rounds_up, into.tests + row.tests];
   const [passed, passedMs] = [into.passed + row.passed, into.passed_ms + row.passed_ms];
+  const checks = cutChecks(into.checks + row.checks);
   if (row.last_at >= last_at) Object.assign(into, row);
-  Object.assign(into, { rounds, rounds_up: up, tests, passed, passed_ms: passedMs });
+  Object.assign(into, { checks, rounds, rounds_up: up, tests, passed, passed_ms: passedMs });
   into.first_at = Math.min(first_at, row.first_at);
 }

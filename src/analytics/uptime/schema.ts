@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkOutcomes, maxChecks } from './checks.ts';
 
 /** One result of a test. */
 export const testResult = z.object({
@@ -11,6 +12,8 @@ export const testResult = z.object({
 });
 export type ResultView = z.output<typeof testResult>;
 
+const fraction = z.number().nullable().describe('From 0 to 1; null without tests');
+
 /** An upstream host of one API. */
 const hostUptime = z.object({
   api_id: z.string(),
@@ -22,6 +25,12 @@ const hostUptime = z.object({
   latency: z.number().describe('Average duration of successful tests in milliseconds; 0 without any'),
   tests: z.int(),
   failed: z.int(),
+  availability: z
+    .object({ day: fraction, week: fraction, month: fraction })
+    .describe('Fraction for which the host was up in the last 24 hours, 7 and 30 days before the end of the time'),
+  checks: z
+    .array(z.enum(checkOutcomes))
+    .describe(`Newest rounds of tests, oldest first, at most ${maxChecks}; failed: a test failed, the host stayed up`),
   last: testResult.describe('Newest result'),
   results: z.array(testResult).describe('Results that changed the state, newest first, at most ten'),
 });

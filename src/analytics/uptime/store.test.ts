@@ -78,6 +78,8 @@ withRecords('results of uptime tests', given => {
         latency: 5.3,
         tests: 4,
         failed: 1,
+        availability: { day: 0, week: 0.75, month: 0.75 },
+        checks: ['up', 'up', 'up', 'down'],
         last: gone,
         results: [gone, first],
       },
@@ -87,6 +89,31 @@ withRecords('results of uptime tests', given => {
     const [later] = await views('one', { from: noon + hour });
     assert.deepEqual([later?.tests, later?.results], [1, [gone]]);
     assert.deepEqual(await views('another'), []);
+  });
+
+  test('a host has the newest 90 checks of a day and its availability of a day, a week and a month', async () => {
+    const failed = { passed: 0 };
+    const { views } = await writeResults(
+      Array.from({ length: 100 }, (_, n) => round('strip', { atMs: noon - 8 * day + n })),
+      [round('strip', { atMs: noon - 3 * day, ...down })],
+      Array.from({ length: 60 }, (_, n) => round('strip', { atMs: noon - hour + n })),
+      Array.from({ length: 50 }, (_, n) => round('strip', { atMs: noon + n, ...(n === 0 ? down : failed) })),
+    );
+    const [host] = await views('strip', { to: noon + hour });
+    const rows: [number, string][] = [
+      [40, 'up'],
+      [1, 'down'],
+      [49, 'failed'],
+    ];
+    assert.deepEqual(
+      host?.checks,
+      rows.flatMap(([count, outcome]) => Array.from({ length: count }, () => outcome)),
+    );
+    const { day: ofDay, week, month } = host.availability;
+    assert.deepEqual([ofDay, week, month], [0.9909, 0.982, 0.9905]);
+    const [old] = await views('strip', { to: noon - 4 * day });
+    assert.deepEqual(old?.availability, { day: null, week: 1, month: 1 });
+    assert.equal(old?.checks.length, 90);
   });
 
   test('a restarted process does not write a change without a state change', async () => {

@@ -6,6 +6,8 @@ import { splitIntoBatches } from '#storage/insert-batches.ts';
 import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import { hasTagInColumn } from '../tag-column-store.ts';
+import { maxChecks } from './checks.ts';
+import { findRecentUptime, type RecentUptime } from './recent-store.ts';
 import type { UptimeRows } from './roll-up.ts';
 
 /** Both engines bound the values of one statement. */
@@ -32,7 +34,8 @@ export interface UptimeQuery {
 }
 
 /** A host over the requested hours, with its newest result and its newest changes, also earlier ones. */
-export interface HostRecord extends Omit<UptimeHourRow, 'org_id' | 'hour' | 'tags' | 'expires_at'> {
+export interface HostRecord extends Omit<UptimeHourRow, 'org_id' | 'hour' | 'tags' | 'expires_at' | 'checks'> {
+  readonly recent: RecentUptime | undefined;
   readonly changes: readonly UptimeChange[];
 }
 
@@ -42,8 +45,13 @@ const castToBigint = (expression: Expression<unknown>) => sql<number>`cast(${exp
 const sums = ['rounds', 'rounds_up', 'tests', 'passed', 'passed_ms'] as const;
 const newest = ['up', 'url', 'status', 'latency_ms', 'failure', 'api_name', 'tags', 'expires_at', 'last_at'] as const;
 
+/** Checks of both rows, the newest of them. */
+const allChecks = sql`uptime_hours.checks || excluded.checks`;
+
 /** Upsert: adds results to an existing row of this or another process. */
 const upsertColumns = {
+  checks: sql`case when length(${allChecks}) > ${sql.lit(maxChecks)}
+    then substr(${allChecks}, length(${allChecks}) - ${sql.lit(maxChecks - 1)}) else ${allChecks} end`,
   ...Object.fromEntries(
     sums.map(name => [name, sql`${sql.ref(`uptime_hours.${name}`)} + ${sql.ref(`excluded.${name}`)}`]),
   ),
@@ -80,7 +88,12 @@ export function createUptimeStore(records: Records) {
       const rows = await buildListing(records, uptimeQuery).limit(limit).offset(offset).execute();
       const hosts = selectHosts(records, uptimeQuery).orderBy('api_id').orderBy('host').limit(limit).offset(offset);
       const changes = await findChanges(records, uptimeQuery, hosts);
-      const items = rows.map(row => ({ ...row, changes: changes.get(`${row.api_id}\n${row.host}`) ?? [] }));
+      const { orgId, to, now } = uptimeQuery;
+      const recent = await findRecentUptime(records, { orgId, to, now, hosts });
+      const items = rows.map(row => {
+        const name = `${row.api_id}\n${row.host}`;
+        return { ...row, changes: changes.get(name) ?? [], recent: recent.get(name) };
+      });
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
     /** Removes up to `maxRows` expired rows of each kind; returns how many. */

@@ -1,5 +1,7 @@
 import { formatIsoTime } from '#base/clock.ts';
 import type { UptimeChange } from '#storage/analytics-tables.ts';
+import { parseChecks } from './checks.ts';
+import type { RecentUptime } from './recent-store.ts';
 import type { HostUptime, ResultView } from './schema.ts';
 import type { HostRecord } from './store.ts';
 
@@ -18,6 +20,11 @@ const toResultView = (at: number, { up, url, status, latency_ms, failure }: Resu
 const share = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000);
 const average = (sum: number, count: number) => (count === 0 ? 0 : Math.round((sum / count) * 10) / 10);
 
+const toAvailability = (recent: RecentUptime | undefined): HostUptime['availability'] => {
+  const of = ([up, all]: readonly [number, number] = [0, 0]) => (all === 0 ? null : share(up, all));
+  return { day: of(recent?.rounds.day), week: of(recent?.rounds.week), month: of(recent?.rounds.month) };
+};
+
 /** Response form of a host; `from` is the start of the requested range. */
 export function toHostUptime(host: HostRecord, from: number): HostUptime {
   const [latest] = host.changes;
@@ -33,6 +40,8 @@ export function toHostUptime(host: HostRecord, from: number): HostUptime {
     latency: average(Number(host.passed_ms), Number(host.passed)),
     tests: Number(host.tests),
     failed: Number(host.tests) - Number(host.passed),
+    availability: toAvailability(host.recent),
+    checks: parseChecks(host.recent?.checks ?? ''),
     last: toResultView(host.last_at, host),
     results: host.changes.filter(({ at }) => Number(at) >= from).map(change => toResultView(change.at, change)),
   };

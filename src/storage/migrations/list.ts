@@ -52,6 +52,7 @@ import { portalAnnouncements } from './0052-portal-announcements.ts';
 import { uptimeTags } from './0053-uptime-tags.ts';
 import { portalSearch } from './0054-portal-search.ts';
 import { portalChangelogProposals } from './0055-portal-changelog-proposals.ts';
+import { uptimeChecks } from './0056-uptime-checks.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -108,4 +109,5 @@ export const migrations: readonly Migration[] = [
   uptimeTags,
   portalSearch,
   portalChangelogProposals,
+  uptimeChecks,
 ];

@@ -19,7 +19,6 @@ import { profileTexts } from './en/profile.ts';
 import { settingsTexts } from './en/settings.ts';
 import { signInTexts } from './en/sign-in.ts';
 import { tryApiTexts } from './en/try-api.ts';
-import { uptimeTexts } from './en/uptime.ts';
 import { userTexts } from './en/users.ts';
 import { versionTexts } from './en/versions.ts';
 import { deliveryTexts, webhookTexts } from './en/webhooks.ts';
@@ -57,7 +56,6 @@ export const texts = {
   deliveries: deliveryTexts,
   library: libraryTexts,
   migration: migrationTexts,
-  uptime: uptimeTexts,
   settings: settingsTexts,
   welcome: welcomeTexts,
 } as const;

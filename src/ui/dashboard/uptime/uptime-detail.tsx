@@ -3,11 +3,10 @@ import { StatusPill } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import { Dialog } from '../../kit/dialog.tsx';
-import { formatMs, formatTime } from '../../kit/format.ts';
-import { texts } from '../../texts/texts.ts';
+import { formatMs, formatPercent, formatTime } from '../../kit/format.ts';
+import { uptimeTexts as own } from '../../texts/en/uptime.ts';
 import { usePermission } from '../session/session.ts';
 
-const own = texts.uptime;
 type HostView = ResultOf<'GET /api/uptime'>['data'][number];
 type TestView = HostView['last'];
 
@@ -17,6 +16,7 @@ export function UptimeDetail({ host, onClose }: { host: HostView; onClose(): voi
   return (
     <Dialog isOpen onClose={onClose} title={own.detail(host.host)} about={host.api_name} width="wide">
       <div className="flex flex-col gap-4">
+        <p>{own.uptimeOfRange(formatPercent(host.uptime))}</p>
         <section className="flex flex-col gap-2">
           <h3 className="font-medium">{own.columns.last}</h3>
           <TestRow test={host.last} />

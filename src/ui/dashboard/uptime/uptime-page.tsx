@@ -6,25 +6,28 @@ import { Button, buttonClass } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { FilterSelect } from '../../kit/field.tsx';
-import { formatMs, formatNumber, formatPercent } from '../../kit/format.ts';
+import { formatMs, formatNumber } from '../../kit/format.ts';
 import { useListChange } from '../../kit/list-search.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
-import { texts } from '../../texts/texts.ts';
+import { uptimeTexts as own } from '../../texts/en/uptime.ts';
 import { ApiSelect } from '../monitor/api-select.tsx';
 import { RangeSelect } from '../monitor/range-select.tsx';
 import { useTimeRange } from '../monitor/time-range.ts';
+import { CheckStrip } from './check-strip.tsx';
 import { UptimeDetail } from './uptime-detail.tsx';
 
-const own = texts.uptime;
 export type HostView = ResultOf<'GET /api/uptime'>['data'][number];
 const idOfHost = ({ api_id, host }: HostView) => `${api_id} ${host}`;
 const defaultRange = '24h';
 const refreshMs = 30_000;
 const hostStates = ['up', 'down'] as const;
 const toHostState = (text: string | undefined) => hostStates.find(state => state === text);
+
+/** Two digits: 99.95 % and 99.5 % differ. */
+const formatAvailability = (share: number | null) => (share === null ? '–' : `${formatNumber(share * 100, 2)} %`);
 
 const createColumns = (open: (host: HostView) => void): readonly Column<HostView>[] => [
   {
@@ -47,7 +50,15 @@ const createColumns = (open: (host: HostView) => void): readonly Column<HostView
     cell: ({ up }) => <StatusPill tone={up ? 'success' : 'danger'}>{up ? own.up : own.down}</StatusPill>,
   },
   { id: 'since', title: own.columns.since, cell: ({ since }) => <TimeText time={since} /> },
-  { id: 'uptime', title: own.columns.uptime, align: 'right', cell: ({ uptime }) => formatPercent(uptime) },
+  { id: 'checks', title: own.columns.checks, cell: ({ checks }) => <CheckStrip checks={checks} /> },
+  ...(['day', 'week', 'month'] as const).map(
+    (window): Column<HostView> => ({
+      id: window,
+      title: own.columns[window],
+      align: 'right',
+      cell: ({ availability }) => formatAvailability(availability[window]),
+    }),
+  ),
   {
     id: 'latency',
     title: own.columns.latency,

@@ -1,3 +1,5 @@
+import { pluralize } from '../pluralize.ts';
+
 /** Texts of the page about uptime tests. */
 export const uptimeTexts = {
   title: 'Uptime',
@@ -7,7 +9,10 @@ export const uptimeTexts = {
     host: 'Host',
     state: 'State',
     since: 'Since',
-    uptime: 'Uptime',
+    checks: 'Last checks',
+    day: '24 h',
+    week: '7 d',
+    month: '30 d',
     latency: 'Mean latency',
     tests: 'Tests',
     last: 'Last test',
@@ -17,6 +22,10 @@ export const uptimeTexts = {
   up: 'Up',
   down: 'Down',
   failedOf: (failed: string, tests: string) => `${failed} of ${tests} failed`,
+  uptimeOfRange: (share: string) => `Up for ${share} of the chosen time.`,
+  checksAbout: (all: number, failed: number, down: number) =>
+    `${pluralize(String(all), 'check')}: ${failed} failed, ${down} down`,
+  noChecks: 'no checks',
   refresh: 'Refresh',
   emptyTitle: 'No uptime tests in this time',
   emptyAbout:
