@@ -24,12 +24,8 @@ export interface RecentQuery {
   readonly hosts: Expression<unknown>;
 }
 
-interface RecentRow {
-  readonly api_id: string;
-  readonly host: string;
-  readonly checks: string;
-  readonly [name: `${Window}_${'rounds' | 'rounds_up'}`]: number | string;
-}
+type RecentRow = Readonly<Record<'api_id' | 'host' | 'checks', string>> &
+  Readonly<Record<`${Window}_${'rounds' | 'rounds_up'}`, number | string>>;
 
 const sumSince = (column: 'rounds' | 'rounds_up', since: number) =>
   sql<number>`cast(sum(case when hour > ${since} then ${sql.ref(column)} else 0 end) as bigint)`;

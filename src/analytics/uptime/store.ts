@@ -50,7 +50,7 @@ const allChecks = sql`uptime_hours.checks || excluded.checks`;
 
 /** Upsert: adds results to an existing row of this or another process. */
 const upsertColumns = {
-  checks: sql`case when length(${allChecks}) > ${sql.lit(maxChecks)}
+  checks: sql<string>`case when length(${allChecks}) > ${sql.lit(maxChecks)}
     then substr(${allChecks}, length(${allChecks}) - ${sql.lit(maxChecks - 1)}) else ${allChecks} end`,
   ...Object.fromEntries(
     sums.map(name => [name, sql`${sql.ref(`uptime_hours.${name}`)} + ${sql.ref(`excluded.${name}`)}`]),
