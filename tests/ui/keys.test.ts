@@ -54,7 +54,7 @@ describe('Key pages', () => {
     const rate = limits.getByRole('row', { name: /^Rate/ });
     await rate.waitFor();
     const cells = await rate.getByRole('cell').allTextContents();
-    assert.deepEqual(cells, ['50 in 1 min', 'Gold', '5 in 1 minSilver']);
+    assert.deepEqual(cells, ['50 a minute', 'Gold', '5 a minuteSilver']);
     await page.getByText('497', { exact: true }).waitFor();
     assert.ok(!(await page.content()).includes(key.key_id), 'the page does not contain the key');
     await page.getByRole('link', { name: 'Raw' }).click();

@@ -93,7 +93,7 @@ describe('Logs page', () => {
     await linkOf(page, '/limited/twice').click();
     const why = page.getByRole('dialog', { name: 'Request' }).getByRole('region', { name: 'Why it was refused' });
     await why.getByText('The rate limit of the key, or of the key at the endpoint, is exceeded.').waitFor();
-    await why.getByRole('row', { name: /^Rate 1 in 1 h Slow/ }).waitFor();
+    await why.getByRole('row', { name: /^Rate 1 an hour Slow/ }).waitFor();
     await assertAccessible(page, 'refused request');
     await why.getByRole('link', { name: 'Open key' }).click();
     await page.getByRole('heading', { name: 'Busy' }).waitFor();

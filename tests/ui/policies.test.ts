@@ -132,7 +132,7 @@ describe('Policy pages', () => {
     const page = await dashboard.openAs(admin, '/policies/slow?tab=merge');
     await page.getByLabel('fast').check();
     const row = page.getByRole('table', { name: 'What a key gets' }).getByRole('row', { name: /^Rate/ });
-    await row.getByText('20 in 1 min').waitFor();
-    assert.deepEqual(await row.getByRole('cell').allTextContents(), ['20 in 1 min', 'fast', '2 in 1 minslow']);
+    await row.getByText('20 a minute').waitFor();
+    assert.deepEqual(await row.getByRole('cell').allTextContents(), ['20 a minute', 'fast', '2 a minuteslow']);
   });
 });

@@ -116,6 +116,8 @@ const SelectionBar = ({ selection: { ids, onChange, actions } }: { selection: Se
 );
 
 const rightCell = 'min-[901px]:text-right min-[901px]:whitespace-nowrap';
+/** The first column names the row: it keeps room for some words. */
+const nameCell = 'min-[901px]:min-w-36';
 const headCell = 'border-b border-line px-3 py-2 text-left text-small font-medium text-dim whitespace-nowrap';
 
 function Head<Row>({ columns, rows, idOf, sort = '', onSort, selection, actions }: DataTableProps<Row>) {
@@ -207,8 +209,11 @@ function PlainRow<Row>({ row, index, table }: BodyRowProps<Row>) {
           />
         </td>
       )}
-      {columns.map(column => (
-        <td key={column.id} className={classNames(cell, column.align === 'right' && rightCell)}>
+      {columns.map((column, place) => (
+        <td
+          key={column.id}
+          className={classNames(cell, place === 0 && nameCell, column.align === 'right' && rightCell)}
+        >
           <span aria-hidden className="w-28 shrink-0 text-dim min-[901px]:hidden">
             {column.title}
           </span>

@@ -6,6 +6,7 @@ import { StatusPill } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import { callServer, type ResultOf } from '../../kit/calls.ts';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
+import { EmailAddress } from '../../kit/email-address.tsx';
 import { useListChange } from '../../kit/list-search.ts';
 import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
@@ -43,7 +44,7 @@ const columns: readonly Column<UserItem>[] = [
   {
     id: 'email',
     title: own.columns.email,
-    cell: ({ email_address }) => <span className="break-all">{email_address}</span>,
+    cell: ({ email_address }) => <EmailAddress address={email_address} />,
   },
   { id: 'role', title: own.columns.role, cell: roleOf },
   {

@@ -18,6 +18,8 @@ export const limitTexts = {
   limitDepth: 'Limit the depth of GraphQL queries',
   depth: 'Levels',
   inTime: (rate: string, per: string) => `${rate} in ${per}`,
+  everyTime: (count: string, span: string) => `${count} every ${span}`,
+  units: { second: 'a second', minute: 'a minute', hour: 'an hour', day: 'a day' },
   everyShort: (span: string) => `every ${span}`,
   neverShort: 'never renewed',
 } as const;
