@@ -49,6 +49,7 @@ import { createAuthenticators } from '#people/installation/authenticate.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { resetPage } from '#people/sessions/reset-page.ts';
 import { addSignOnRoutes } from '#people/single-sign-on/routes.ts';
+import { createSettingHook } from '#portal/configuration/stored-settings.ts';
 import { startPortalWork } from '#portal/portal-work.ts';
 import { createPortalSite } from '#portal/site/routes.ts';
 import { createSessionAuthenticators } from '#portal/users/site-session.ts';
@@ -204,7 +205,7 @@ export async function startApplication(settings: Settings, environment: AppEnvir
     closers.push(() => pruning.close());
     const node = resolveNodeId(settings, installation.directory);
     const sender = startSending({ ...services, ...environment }, node);
-    const portalWork = startPortalWork({ ...services, ...environment, settings, node });
+    const portalWork = startPortalWork({ ...services, ...environment, node });
     const schemaUpdates = startSchemaUpdates({ ...services, ...environment, settings, nodeId: node });
     closers.push(() => Promise.all([sender.close(), portalWork.close(), schemaUpdates.close()]));
     const files = await startConfigurationFiles({ ...environment, services, directory: settings.from });
@@ -302,6 +303,7 @@ async function openListeners(
     const site = listener.name === 'portal' ? openSite(shared, environment) : undefined;
     const { surfaces } = listener;
     const app = createManagementListener({ ...shared, surfaces, tls, webApp, respondUnknown: site?.respondUnknown });
+    if (site) app.addHook('onRequest', createSettingHook(services.storedSettings));
     addHealthRoutes(app, health);
     const listUrls = () => listPublicUrls(settings, urls);
     addLandingRoutes(app, { surfaces, health, listUrls, webApp, hasSite: site !== undefined });

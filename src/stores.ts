@@ -58,6 +58,7 @@ import { createBeginProviderLogout } from '#people/single-sign-on/saml/begin-log
 import { createActorResolver } from '#people/users/actor.ts';
 import { createUserStore } from '#people/users/store.ts';
 import { createTemporaryActors } from '#people/users/temporary-actor.ts';
+import { createStoredSettings } from '#portal/configuration/stored-settings.ts';
 import { openPortal } from '#portal/portal-stores.ts';
 import { createPostStore } from '#portal/posts/store.ts';
 import { createSsoProfileStore } from '#portal/sso-profiles/store.ts';
@@ -98,6 +99,7 @@ export function openStores(
     ...openAccessStores(records, vault, settings, revisions),
   };
   const hooks = createHookStore(records, vault, checkObjectLimit('max_hooks'), revisions);
+  const storedSettings = createStoredSettings({ settings, records, meta, log });
   const services = {
     records,
     keyValues: openKeyValues({ ...readRedisOptions(settings), ...environment }),
@@ -105,7 +107,8 @@ export function openStores(
     vault,
     clock,
     log,
-    settings,
+    settings: storedSettings.settings,
+    storedSettings,
     revisions,
     organisations,
     grants,

@@ -4,6 +4,8 @@ export interface Setting<T> {
   readonly default: T;
   readonly about: string;
   readonly secret: boolean;
+  /** Values of a choice. */
+  readonly options?: readonly string[];
   /** False for a flag that takes no value; true by default. */
   readonly needsValue?: boolean;
   read(value: unknown): T;
@@ -97,6 +99,7 @@ export const flag = (fallback: boolean, about: string): Setting<boolean> => ({
 export function choice<const T extends string>(options: readonly T[], fallback: NoInfer<T>, about: string): Setting<T> {
   return {
     rule: options.join(', '),
+    options,
     default: fallback,
     about,
     secret: false,

@@ -47,12 +47,12 @@ const isForeignVariable = (name: string, value: string) =>
   /^GW_(.+_)?(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))(_|$)/.test(name) ||
   (/^GW_(.+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value));
 
-export type SettingSource = 'default' | 'file' | 'environment' | 'flag';
+export type SettingSource = 'default' | 'file' | 'stored' | 'environment' | 'flag';
 
 interface SourcedValue {
   name: string;
   value: unknown;
-  source: Exclude<SettingSource, 'default'>;
+  source: Exclude<SettingSource, 'default' | 'stored'>;
   /** The source in messages. */
   from: string;
 }
@@ -60,9 +60,46 @@ interface SourcedValue {
 /** Sources of the values that are no defaults. */
 const sourcesBySettings = new WeakMap<Settings, ReadonlyMap<SettingName, SettingSource>>();
 
+/** Tells of views whether a value is a stored one. */
+const storedBySettings = new WeakMap<Settings, (name: SettingName) => boolean>();
+
 /** Where a value comes from. */
 export const findSettingSource = (settings: Settings, name: SettingName): SettingSource =>
-  sourcesBySettings.get(settings)?.get(name) ?? 'default';
+  storedBySettings.get(settings)?.(name) ? 'stored' : (sourcesBySettings.get(settings)?.get(name) ?? 'default');
+
+/** True where an environment variable or a flag sets it: stored values do not replace these. */
+export const isPinnedSetting = (settings: Settings, name: SettingName): boolean =>
+  ['environment', 'flag'].includes(findSettingSource(settings, name));
+
+/** View of settings whose named ones have a stored value, where `find` has one and they are not pinned. */
+export function overlaySettings(
+  settings: Settings,
+  names: readonly SettingName[],
+  find: (name: SettingName) => unknown,
+): Settings {
+  const overlaid = new Set(names.filter(name => !isPinnedSetting(settings, name)));
+  const properties = settingNames.map(name => {
+    const value = overlaid.has(name) ? { get: () => find(name) ?? settings[name] } : { value: settings[name] };
+    return [name, { ...value, enumerable: true }] as const;
+  });
+  const view = Object.freeze(Object.defineProperties({}, Object.fromEntries(properties))) as Settings;
+  sourcesBySettings.set(view, sourcesBySettings.get(settings) ?? new Map());
+  storedBySettings.set(view, name => overlaid.has(name) && find(name) !== undefined);
+  return view;
+}
+
+/** Parses the value of a setting, or says what is wrong with it. */
+export function readSetting(
+  name: SettingName,
+  given: unknown,
+): { readonly value: unknown; readonly fault?: undefined } | { readonly value?: undefined; readonly fault: string } {
+  try {
+    return { value: rows[name].read(given) };
+  } catch (fault) {
+    if (!(fault instanceof SettingError)) throw fault;
+    return { fault: fault.message };
+  }
+}
 
 /** Precedence: defaults < file < environment < flags. Reports all errors at once. */
 export function readSettings(sources: SettingSources): Settings {
@@ -155,7 +192,9 @@ function readOptional(path: string, required: boolean): string | undefined {
 }
 
 /** Meaning and default of a setting. */
-export const describeSetting = (name: SettingName): { readonly about: string; readonly default: unknown } => rows[name];
+export const describeSetting = (
+  name: SettingName,
+): { readonly about: string; readonly default: unknown; readonly options?: readonly string[] } => rows[name];
 
 /** Settings with secrets masked, for display. */
 export function maskSettings(settings: Settings): Record<SettingName, unknown> {

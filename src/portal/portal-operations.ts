@@ -10,6 +10,7 @@ import { categoryOperations } from './categories/operations.ts';
 import { portalCertificateOperations } from './certificates/operations.ts';
 import { changelogOperations } from './changelog/operations.ts';
 import { proposalOperations } from './changelog/proposal-operations.ts';
+import { generalSettingsOperations } from './configuration/general-operations.ts';
 import { portalConfigOperations } from './configuration/operations.ts';
 import { listAllCredentials } from './credentials/list-operation.ts';
 import { credentialOperations } from './credentials/operations.ts';
@@ -90,6 +91,7 @@ export const portalOperations = [
   ...blockOperations,
   ...menuOperations,
   ...portalConfigOperations,
+  ...generalSettingsOperations,
   ...portalAuditOperations,
   getPortalOverview,
   ...visibilityOperations,

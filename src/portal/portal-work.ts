@@ -1,4 +1,5 @@
 import { type AnnouncementServices, startAnnouncements } from './changelog/announcement.ts';
+import { type SettingRefreshOptions, startSettingRefresh } from './configuration/stored-settings.ts';
 import { type ExpiryServices, startExpiryNotices } from './expiry-notices/expiry-notices.ts';
 import { type MailSenderOptions, startMailSender } from './mails/mail-sender.ts';
 import { startProviderTaskRunner, type TaskRunnerOptions } from './provider-tasks/task-runner.ts';
@@ -12,7 +13,8 @@ export function startPortalWork(
     ExpiryServices &
     QuotaNoticeServices &
     AnnouncementServices &
-    IndexServices,
+    IndexServices &
+    SettingRefreshOptions,
 ) {
   const works = [
     startMailSender(options),
@@ -21,6 +23,7 @@ export function startPortalWork(
     startQuotaNotices(options),
     startAnnouncements(options),
     startIndexing(options),
+    startSettingRefresh(options),
   ];
   return { close: () => Promise.all(works.map(work => work.close())) };
 }

@@ -62,6 +62,10 @@ export const problem = problems('portal', {
     status: 422,
     message: 'The blocks of this list have more than {maxLength} characters: ask for fewer with per_page',
   },
+  setting_pinned: {
+    status: 422,
+    message: '{names}: is set by an environment variable or flag of the process, and cannot be set here',
+  },
   bad_password: { status: 422, message: '{faults}' },
   provider_refused: { status: 422, message: 'Provider {name} refused: {reason}' },
   provider_unavailable: { status: 422, message: 'Provider {name} cannot be reached: {reason}' },

@@ -14,7 +14,7 @@ import type { Records } from './records.ts';
 export type Meta = ReturnType<typeof createMetaStore>;
 
 export function createMetaStore(records: Records) {
-  return {
+  const meta = {
     async get(name: string): Promise<string | undefined> {
       const row = await records.db.selectFrom('meta').select('value').where('name', '=', name).executeTakeFirst();
       return row?.value;
@@ -38,7 +38,19 @@ export function createMetaStore(records: Records) {
         .executeTakeFirst();
       return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
     },
+    /** Inside a transaction: replaces a value, or the initial one, under a row lock. */
+    async change(name: string, initial: string, change: (value: string) => string): Promise<void> {
+      await meta.claim(name, initial);
+      const { value } = await records.db
+        .updateTable('meta')
+        .set(row => ({ value: row.ref('value') }))
+        .where('name', '=', name)
+        .returning('value')
+        .executeTakeFirstOrThrow();
+      await meta.set(name, change(value));
+    },
   };
+  return meta;
 }
 
 export const dataKeyName = 'data_key';

@@ -147,10 +147,23 @@ describe('Portal admin: parts of a product, settings, profile', () => {
     assert.match(site.text, /B is new/);
   });
 
-  test('general settings are listed with their source; the profile of the administrator changes the name', async () => {
+  test('general settings are set and reset, those of the process have their source; the profile of the administrator changes the name', async () => {
     const page = await portal.openAs(admin, '/admin/general');
-    const setting = page.locator('dl > div').filter({ hasText: 'portal.registration' });
-    await setting.getByText('Default').waitFor();
+    const setting = page.locator('dl > div').filter({ hasText: 'portal.host' });
+    await setting.getByText('Default', { exact: true }).waitFor();
+    await page.getByLabel('Notice before expiry in days').fill('400');
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByText('must be from 0 to 365').waitFor();
+    await page.getByLabel('Notice before expiry in days').fill('30');
+    await page.getByLabel('Try it').selectOption('Off');
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByText('The settings were saved').waitFor();
+    await assertAccessible(page, 'general settings');
+    const { services } = portal.app().application.installation;
+    assert.deepEqual([services.settings['portal.expiry_notice_days'], services.settings['portal.try_it']], [30, 'off']);
+    await page.getByRole('button', { name: 'Reset Try it' }).click();
+    await page.getByText('Try it has the configured value again').waitFor();
+    assert.equal(services.settings['portal.try_it'], 'users');
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('menuitem', { name: 'Profile' }).click();
     await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();

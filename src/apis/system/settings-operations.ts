@@ -8,7 +8,7 @@ const settingView = z.object({
   name: z.string(),
   value: z.unknown().describe('Value in effect; secrets are masked'),
   default: z.unknown(),
-  source: z.enum(['default', 'file', 'environment', 'flag']).describe('Where the value comes from'),
+  source: z.enum(['default', 'file', 'stored', 'environment', 'flag']).describe('Where the value comes from'),
   about: z.string(),
 });
 

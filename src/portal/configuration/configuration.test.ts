@@ -16,7 +16,11 @@ onEveryEngine('configuration of the portal', (app, engine) => {
     assert.equal(config.PortalAPISecret, '********');
     const general = new Map(config.General.map((it: { Name: string }) => [it.Name, it]));
     const { about } = describeSetting('portal.try_it');
-    const tryIt = { Name: 'portal.try_it', Value: settings['portal.try_it'], Source: 'default', About: about };
+    const Value = settings['portal.try_it'];
+    const tryIt = {
+      ...{ Name: 'portal.try_it', Value, Source: 'default', About: about },
+      ...{ IsEditable: true, Configured: Value, Options: ['off', 'users', 'all'] },
+    };
     assert.deepEqual(general.get('portal.try_it'), tryIt);
     assert.ok([...general.keys()].every(name => String(name).startsWith('portal.')));
     assert.ok(!JSON.stringify(config).includes(app().credentials.portal_token));

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { describeSetting, findSettingSource, maskSettings, type SettingName, type Settings } from '#base/settings.ts';
+import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import type { PortalServices } from '../portal-stores.ts';
+import { GeneralSetting, listGeneralSettings } from './general-settings.ts';
+import type { StoredSettings } from './stored-settings.ts';
 
 /** Replaces a secret that is set. */
 const mask = '********';
@@ -18,27 +19,11 @@ const Config = z.object({
   Blog: z.object({ Enable: z.boolean(), AllowFormSubmission: z.boolean() }),
   Forms: z.object({ Enable: z.boolean() }),
   General: z
-    .array(
-      z.object({
-        Name: z.string(),
-        Value: z.union([z.string(), z.number(), z.boolean()]),
-        Source: z.enum(['default', 'file', 'environment', 'flag']),
-        About: z.string(),
-      }),
-    )
+    .array(GeneralSetting)
     .describe('Settings of the portal in effect, with secrets masked, and where each comes from'),
 });
 
-const listPortalSettings = (settings: Settings) =>
-  Object.entries(maskSettings(settings))
-    .filter(([name]) => name.startsWith('portal.'))
-    .map(([key, value]) => {
-      const name = key as SettingName;
-      const Value = typeof value === 'number' || typeof value === 'boolean' ? value : String(value);
-      return { Name: name, Value, Source: findSettingSource(settings, name), About: describeSetting(name).about };
-    });
-
-const toConfig = (settings: Settings): z.output<typeof Config> => ({
+const toConfig = (settings: Settings, storedSettings: StoredSettings): z.output<typeof Config> => ({
   HostPort: settings['portal.port'],
   // Providers are synchronized on request only.
   RefreshInterval: 0,
@@ -56,7 +41,7 @@ const toConfig = (settings: Settings): z.output<typeof Config> => ({
   },
   Blog: { Enable: true, AllowFormSubmission: false },
   Forms: { Enable: false },
-  General: listPortalSettings(settings),
+  General: listGeneralSettings(storedSettings),
 });
 
 export const listConfigs = operation({
@@ -68,8 +53,8 @@ export const listConfigs = operation({
   path: '/portal-api/configs',
   about: 'Returns the configuration of the portal, without secrets.',
   returns: z.array(Config),
-  async handle(_call, { settings }: Pick<PortalServices, 'settings'>) {
-    return [toConfig(settings)];
+  async handle(_call, { storedSettings }: { storedSettings: StoredSettings }) {
+    return [toConfig(storedSettings.settings, storedSettings)];
   },
 });
 

@@ -81,7 +81,7 @@ function readFaults(error: Error | null, names: ReadonlySet<string>) {
   const listed = error instanceof CallError && Array.isArray(error.body.errors) ? error.body.errors : [error.message];
   const others: string[] = [];
   for (const fault of listed.map(String)) {
-    const [, name = '', what = ''] = /^(\w+): (.*)$/s.exec(fault) ?? [];
+    const [, name = '', what = ''] = /^([\w.]+): (.*)$/s.exec(fault) ?? [];
     if (names.has(name)) byName.set(name, what);
     else others.push(fault);
   }

@@ -46,7 +46,7 @@ export const systemTexts = {
   certificateFile: (path: string) => `file ${path}`,
   settings: 'Settings of this process',
   settingColumns: { name: 'Setting', value: 'Value', source: 'Source' },
-  settingSources: { default: 'Default', file: 'File', environment: 'Environment', flag: 'Flag' },
+  settingSources: { default: 'Default', file: 'File', stored: 'Portal', environment: 'Environment', flag: 'Flag' },
   searchSettings: 'Search settings by name or meaning',
   settingFilter: 'Values',
   allSettings: 'All values',
