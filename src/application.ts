@@ -49,7 +49,6 @@ import { createAuthenticators } from '#people/installation/authenticate.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { resetPage } from '#people/sessions/reset-page.ts';
 import { addSignOnRoutes } from '#people/single-sign-on/routes.ts';
-import { createSettingHook } from '#portal/configuration/stored-settings.ts';
 import { startPortalWork } from '#portal/portal-work.ts';
 import { createPortalSite } from '#portal/site/routes.ts';
 import { createSessionAuthenticators } from '#portal/users/site-session.ts';
@@ -303,7 +302,6 @@ async function openListeners(
     const site = listener.name === 'portal' ? openSite(shared, environment) : undefined;
     const { surfaces } = listener;
     const app = createManagementListener({ ...shared, surfaces, tls, webApp, respondUnknown: site?.respondUnknown });
-    if (site) app.addHook('onRequest', createSettingHook(services.storedSettings));
     addHealthRoutes(app, health);
     const listUrls = () => listPublicUrls(settings, urls);
     addLandingRoutes(app, { surfaces, health, listUrls, webApp, hasSite: site !== undefined });

@@ -137,6 +137,7 @@ onEveryEngine(
     test('a value that another process stored has its effect with the next request', async () => {
       const { meta } = app().application.installation.services;
       await meta.set('portal_settings', JSON.stringify({ 'portal.name': 'Of another process', 'portal.try_it': 'no' }));
+      assert.equal((await findSetting('portal.name')).Value, 'Of another process');
       assert.match((await visit('/')).text, /Of another process/);
       assert.equal((await findSetting('portal.try_it')).Source, 'default', 'an invalid stored value is ignored');
       await meta.remove('portal_settings');

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addImmutableReplies } from '#operations/immutable-replies.ts';
 import type { WebApp } from '#operations/web-app/web-app.ts';
 import { maxSamlFormBytes } from '#people/single-sign-on/route-bounds.ts';
+import { createSettingHook, type StoredSettings } from '../configuration/stored-settings.ts';
 import { addAdminAppRoutes } from './admin-app.ts';
 import type { SiteBaseServices } from './page.ts';
 import type { Site } from './site.ts';
@@ -19,7 +20,7 @@ const signOnPaths = ['/tib/*', '/sso'];
 const maxFormBytes = 262_144;
 
 /** The live portal; its code is loaded with the first request. */
-export function createPortalSite(services: SiteBaseServices) {
+export function createPortalSite(services: SiteBaseServices & { readonly storedSettings: StoredSettings }) {
   let loaded: Site | undefined;
   const site = () => {
     loaded ??= loadSite().createSite(services);
@@ -30,6 +31,7 @@ export function createPortalSite(services: SiteBaseServices) {
   return {
     addRoutes(app: FastifyInstance, webApp: WebApp | undefined): void {
       addImmutableReplies(app);
+      app.addHook('onRequest', createSettingHook(services.storedSettings));
       const errorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
         site().respondError(error, request, reply);
       for (const url of [...pagePaths, ...filePaths]) app.get(url, { errorHandler }, respond);
