@@ -51,6 +51,7 @@ onEveryEngine('access requests', app => {
       ProvisionImmediately: false,
       Changes: 0,
       Revoked: false,
+      Note: '',
       Reason: '',
       Failure: '',
       Status: 'pending',

@@ -15,6 +15,8 @@ export interface RequestChange {
   readonly PlanID?: number | undefined;
   readonly ProductIDs?: readonly number[] | undefined;
   readonly ProvisionImmediately?: boolean | undefined;
+  /** Note of the developer to those who decide. */
+  readonly Note?: string;
 }
 
 const isSameSet = (a: readonly number[], b: readonly number[]) =>
@@ -63,7 +65,7 @@ async function resolveChange(before: StoredAccessRequest, change: RequestChange,
   const isImmediate = change.ProvisionImmediately ?? (isReduction || plan.AutoApproveAccessRequests);
   const catalogue = await resolveCatalogue({ Catalogue: undefined }, plan, products, services);
   const Names = { plan: plan.Name, catalogue: catalogue?.Name ?? '', products: products.map(({ Name }) => Name) };
-  return { plan, ids, isImmediate, CatalogueID: catalogue?.ID ?? 0, Names };
+  return { plan, ids, isImmediate, CatalogueID: catalogue?.ID ?? 0, Names, Note: change.Note ?? '' };
 }
 
 /** Inside a transaction: one change of a request is pending at a time. The row lock serialises concurrent ones. */
@@ -73,7 +75,7 @@ async function insertChange(
   services: TaskServices,
 ): Promise<StoredAccessRequest> {
   const { portal, clock } = services;
-  const { plan, ids, isImmediate, CatalogueID, Names } = wanted;
+  const { plan, ids, isImmediate, CatalogueID, Names, Note } = wanted;
   const before = present(await portal.accessRequests.change(ID, it => it), 'Access request', 'unknown');
   if (before.Status !== 'approved' || before.Changes) throw problem.not_approved({ detail: { status: before.Status } });
   const others = await portal.accessRequests.listLive({ app_id: before.AppID, status: 'pending' });
@@ -89,6 +91,7 @@ async function insertChange(
     ProductIDs: ids,
     CatalogueID,
     Names: { ...Names, app: before.Names.app },
+    Note,
     ProvisionImmediately: isImmediate,
     Status: 'pending',
     ClaimedAt: isImmediate ? now : 0,

@@ -29,6 +29,8 @@ export interface StoredAccessRequest {
   Names: { app: string; plan: string; catalogue: string; products: string[] };
   /** Approved request whose plan and products become these; 0 or absent for a request of its own. */
   Changes?: number;
+  /** Note of the developer to those who decide; empty or absent without one. */
+  Note?: string;
   /** Why it was rejected; empty without a reason. */
   Reason?: string;
   /** Why the last approval failed; empty or absent without one. */
@@ -70,6 +72,7 @@ const more = {
   ProvisionImmediately: z.boolean(),
   Changes: z.int().describe('Approved request whose plan or products it changes; 0 for none'),
   Revoked: z.boolean().describe('It was approved, and its credentials were revoked since'),
+  Note: z.string().describe('Note of the developer to those who decide'),
   Reason: z.string().describe('Why it was rejected'),
   Failure: z.string().describe('Why the last approval failed'),
 };
@@ -124,6 +127,7 @@ export const toRequestView = (it: StoredAccessRequest, context: RequestContext):
   ProvisionImmediately: it.ProvisionImmediately,
   Changes: it.Changes ?? 0,
   Revoked: it.Status === 'approved' && !it.Changes && context.credentials.length === 0,
+  Note: it.Note ?? '',
   Reason: it.Reason ?? '',
   Failure: it.Status === 'pending' ? (it.Failure ?? '') : '',
 });

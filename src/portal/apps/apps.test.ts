@@ -138,6 +138,7 @@ onEveryEngine('portal apps', app => {
       ProvisionImmediately: true,
       Changes: 0,
       Revoked: false,
+      Note: '',
       Reason: '',
       Failure: '',
       Status: 'approved',

@@ -58,6 +58,7 @@ export async function provision(
     DCREnabled: products[0]!.DCREnabled,
     ...client,
     ProvisionImmediately: immediately,
+    Note: body.Note ?? '',
     Status: 'pending' as const,
     Names: {
       app: app.Name,

@@ -11,6 +11,9 @@ import {
   textUpTo,
 } from '../shapes.ts';
 
+/** Length of a note to those who decide about a request. */
+export const maxNoteChars = 1000;
+
 /** App of a developer: requests access and holds credentials. */
 const visibility = z.enum(['personal', 'team', 'organisation']);
 
@@ -43,6 +46,7 @@ export const Provision = z.object({
   ),
   CertificateName: optionalMember(textUpTo()).describe('Name of the certificate; its subject when omitted'),
   CertificateID: optionalMember(lenientInt).describe('A certificate that the app has, in place of a new one'),
+  Note: optionalMember(textUpTo(maxNoteChars)).describe('Note of the developer to those who decide'),
 });
 export type Provision = z.output<typeof Provision>;
 

@@ -34,8 +34,10 @@ export async function mailSubmitted(request: StoredAccessRequest, services: Acce
   const organisation = (await portal.organisations.get(user.OrganisationID))?.Name ?? '';
   const { names } = await nameProducts(request, services);
   const { app, plan } = request.Names;
+  // One line: the note of a developer adds no paragraphs or buttons to the mail.
+  const note = (request.Note ?? '').replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   await portal.sendMail.sendToAdministrators('submitted', user, {
-    requests: [{ id: request.ID, app, products: names, plan, note: '', developer: user.Email, organisation }],
+    requests: [{ id: request.ID, app, products: names, plan, note, developer: user.Email, organisation }],
     admin_url: `${readPortalUrl(settings)}/admin/access_requests/${request.ID}`,
   });
 }

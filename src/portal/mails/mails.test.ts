@@ -56,9 +56,11 @@ for (const engine of engines)
       const owned = await addApp(app(), { UserID: owner.ID, Name: 'Pay\r\nBcc: x@example.org' });
       await takeFor(owner.Email);
       const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
-      await ok('PUT', `/apps/${owned.ID}/provision`, provision);
+      const Note = 'For a test.\n\nhttps://dev.example.org/';
+      await ok('PUT', `/apps/${owned.ID}/provision`, { ...provision, Note });
       const submitted = await takeFor('admins@example.org');
       assert.match(submitted.text, /Subject: Access request \d+/);
+      assert.match(submitted.text, /Note: For a test\. https:\/\/dev/, 'in one line');
       assert.equal(/^Bcc:/m.test(submitted.text.split('\r\n\r\n')[0]!), false);
       const [[request]] = (await ok('GET', `/apps/${owned.ID}`)).AccessRequests;
       await ok('PUT', `/access_requests/${request.ID}/approve`);

@@ -42,6 +42,7 @@ import {
 } from './custom-credential-card.ts';
 import { findPageApp, type PageApp } from './own-apps.ts';
 import { listOtherPlans } from './plan-change.ts';
+import { findRenewUrl } from './renewal.ts';
 import { findRevealMode, type RevealMode, renderRevealForm } from './reveal-form.ts';
 
 export const credentialsPath = '/portal/private/credentials';
@@ -63,11 +64,13 @@ interface RequestView {
   readonly products: readonly { readonly name: string; readonly url: string }[];
   /** Call of an API of the request, without the key; undefined where the gateway is not known. */
   readonly call: { readonly url: string; readonly header: string } | undefined;
+  /** Page on which a credential that expires is requested again. */
+  readonly renewUrl: string | undefined;
   /** Plans to which the visitor can change. */
   readonly otherPlans: readonly StoredPlan[];
 }
 
-async function loadRequests(appId: number, { rights }: SiteVisitor, services: SiteServices): Promise<RequestView[]> {
+async function loadRequests(appId: number, visitor: SiteVisitor, services: SiteServices): Promise<RequestView[]> {
   const { portal } = services;
   const requests = (await portal.accessRequests.listLive({ app_id: appId })).toReversed();
   const contextOf = await loadContexts(requests, services);
@@ -75,12 +78,17 @@ async function loadRequests(appId: number, { rights }: SiteVisitor, services: Si
   const products = await portal.products.byIds(requests.flatMap(({ ProductIDs }) => ProductIDs));
   const otherPlans = new Map<number, readonly StoredPlan[]>();
   for (const it of requests)
-    if (it.Status === 'approved') otherPlans.set(it.ID, await listOtherPlans(it, rights, services));
+    if (it.Status === 'approved') otherPlans.set(it.ID, await listOtherPlans(it, visitor.rights, services));
+  const renewUrls = new Map<number, string | undefined>();
+  for (const it of requests)
+    if (it.Status === 'approved')
+      renewUrls.set(it.ID, await findRenewUrl(it, contextOf(it).credentials, products, visitor, services));
   const calls = new Map<number, RequestView['call']>();
   for (const { ID, ProductIDs } of requests) calls.set(ID, await findCall(products.get(ProductIDs[0] ?? 0), services));
   return requests.map(request => ({
     request,
     call: calls.get(request.ID),
+    renewUrl: renewUrls.get(request.ID),
     otherPlans: otherPlans.get(request.ID) ?? [],
     context: contextOf(request),
     plan: plans.get(request.PlanID),
@@ -227,7 +235,7 @@ ${former ? html`<li>Old key valid until ${formatMoment(former.Until)}</li>` : ''
 ${
   canEdit
     ? html`<div class="actions">
-${hasKey ? renderReveal('key', credential, options) : ''}
+${view.renewUrl ? html`<a class="button" href="${view.renewUrl}">Renew</a>` : ''}${hasKey ? renderReveal('key', credential, options) : ''}
 ${hasKey ? renderRotation(ID, options) : ''}${former ? renderAction('end', 'End old key now', ID, options) : ''}
 ${renderPlanChange(credential, view, options)}${renderRevocation(hasKey ? 'key' : 'access', ID, options)}</div>`
     : ''
@@ -341,12 +349,12 @@ const renderPlanChange = ({ ID }: StoredCredential, { otherPlans }: RequestView,
 /** Requests that wait or were rejected. */
 const renderOthers = (views: readonly RequestView[], { csrf, canEdit, appId }: CardOptions) =>
   html`<section aria-labelledby="requests"><h2 id="requests">Requests</h2><ul class="rows">${views.map(view => {
-    const { ID, Status, CreatedAt, Reason } = view.request;
+    const { ID, Status, CreatedAt, Reason, Note } = view.request;
     const isPending = Status === 'pending';
     return html`<li><div><strong>${renderProducts(view)}</strong>
 <span class="badge ${isPending ? 'warning' : 'danger'}">${isPending ? 'Waits for approval' : 'Rejected'}</span>
 <p class="dim">${renderPlanLine(view)} · requested ${formatDay(CreatedAt)}</p>
-${Reason ? html`<p>${Reason}</p>` : ''}</div>
+${Note ? html`<p>Note: ${Note}</p>` : ''}${Reason ? html`<p>${Reason}</p>` : ''}</div>
 ${
   canEdit
     ? html`<form method="post" action="${appsPath}/${appId}/requests/${ID}/cancel">${csrf}

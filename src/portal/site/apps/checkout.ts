@@ -1,11 +1,13 @@
 import { createSecretText } from '#base/ids.ts';
+import { requestChange } from '../../access-requests/change.ts';
+import type { StoredAccessRequest } from '../../access-requests/schema.ts';
 import { insertApp } from '../../apps/changes.ts';
 import { getAccessType, provision } from '../../apps/provision.ts';
-import type { StoredApp } from '../../apps/schema.ts';
+import { maxNoteChars, type StoredApp } from '../../apps/schema.ts';
 import { revealKey } from '../../credentials/reveal.ts';
 import { auditForm } from '../audit.ts';
 import { describeFailure } from '../failure-text.ts';
-import { renderFormError } from '../form.ts';
+import { renderFormError, renderTextArea } from '../form.ts';
 import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
@@ -35,32 +37,45 @@ import { toAppUrl } from './app-list.ts';
 import { renderAppPage } from './app-page.ts';
 import { readCertificateFields, renderCertificateFields } from './certificate-fields.ts';
 import { readClientFields, renderClientFields } from './client-fields.ts';
+import { findMoreProducts, formatProductList, type MoreProducts, renderAdded, renderAddForm } from './more-products.ts';
 import { findEditableApp, listEditableApps, maxAppRequests, maxUserApps, refuseDailyExcess } from './own-apps.ts';
+
+import { listReusableRequests, readReusedRequest, renderReuseField } from './reuse-choice.ts';
 
 /** Apps offered for a choice, newest first. */
 const maxOfferedApps = 200;
+/** Characters of the list of further products. */
+const maxListChars = 400;
 /** A form that was sent is refused a second time for as long. */
 const formLifetimeMs = 86_400_000;
 
 interface Choice {
   readonly offer: ProductOffer;
   readonly chosen: PlanOffer;
+  /** Further products of the request. */
+  readonly more: MoreProducts;
 }
 
 /** Product and plan of a page or form; undefined where the visitor cannot request them. */
-async function findChoice(fields: SiteFields, request: SiteRequest, services: SiteServices) {
+async function findChoice(
+  fields: SiteFields,
+  request: SiteRequest,
+  services: SiteServices,
+): Promise<Choice | undefined> {
   const offer = await findProductOffer(fields('product'), request.visitor, services);
   if (!offer || findAccessObstacle(offer.product)) return undefined;
   const chosen = offer.offers.find(
     ({ plan, catalogueId }) => String(plan.ID) === fields('plan') && String(catalogueId) === fields('catalogue'),
   );
-  return chosen && { offer, chosen };
+  const list = [fields('also').slice(0, maxListChars), fields('add')].filter(Boolean).join();
+  const more = chosen && (await findMoreProducts(offer.product, chosen, list, request, services));
+  return more && { offer, chosen, more };
 }
 
 type Errors = ReadonlyMap<string, string>;
 
 async function renderCheckout(
-  { offer, chosen }: Choice,
+  { offer, chosen, more }: Choice,
   request: SiteRequest,
   services: SiteServices,
   errors: Errors = new Map(),
@@ -69,9 +84,11 @@ async function renderCheckout(
   const { product } = offer;
   const { plan } = chosen;
   const apps = (await listEditableApps(visitor, services)).toReversed().slice(0, maxOfferedApps);
-  const isNew = form('app-action') ? form('app-action') === 'create' : apps.length === 0;
+  const action = readAction(request, apps);
   const values = form('app-action') ? readAppFields(form, new Map()) : emptyApp;
-  const hidden = { product: product.Path, plan: String(plan.ID), catalogue: String(chosen.catalogueId) };
+  const reusable = await listReusableRequests([product, ...more.added], plan, visitor, services);
+  const choice = { product: product.Path, plan: String(plan.ID), catalogue: String(chosen.catalogueId) };
+  const hidden = { ...choice, also: formatProductList(more.added) };
   return {
     status: errors.size > 0 ? 422 : 200,
     json: toFormErrors(errors),
@@ -79,7 +96,8 @@ async function renderCheckout(
     section: 'apps',
     main: html`<nav class="crumbs" aria-label="Breadcrumb">
 <a href="${toProductUrl(product)}">${displayName(product)}</a></nav>
-<form class="form broad" method="post" action="${checkoutPath}"><h1>Request access</h1>
+<div class="head"><h1>Request access</h1></div>${renderAddForm(product, chosen, more)}
+<form class="form broad" method="post" action="${checkoutPath}">
 ${renderFormError(errors.get('') ?? '')}${renderCsrfField(visitor.csrfToken)}
 <input type="hidden" name="request_id" value="${createSecretText()}">
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
@@ -87,12 +105,12 @@ ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="
 <strong>${displayName(plan)}</strong></p><ul class="facts"><li>${formatRate(plan)}</li><li>${formatQuota(plan)}</li>
 <li>${formatKeyLifetime(plan)}</li>
 <li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul>
-${renderOtherPlans(offer, chosen)}<h2>2. App</h2>${renderAppChoice(apps, isNew, form, errors)}
+${renderAdded(product, chosen, more.added)}${renderOtherPlans(offer, chosen)}<h2>2. App</h2>${renderAppChoice({ apps, reusable, action }, request, errors)}
 ${renderAppFields(values, visitor.user!.OrganisationID, errors, apps.length > 0)}
 ${await renderClientFields(product, form, errors, services)}
 ${await renderCertificateFields(product, form, errors, visitor, services)}
 ${await renderProductTerms(product, errors, request, services)}
-<button>${plan.AutoApproveAccessRequests ? 'Get access' : 'Request access'}</button></form>`,
+${plan.AutoApproveAccessRequests ? '' : renderNote(form, errors)}<button>${plan.AutoApproveAccessRequests ? 'Get access' : 'Request access'}</button></form>`,
   };
 }
 
@@ -104,25 +122,74 @@ function renderOtherPlans({ product, offers }: ProductOffer, chosen: PlanOffer):
   )}</p>`;
 }
 
-/** Without script both parts are visible: the choice decides which of them counts. */
-function renderAppChoice(apps: readonly StoredApp[], isNew: boolean, form: SiteFields, errors: Errors): Markup {
+type AppAction = 'create' | 'existing' | 'reuse';
+
+/** Choice of the form; at first a new app, or the app of a link. */
+function readAction({ form }: SiteRequest, apps: readonly StoredApp[]): AppAction {
+  const sent = form('app-action');
+  if (sent) return sent === 'create' || sent === 'reuse' ? sent : 'existing';
+  return apps.length === 0 ? 'create' : 'existing';
+}
+
+const renderNote = (form: SiteFields, errors: Errors) =>
+  renderTextArea({
+    name: 'note',
+    label: 'Note to those who decide',
+    value: form('note').slice(0, maxNoteChars),
+    error: errors.get('note'),
+    maxLength: maxNoteChars,
+    isOptional: true,
+  });
+
+interface OfferedPlaces {
+  readonly apps: readonly StoredApp[];
+  readonly reusable: readonly StoredAccessRequest[];
+  readonly action: AppAction;
+}
+
+/** Without script all parts are visible: the choice decides which of them counts. */
+function renderAppChoice(
+  { apps, reusable, action }: OfferedPlaces,
+  { form, query }: SiteRequest,
+  errors: Errors,
+): Markup {
   if (apps.length === 0) return html`<input type="hidden" name="app-action" value="create">`;
-  const renderRadio = (value: string, text: string, isChecked: boolean) =>
-    html`<label class="choice"><input type="radio" name="app-action" value="${value}"${isChecked ? html` checked` : ''}>
+  const chosen = form('selected-app') || query('app');
+  const renderRadio = (value: AppAction, text: string) =>
+    html`<label class="choice"><input type="radio" name="app-action" value="${value}"${
+      value === action ? html` checked` : ''
+    }>
 ${text}</label>`;
   const error = errors.get('selected-app');
-  return html`<fieldset><legend>Use the credential in</legend>${renderRadio('existing', 'an app you have', !isNew)}
+  return html`<fieldset><legend>Use the credential in</legend>${renderRadio('existing', 'an app you have')}
 <div class="field"><label for="selected-app">App</label><select id="selected-app" name="selected-app">
 ${apps.map(
-  ({ ID, Name }) =>
-    html`<option value="${ID}"${String(ID) === form('selected-app') ? html` selected` : ''}>${Name}</option>`,
+  ({ ID, Name }) => html`<option value="${ID}"${String(ID) === chosen ? html` selected` : ''}>${Name}</option>`,
 )}</select>
-${error ? html`<p class="error">${error}</p>` : ''}</div>${renderRadio('create', 'a new app', isNew)}</fieldset>`;
+${error ? html`<p class="error">${error}</p>` : ''}</div>
+${
+  reusable.length > 0
+    ? html`${renderRadio('reuse', 'a key you have')}${renderReuseField(reusable, form, errors.get('credential_request'))}`
+    : ''
+}${renderRadio('create', 'a new app')}</fieldset>`;
 }
 
 async function show(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
   const choice = await findChoice(request.query, request, services);
   return choice && renderCheckout(choice, request, services);
+}
+
+/** Adds the products of a form to the key of an approved request; undefined for one that is not offered. */
+async function submitReuse({ offer, chosen, more }: Choice, request: SiteRequest, services: SiteServices) {
+  const { form, visitor } = request;
+  const products = [offer.product, ...more.added];
+  const offered = await listReusableRequests(products, chosen.plan, visitor, services);
+  const reused = readReusedRequest(form, offered);
+  if (!reused) return undefined;
+  const ProductIDs = [...reused.ProductIDs, ...products.map(({ ID }) => ID)];
+  const change = { ProductIDs, Note: form('note').trim() };
+  await requestChange(reused, change, services, () => refuseDailyExcess(reused.UserID, services));
+  return reused;
 }
 
 /** The app of a form, created where it says so; faults are added to `errors`. */
@@ -159,6 +226,20 @@ async function refuseExcess({ ID, UserID }: StoredApp, services: SiteServices): 
     throw problem.request_refused({ detail: { reason: `The app has ${maxAppRequests} requests, the maximum` } });
 }
 
+async function respondReuse(choice: Choice, request: SiteRequest, services: SiteServices): Promise<SiteReply> {
+  const { user } = request.visitor;
+  try {
+    const reused = await submitReuse(choice, request, services);
+    if (!reused) return renderCheckout(choice, request, services, new Map([['credential_request', 'Choose a key']]));
+    await auditForm('requestAccess', request, user, 303, services, String(reused.ID));
+    return { redirect: toAppUrl({ ID: reused.AppID }) };
+  } catch (error) {
+    const failure = `Access was not requested: ${describeFailure(error, services)}`;
+    await auditForm('requestAccess', request, user, 422, services);
+    return renderCheckout(choice, request, services, new Map([['', failure]]));
+  }
+}
+
 async function submit(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
   const { form, visitor } = request;
   const choice = await findChoice(form, request, services);
@@ -168,6 +249,9 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   const errors = new Map<string, string>();
   if (!(await acceptProductTerms(choice.offer.product, errors, request, services)))
     return renderCheckout(choice, request, services, errors);
+  if (form('note').trim().length > maxNoteChars) errors.set('note', `Is longer than ${maxNoteChars} characters`);
+  if (errors.size > 0) return renderCheckout(choice, request, services, errors);
+  if (form('app-action') === 'reuse') return respondReuse(choice, request, services);
   const app = await findOrCreateApp(request, services, errors);
   if (!app) return renderCheckout(choice, request, services, errors);
   const { product } = choice.offer;
@@ -178,7 +262,8 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   const refuse = (failure: string) => renderCheckout(choice, again, services, new Map([['', failure]]));
   let requestId: number;
   try {
-    const wanted = { PlanID: plan.ID, ProductIDs: [product.ID], Catalogue: catalogueId };
+    const ids = [product, ...choice.more.added].map(({ ID }) => ID);
+    const wanted = { PlanID: plan.ID, ProductIDs: ids, Catalogue: catalogueId, Note: form('note').trim() };
     const certificate = await readCertificateFields(product, form, visitor, services);
     const body = { ...wanted, ProvisionImmediately: undefined, ...readClientFields(product, form), ...certificate };
     requestId = await provision(app, body, services, () => refuseExcess(app, services));

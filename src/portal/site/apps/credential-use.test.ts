@@ -5,7 +5,7 @@ import { onEveryEngine, rememberSecrets } from '../../../../tests/support/app.ts
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
 import { addApi, addApp, addDeveloper, addPlan, addProduct, requestPortal } from '../../../../tests/support/portal.ts';
 import { sitePassword } from '../../../../tests/support/portal-site.ts';
-import { signedInClient } from '../../../../tests/support/site-client.ts';
+import { type SiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
 import { eventually, waitUntilApplied } from '../../../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../../../tests/support/upstream.ts';
 
@@ -89,5 +89,116 @@ onEveryEngine('credentials of an app on the portal site', app => {
     };
     await expect(clock.now() - 1000, /Expired/);
     await expect(clock.now() + 3 * 86_400_000 - 60_000, /Expires in 3 days/);
+  });
+
+  const catalogue = 1;
+  const fieldOf = (text: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
+  const toQuery = (product: { Path: string }, plan: { ID: number }, more: Record<string, string> = {}) => {
+    const choice = { product: product.Path, plan: String(plan.ID), catalogue: String(catalogue) };
+    return { choice, url: `/portal/private/cart/provision?${new URLSearchParams({ ...choice, ...more })}` };
+  };
+  const addOffered = async () => {
+    const name = `api-${createPublicId()}`;
+    const proxy = { listen_path: `/${name}/`, target_url: upstream.url };
+    const APIID = await addApi(app(), name, { proxy });
+    const product = await addProduct(app(), { APIDetails: [{ APIID }], Catalogues: [catalogue] });
+    return { ...product, call: (key: string) => callApi(name, key) };
+  };
+  const callApi = async (name: string, authorization: string) =>
+    (await fetch(`${app().url.gateway}/${name}/`, { headers: { authorization } })).status;
+  const listRequests = async (client: SiteClient) =>
+    JSON.parse((await client.get('/portal/private/api/requests')).text) as Record<string, unknown>[];
+
+  test('a note goes with a request that waits, and a longer one than 1,000 characters is refused', async () => {
+    const [product, plan] = [await addOffered(), await addPlan(app(), { Catalogues: [catalogue] })];
+    const client = await signedInClient(app(), await aUser());
+    const { url, choice } = toQuery(product, plan);
+    const send = async (note: string) => {
+      const request_id = fieldOf((await client.get(url)).text, 'request_id');
+      const fields = { ...choice, request_id, 'app-action': 'create', client_name: 'Noted', note };
+      return client.post('/portal/private/cart/provision', fields);
+    };
+    assert.equal((await send('x'.repeat(1001))).status, 422);
+    assert.deepEqual(await listRequests(client), []);
+    const note = 'For the <b>summer</b> project';
+    const sent = await send(note);
+    assert.equal(sent.status, 303, sent.text);
+    assert.match((await client.get(sent.location)).text, /Note: For the &lt;b&gt;summer/);
+    const [request] = await listRequests(client);
+    assert.equal((await requestPortal(app(), 'GET', `/portal-api/access_requests/${request!.ID}`)).Note, note);
+    const body = { PlanID: plan.ID, ProductIDs: [product.ID], Note: 'x'.repeat(1001) };
+    const refused = await app().ask('PUT', `/portal-api/apps/${request!.AppID}/provision`, { body });
+    assert.equal(refused.status, 422, refused.text);
+  });
+
+  test('one request has several products of a catalogue under one plan, and none of another catalogue', async () => {
+    const [first, second, hidden] = [await addOffered(), await addOffered(), await addProduct(app())];
+    const plan = await addPlan(app(), { Catalogues: [catalogue], AutoApproveAccessRequests: true });
+    const client = await signedInClient(app(), await aUser());
+    const offered = (await client.get(toQuery(first, plan).url)).text;
+    assert.ok(offered.includes(`<option value="${second.ID}">`) && !offered.includes(`<option value="${hidden.ID}">`));
+    assert.equal((await client.get(toQuery(first, plan, { also: String(hidden.ID) }).url)).status, 404);
+    const page = (await client.get(toQuery(first, plan, { also: '', add: String(second.ID) }).url)).text;
+    assert.match(page, new RegExp(`aria-label="Remove ${second.Name}"`));
+    const also = String(second.ID);
+    assert.ok(page.includes(`name="also" value="${also}"`));
+    const { choice } = toQuery(first, plan);
+    const fields = { ...choice, request_id: fieldOf(page, 'request_id'), 'app-action': 'create', client_name: 'Both' };
+    const forged = await client.post('/portal/private/cart/provision', { ...fields, also: `${also},${hidden.ID}` });
+    assert.equal(forged.status, 404);
+    const sent = await client.post('/portal/private/cart/provision', { ...fields, also });
+    assert.equal(sent.status, 200, sent.text);
+    const requests = await listRequests(client);
+    assert.deepEqual(
+      requests.map(it => it.ProductIDs),
+      [[first.ID, second.ID]],
+    );
+    const key = /<code>([^<]{20,})<\/code> <button class="copy/.exec(sent.text)![1]!;
+    await waitUntilApplied(app());
+    assert.deepEqual([await first.call(key), await second.call(key)], [200, 200]);
+  });
+
+  test('a key of the same plan gets a further product, and that of another user does not', async () => {
+    const [first, second] = [await addOffered(), await addOffered()];
+    const plan = await addPlan(app(), { Catalogues: [catalogue], AutoApproveAccessRequests: true });
+    const client = await signedInClient(app(), await aUser());
+    const request = async (by: SiteClient, product: { Path: string }, more: Record<string, string>) => {
+      const { url, choice } = toQuery(product, plan);
+      const request_id = fieldOf((await by.get(url)).text, 'request_id');
+      return by.post('/portal/private/cart/provision', { ...choice, request_id, client_name: 'Reuse', ...more });
+    };
+    const issued = await request(client, first, { 'app-action': 'create' });
+    const key = /<code>([^<]{20,})<\/code> <button class="copy/.exec(issued.text)![1]!;
+    const [own] = await listRequests(client);
+    const reuse = { 'app-action': 'reuse', credential_request: String(own!.ID) };
+    const stranger = await signedInClient(app(), await aUser());
+    assert.equal((await request(stranger, second, reuse)).status, 422);
+    assert.equal((await request(client, first, reuse)).status, 422, 'the key has the product already');
+    const added = await request(client, second, reuse);
+    assert.equal(added.status, 303, added.text);
+    const [after] = (await listRequests(client)).filter(({ ID }) => ID === own!.ID);
+    assert.deepEqual(after!.ProductIDs, [first.ID, second.ID]);
+    await waitUntilApplied(app());
+    assert.deepEqual([await first.call(key), await second.call(key)], [200, 200]);
+  });
+
+  test('a key that expires is renewed by a request for the same product, plan and app', async () => {
+    const product = await addOffered();
+    const plan = await addPlan(app(), { Catalogues: [catalogue], AutoApproveAccessRequests: true, KeyExpiresIn: 3600 });
+    const user = await aUser();
+    const { ID } = await addApp(app(), { UserID: user.ID });
+    await addApp(app(), { UserID: user.ID });
+    const wanted = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
+    await requestPortal(app(), 'PUT', `/portal-api/apps/${ID}/provision`, wanted);
+    const client = await signedInClient(app(), user);
+    const { text } = await client.get(`/portal/private/apps/${ID}`);
+    const url = /href="([^"]*)">Renew</.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const page = (await client.get(url)).text;
+    assert.ok(page.includes(`<option value="${ID}" selected>`), url);
+    const { choice } = toQuery(product, plan);
+    const fields = { ...choice, request_id: fieldOf(page, 'request_id'), 'app-action': 'existing' };
+    const sent = await client.post('/portal/private/cart/provision', { ...fields, 'selected-app': String(ID) });
+    assert.equal(sent.status, 200, sent.text);
+    assert.equal((await listRequests(client)).length, 2);
   });
 });

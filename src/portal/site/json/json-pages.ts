@@ -21,7 +21,14 @@ const toApp = ({ ID, Name, Description, Visibility, UserID, CreatedAt }: StoredA
 });
 
 const toRequest = (it: StoredAccessRequest) => ({
-  ...{ ID: it.ID, AppID: it.AppID, Status: it.Status, Reason: it.Reason ?? '', Changes: it.Changes ?? 0 },
+  ...{
+    ID: it.ID,
+    AppID: it.AppID,
+    Status: it.Status,
+    Note: it.Note ?? '',
+    Reason: it.Reason ?? '',
+    Changes: it.Changes ?? 0,
+  },
   ...{ PlanID: it.PlanID, Plan: it.Names.plan, ProductIDs: it.ProductIDs, Products: it.Names.products },
   CreatedAt: formatOptionalTime(it.CreatedAt),
   UpdatedAt: formatOptionalTime(it.UpdatedAt),

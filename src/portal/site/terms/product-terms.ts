@@ -13,6 +13,10 @@ async function findProductTerms({ ID }: StoredProduct, { visitor }: SiteRequest,
   return current && !(await portal.terms.hasAccepted(visitor.user!.ID, current.ID)) ? current : undefined;
 }
 
+/** Tests whether a request of access would have to accept terms of a product. */
+export const hasOpenTerms = async (product: StoredProduct, request: SiteRequest, services: SiteServices) =>
+  (await findProductTerms(product, request, services)) !== undefined;
+
 export async function renderProductTerms(
   product: StoredProduct,
   errors: FieldErrors,

@@ -139,6 +139,7 @@ function RequestFacts({ request }: { request: AccessRequest }) {
           [own.limits, plan ? describePlanLimits(plan) : '–'],
           [own.catalogue, request.Catalogue || own.noCatalogue],
           [own.authentication, describeAuthentication([request.AuthType, ...request.AuthTypes].filter(Boolean))],
+          ...(request.Note ? [[own.note, request.Note] as const] : []),
           ...(request.Reason ? [[own.reason, request.Reason] as const] : []),
           ...(request.Failure ? [[own.failure, request.Failure] as const] : []),
           [own.columns.created, request.CreatedAt],

@@ -26,6 +26,7 @@ export const requestTexts = {
   },
   emptyAbout: 'Developers ask for access in the catalogue. Requests that were decided are in other states.',
   noCatalogue: 'None: no catalogue has both the products and the plan',
+  note: 'Note of the developer',
   failure: 'Last failure',
   approve: 'Approve request',
   reject: 'Reject request',
