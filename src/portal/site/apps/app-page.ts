@@ -235,7 +235,8 @@ ${former ? html`<li>Old key valid until ${formatMoment(former.Until)}</li>` : ''
 ${
   canEdit
     ? html`<div class="actions">
-${view.renewUrl ? html`<a class="button" href="${view.renewUrl}">Renew</a>` : ''}${hasKey ? renderReveal('key', credential, options) : ''}
+${view.renewUrl ? html`<a class="button" href="${view.renewUrl}">Renew</a>` : ''}
+${hasKey ? renderReveal('key', credential, options) : ''}
 ${hasKey ? renderRotation(ID, options) : ''}${former ? renderAction('end', 'End old key now', ID, options) : ''}
 ${renderPlanChange(credential, view, options)}${renderRevocation(hasKey ? 'key' : 'access', ID, options)}</div>`
     : ''

@@ -105,12 +105,15 @@ ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="
 <strong>${displayName(plan)}</strong></p><ul class="facts"><li>${formatRate(plan)}</li><li>${formatQuota(plan)}</li>
 <li>${formatKeyLifetime(plan)}</li>
 <li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul>
-${renderAdded(product, chosen, more.added)}${renderOtherPlans(offer, chosen)}<h2>2. App</h2>${renderAppChoice({ apps, reusable, action }, request, errors)}
+${renderAdded(product, chosen, more.added)}
+${renderOtherPlans(offer, chosen)}<h2>2. App</h2>
+${renderAppChoice({ apps, reusable, action }, request, errors)}
 ${renderAppFields(values, visitor.user!.OrganisationID, errors, apps.length > 0)}
 ${await renderClientFields(product, form, errors, services)}
 ${await renderCertificateFields(product, form, errors, visitor, services)}
 ${await renderProductTerms(product, errors, request, services)}
-${plan.AutoApproveAccessRequests ? '' : renderNote(form, errors)}<button>${plan.AutoApproveAccessRequests ? 'Get access' : 'Request access'}</button></form>`,
+${plan.AutoApproveAccessRequests ? '' : renderNote(form, errors)}
+<button>${plan.AutoApproveAccessRequests ? 'Get access' : 'Request access'}</button></form>`,
   };
 }
 

@@ -58,9 +58,7 @@ export const renderReuseField = (
   error: string | undefined,
 ): Markup =>
   html`<div class="field"><label for="${requestField}">Key</label>
-<select id="${requestField}" name="${requestField}">${offered.map(
-    ({ ID, Names }) =>
-      html`<option value="${ID}"${String(ID) === form(requestField) ? html` selected` : ''}>${Names.app}: ${Names.products.join(
-        ', ',
-      )}</option>`,
-  )}</select>${error ? html`<p class="error">${error}</p>` : ''}</div>`;
+<select id="${requestField}" name="${requestField}">${offered.map(({ ID, Names }) => {
+    const text = `${Names.app}: ${Names.products.join(', ')}`;
+    return html`<option value="${ID}"${String(ID) === form(requestField) ? html` selected` : ''}>${text}</option>`;
+  })}</select>${error ? html`<p class="error">${error}</p>` : ''}</div>`;
