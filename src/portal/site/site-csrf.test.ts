@@ -52,6 +52,7 @@ describe('Cross-site request forgery', () => {
 
   test('forms without the token of the visitor are those of mailed links and identity providers alone', () => {
     assert.deepEqual(proven.map(({ path }) => path).sort(), [
+      '/auth/address',
       '/auth/invitation',
       '/auth/password/update',
       '/auth/verify',
