@@ -3,7 +3,6 @@ import { loadContexts } from '../../access-requests/views.ts';
 import type { StoredCredential } from '../../credentials/schema.ts';
 import type { StoredOauthClient } from '../../oauth-clients/schema.ts';
 import type { StoredPlan } from '../../plans/schema.ts';
-import type { StoredProduct } from '../../products/schema.ts';
 import type { QuotaUse } from '../../quota-notices/quota-notices.ts';
 import { renderFormError } from '../form.ts';
 import { toFormErrors } from '../json/script-reply.ts';
@@ -21,7 +20,6 @@ import {
   toProductUrl,
   usagePath,
 } from '../page.ts';
-import { findGatewayBase, getAuthHeader } from '../reference/gateway-base.ts';
 import { type KeyCalls, lastUseDays, readKeyCalls, readQuotaLeft } from '../usage/key-use.ts';
 import { formatCount, formatDay, formatMoment, formatQuota, formatRate } from '../words.ts';
 import { toAppUrl } from './app-list.ts';
@@ -40,6 +38,7 @@ import {
   loadCustomCredentials,
   renderCustomCredential,
 } from './custom-credential-card.ts';
+import { type FirstCall, findFirstCall } from './first-call.ts';
 import { findPageApp, type PageApp } from './own-apps.ts';
 import { listOtherPlans } from './plan-change.ts';
 import { findRenewUrl } from './renewal.ts';
@@ -63,14 +62,20 @@ interface RequestView {
   readonly plan: StoredPlan | undefined;
   readonly products: readonly { readonly name: string; readonly url: string }[];
   /** Call of an API of the request, without the key; undefined where the gateway is not known. */
-  readonly call: { readonly url: string; readonly header: string } | undefined;
+  readonly call: FirstCall | undefined;
   /** Page on which a credential that expires is requested again. */
   readonly renewUrl: string | undefined;
   /** Plans to which the visitor can change. */
   readonly otherPlans: readonly StoredPlan[];
 }
 
-async function loadRequests(appId: number, visitor: SiteVisitor, services: SiteServices): Promise<RequestView[]> {
+async function loadRequests(
+  appId: number,
+  visitor: SiteVisitor,
+  services: SiteServices,
+  /** Credential whose key is shown, with a call. */
+  revealedId: number | undefined,
+): Promise<RequestView[]> {
   const { portal } = services;
   const requests = (await portal.accessRequests.listLive({ app_id: appId })).toReversed();
   const contextOf = await loadContexts(requests, services);
@@ -84,7 +89,9 @@ async function loadRequests(appId: number, visitor: SiteVisitor, services: SiteS
     if (it.Status === 'approved')
       renewUrls.set(it.ID, await findRenewUrl(it, contextOf(it).credentials, products, visitor, services));
   const calls = new Map<number, RequestView['call']>();
-  for (const { ID, ProductIDs } of requests) calls.set(ID, await findCall(products.get(ProductIDs[0] ?? 0), services));
+  for (const it of requests)
+    if (contextOf(it).credentials.some(({ ID }) => ID === revealedId))
+      calls.set(it.ID, await findFirstCall(products.get(it.ProductIDs[0] ?? 0), services));
   return requests.map(request => ({
     request,
     call: calls.get(request.ID),
@@ -100,21 +107,13 @@ async function loadRequests(appId: number, visitor: SiteVisitor, services: SiteS
   }));
 }
 
-/** Address and header of the first API of a product. */
-async function findCall(product: StoredProduct | undefined, services: SiteServices): Promise<RequestView['call']> {
-  const api = product?.APIDetails[0];
-  const { url, isKnown } = product ? await findGatewayBase(product, services) : { url: '', isKnown: false };
-  if (!product || !api || !isKnown) return undefined;
-  return { url: url.replace(/\/$/, '') + api.ListenPath, header: getAuthHeader(product, api.APIID) };
-}
-
 export async function renderAppPage(
   { app, canEdit }: PageApp,
   { visitor }: SiteRequest,
   services: SiteServices,
   { error = '', status = 200, revealed, revealedCustom }: AppOutcome = {},
 ): Promise<SiteDocument> {
-  const requests = await loadRequests(app.ID, visitor, services);
+  const requests = await loadRequests(app.ID, visitor, services, revealed?.credentialId);
   const owner = await services.portal.users.get(app.UserID);
   const csrf = renderCsrfField(visitor.csrfToken);
   const approved = requests.filter(({ request }) => request.Status === 'approved');

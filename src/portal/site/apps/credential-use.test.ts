@@ -3,7 +3,15 @@ import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets } from '../../../../tests/support/app.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
-import { addApi, addApp, addDeveloper, addPlan, addProduct, requestPortal } from '../../../../tests/support/portal.ts';
+import {
+  addApi,
+  addApp,
+  addDeveloper,
+  addPlan,
+  addProduct,
+  requestPortal,
+  toFileForm,
+} from '../../../../tests/support/portal.ts';
 import { sitePassword } from '../../../../tests/support/portal-site.ts';
 import { type SiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
 import { eventually, waitUntilApplied } from '../../../../tests/support/traffic.ts';
@@ -200,5 +208,31 @@ onEveryEngine('credentials of an app on the portal site', app => {
     const sent = await client.post('/portal/private/cart/provision', { ...fields, 'selected-app': String(ID) });
     assert.equal(sent.status, 200, sent.text);
     assert.equal((await listRequests(client)).length, 2);
+  });
+
+  test('the command of a new key calls the first operation of the document that needs no parameter', async () => {
+    const product = await addOffered();
+    const [{ APIID, ListenPath }] = product.APIDetails;
+    const get = { responses: { 200: { description: 'ok' } } };
+    const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+    const paths = { '/orders/{id}': { parameters: [id], get }, '/a;b': { get }, '/orders': { post: get, get } };
+    const document = JSON.stringify({ openapi: '3.0.3', info: { title: 'Orders', version: '1' }, paths });
+    const oas = `/portal-api/products/${product.ID}/api-details/${APIID}/oas`;
+    assert.equal((await app().ask('POST', oas, { body: toFileForm(document) })).status, 200);
+    const plan = await addPlan(app(), { Catalogues: [catalogue], AutoApproveAccessRequests: true });
+    const client = await signedInClient(app(), await aUser());
+    const { url, choice } = toQuery(product, plan);
+    const request_id = fieldOf((await client.get(url)).text, 'request_id');
+    const fields = { ...choice, request_id, 'app-action': 'create', client_name: 'Called' };
+    const { text } = await client.post('/portal/private/cart/provision', fields);
+    assert.ok(text.includes(`${app().url.gateway}${ListenPath}orders</code>`), text);
+    const home = (await client.get('/')).text;
+    assert.match(home, /<h2 id="own-apps">Your apps<\/h2>.*Called/s);
+    const page = `/portal/catalogue-products/${product.Path}`;
+    const marks = async (by: SiteClient) => [...(await by.get(page)).text.matchAll(/Your plan/g)].length;
+    assert.equal(await marks(client), 1);
+    assert.equal(await marks(await signedInClient(app(), await aUser())), 0);
+    for (let count = 0; count < 2; count++) await addPlan(app(), { Catalogues: [catalogue] });
+    assert.match((await client.get(page)).text, /<caption>Comparison<\/caption>/);
   });
 });

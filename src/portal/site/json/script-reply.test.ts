@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createPublicId } from '#base/ids.ts';
 import { computeTotp, createRecoveryCodeSet, createTotpSecret, toTotpStep } from '#base/totp.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
+import { requestPortal } from '../../../../tests/support/portal.ts';
 import { addSiteDeveloper, sitePassword } from '../../../../tests/support/portal-site.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 
@@ -65,6 +67,23 @@ onEveryEngine('JSON twins of forms', app => {
     assert.deepEqual([signedIn.status, signedIn.body], [200, { Location: next }]);
     assert.ok(script.has('portal-session'));
     assert.equal((await script.read('/portal/private/api/me')).body.Email, user.Email);
+  });
+
+  test('refused forms of a team reply with their errors', async () => {
+    const Name = `org-${createPublicId()}`;
+    const { ID: OrganisationID } = await requestPortal(app(), 'POST', '/portal-api/organisations', { Name });
+    const admin = await addSiteDeveloper(app(), { OrganisationID, Role: 'consumer-admin' });
+    const script = await aScript();
+    await script.send(login, { login: admin.Email, password: sitePassword });
+    await script.read('/portal/private/api/me');
+    const member = await script.send(`/portal/private/users/${admin.ID}`, { role: 'king' });
+    assert.deepEqual([member.status, member.body.errors], [422, ['Choose a role.']]);
+    const invited = await script.send('/portal/private/users/invite', {
+      email: 'a@example.org',
+      role: 'consumer-admin',
+    });
+    assert.equal(invited.status, 422);
+    assert.match(invited.body.errors[0]!, /no mail server/);
   });
 
   test('an account with an authenticator app gets the token of the second step', async () => {

@@ -1,14 +1,24 @@
 import { anonymousVisitor } from '../../visibility/rules.ts';
 import { findVisibleCatalogues } from '../../visibility/visibility.ts';
+import { toAppUrl } from '../apps/app-list.ts';
+import { listPageApps } from '../apps/own-apps.ts';
 import { html, type Markup } from '../markup.ts';
 import { createOffer } from '../offer.ts';
-import { cataloguePath, type SiteDocument, type SitePage, type SiteRequest, type SiteServices } from '../page.ts';
+import {
+  appsPath,
+  cataloguePath,
+  type SiteDocument,
+  type SitePage,
+  type SiteRequest,
+  type SiteServices,
+} from '../page.ts';
 import { renderProductCard } from '../product-card.ts';
 import { listPublishedPosts, renderPostCard } from './blog.ts';
 import { findVisiblePage, renderBlock, toPageTemplate } from './content-page.ts';
 
 const maxFeatured = 6;
 const maxPosts = 3;
+const maxOwnApps = 5;
 /** Blocks of the page `/` with a place of their own; further ones follow below. */
 const headlineBlock = 'Headline';
 const leadBlock = 'Lead';
@@ -33,7 +43,7 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
     isIndexable: true,
     main: html`<section class="hero"><h1>${textOf(headlineBlock) || formatHeadline(siteName)}</h1>
 <p class="lead">${lead}</p><p class="actions"><a class="button" href="${cataloguePath}">Browse products</a></p></section>
-${await renderFeatured(request, services)}${renderSteps(request)}
+${await renderFeatured(request, services)}${request.visitor.user ? await renderOwnApps(request, services) : renderSteps()}
 ${others.map(block => html`<section class="prose">${renderBlock(block)}</section>`)}${await renderPosts(services)}`,
   };
 }
@@ -58,10 +68,22 @@ const steps = [
   ['Make a call', 'Send the key of your app with your first request.'],
 ] as const;
 
-const renderSteps = ({ visitor }: SiteRequest) =>
-  visitor.user
-    ? ''
-    : html`<section aria-labelledby="steps"><h2 id="steps">Get started in three steps</h2><ol class="steps">
+/** In place of the steps of a beginner. */
+async function renderOwnApps({ visitor }: SiteRequest, services: SiteServices): Promise<Markup> {
+  const apps = (await listPageApps(visitor, services)).toReversed().slice(0, maxOwnApps);
+  return html`<section aria-labelledby="own-apps"><h2 id="own-apps">Your apps</h2>
+${
+  apps.length === 0
+    ? html`<p>You have none yet. <a href="${cataloguePath}">Choose a product</a>.</p>`
+    : html`<ul class="rows">${apps.map(
+        app => html`<li><div><strong><a href="${toAppUrl(app)}">${app.Name}</a></strong>
+<p class="dim">${app.Description}</p></div></li>`,
+      )}</ul><p><a href="${appsPath}">All apps</a></p>`
+}</section>`;
+}
+
+const renderSteps = () =>
+  html`<section aria-labelledby="steps"><h2 id="steps">Get started in three steps</h2><ol class="steps">
 ${steps.map(([title, text]) => html`<li><strong>${title}</strong><span>${text}</span></li>`)}</ol></section>`;
 
 async function renderPosts(services: SiteServices): Promise<Markup | ''> {

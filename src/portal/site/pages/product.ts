@@ -3,6 +3,7 @@ import { toProductOwner } from '../../products/removal.ts';
 import { type StoredProduct, toApiDetailView } from '../../products/schema.ts';
 import { findVisibleDocs } from '../../visibility/kinds.ts';
 import { canSeeContent } from '../../visibility/rules.ts';
+import { listPageApps } from '../apps/own-apps.ts';
 import { renderContent } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
 import {
@@ -25,6 +26,7 @@ import {
 import { renderBadges, renderProductImage } from '../product-card.ts';
 import { listProductDocuments } from '../reference/documents.ts';
 import { findGatewayBase } from '../reference/gateway-base.ts';
+import { renderScrollRegion } from '../scroll-region.ts';
 import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
 import { renderPostContent } from './blog.ts';
 import { renderDraftNotice } from './content-page.ts';
@@ -96,7 +98,7 @@ async function respondOverview(request: SiteRequest, services: SiteServices): Pr
   if (!found) return undefined;
   const { product, offers } = found;
   const main = html`<div class="prose">${renderContent(product.Content)}</div>${renderApis(product)}
-${renderPlans(product, offers)}`;
+${renderPlans(product, offers, await listOwnPlans(request, product, services))}`;
   return renderProduct(found, { id: 'overview', main }, services);
 }
 
@@ -111,20 +113,51 @@ ${api.Status ? '' : html` <span class="badge warning">Not active</span>`}<p clas
   )}</ul></section>`;
 }
 
-function renderPlans(product: StoredProduct, offers: readonly PlanOffer[]): Markup | '' {
+/** Plans under which apps of the visitor have access to a product. */
+async function listOwnPlans({ visitor }: SiteRequest, { ID }: StoredProduct, services: SiteServices) {
+  if (!visitor.user) return new Set<number>();
+  const apps = await listPageApps(visitor, services);
+  const requests = await services.portal.accessRequests.listOfApps(apps.map(it => it.ID));
+  const own = requests.filter(it => it.Status === 'approved' && !it.Changes && it.ProductIDs.includes(ID));
+  return new Set(own.map(({ PlanID }) => PlanID));
+}
+
+/** Plans from which a table compares them too. */
+const minComparedPlans = 3;
+
+const renderComparison = (offers: readonly PlanOffer[]) =>
+  renderScrollRegion(
+    'Comparison of plans',
+    html`<table><caption>Comparison</caption><thead><tr><th scope="col">Plan</th><th scope="col">Rate</th>
+<th scope="col">Quota</th><th scope="col">Keys</th><th scope="col">Approval</th></tr></thead><tbody>${offers.map(
+      ({ plan }) => html`<tr><th scope="row">${displayName(plan)}</th><td>${formatRate(plan)}</td>
+<td>${formatQuota(plan)}</td><td>${formatKeyLifetime(plan)}</td>
+<td>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</td></tr>`,
+    )}</tbody></table>`,
+  );
+
+function renderPlans(product: StoredProduct, offers: readonly PlanOffer[], ownPlans: ReadonlySet<number>): Markup | '' {
   const obstacle = findAccessObstacle(product);
   if (obstacle) return html`<section id="plans"><h2>Access</h2><p>${obstacle}</p></section>`;
   if (offers.length === 0)
     return html`<section id="plans"><h2>Plans</h2><p class="dim">No plan is offered at the moment.</p></section>`;
   const names = new Set(offers.map(({ catalogueId }) => catalogueId));
   return html`<section id="plans" aria-labelledby="plans-title"><h2 id="plans-title">Plans</h2><ul class="cards plans">
-${offers.map(offer => renderPlan(product, offer, names.size > 1))}</ul></section>`;
+${offers.map(offer => renderPlan(product, offer, names.size > 1, ownPlans))}</ul>
+${offers.length >= minComparedPlans ? renderComparison(offers) : ''}</section>`;
 }
 
-function renderPlan(product: StoredProduct, offer: PlanOffer, namesCatalogue: boolean): Markup {
+function renderPlan(
+  product: StoredProduct,
+  offer: PlanOffer,
+  namesCatalogue: boolean,
+  ownPlans: ReadonlySet<number>,
+): Markup {
   const { plan, catalogueName } = offer;
   const name = displayName(plan);
-  return html`<li class="card plan"><h3>${name}</h3>${namesCatalogue ? html`<p class="dim">In ${catalogueName}</p>` : ''}
+  return html`<li class="card plan"><h3>${name}
+${ownPlans.has(plan.ID) ? html` <span class="badge success">Your plan</span>` : ''}</h3>
+${namesCatalogue ? html`<p class="dim">In ${catalogueName}</p>` : ''}
 ${plan.Description ? html`<p class="line">${plan.Description}</p>` : ''}<ul class="facts"><li>${formatRate(plan)}</li>
 <li>${formatQuota(plan)}</li><li>${formatKeyLifetime(plan)}</li>
 <li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul>

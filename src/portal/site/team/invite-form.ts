@@ -6,6 +6,7 @@ import type { StoredPortalUser } from '../../users/schema.ts';
 import { readObjectId } from '../apps/own-apps.ts';
 import { auditForm } from '../audit.ts';
 import { type FieldErrors, renderField, renderFormError, renderTextArea } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html } from '../markup.ts';
 import { maxNameChars, readOptionalNames } from '../name-fields.ts';
@@ -57,6 +58,7 @@ async function renderInvite(
   const note = services.mailer.isConfigured ? '' : 'This portal has no mail server: invitations cannot be sent.';
   return {
     status,
+    json: toFormErrors(errors, failure || (status >= 400 ? note : '')),
     title: 'Invite a user',
     section: 'profile',
     main: html`<form class="form broad" method="post" action="${invitePath}"><h1>Invite</h1>

@@ -5,6 +5,7 @@ import { readObjectId } from '../apps/own-apps.ts';
 import { auditForm } from '../audit.ts';
 import { describeFailure } from '../failure-text.ts';
 import { renderFormError, renderSelectField } from '../form.ts';
+import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html } from '../markup.ts';
 import {
@@ -55,6 +56,7 @@ async function renderMember(
   const apps = await portal.apps.countOfUser(member.ID);
   return {
     status: failure ? 422 : 200,
+    json: toFormErrors(new Map(), failure),
     title: nameMember(member),
     section: 'profile',
     main: html`<div class="head"><h1>${nameMember(member)}</h1></div>${renderFormError(failure)}
