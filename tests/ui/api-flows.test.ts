@@ -148,6 +148,32 @@ describe('APIs from trial to conversion', () => {
     await banner.waitFor({ state: 'detached' });
   });
 
+  test('the bell counts and lists what needs attention; an entry is marked as read, and its topic muted', async () => {
+    const { certPem, keyPem } = makeCertificate({
+      cn: 'soon.example',
+      notAfter: new Date(Date.now() + 5 * 86_400_000),
+    });
+    const headers = { 'content-type': 'application/x-pem-file' };
+    const uploaded = await dashboard.app().ask('POST', '/api/certs', { body: certPem + keyPem, headers });
+    assert.equal(uploaded.status, 200, uploaded.text);
+    const page = await dashboard.openAs(admin, '/policies');
+    await page.getByRole('button', { name: /^Notifications, \d+ unread$/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Notifications' });
+    const entry = dialog.getByRole('listitem').filter({ hasText: 'soon.example' });
+    await entry.getByRole('link', { name: 'Open the certificate' }).waitFor();
+    await assertAccessible(page, 'notifications');
+    await entry.getByRole('button', { name: 'Mark as read' }).click();
+    await entry.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
+    await dialog.getByRole('switch', { name: 'Certificates that expire' }).click();
+    await entry.waitFor({ state: 'detached' });
+    await dialog.getByRole('switch', { name: 'Certificates that expire' }).click();
+    await entry.getByRole('link', { name: 'Open the certificate' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'soon.example' }).waitFor();
+    await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Certificates' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Certificates' }).waitFor();
+  });
+
   test('a classic API is converted: the dry run shows its document, a staged copy answers, the promotion keeps id and keys', async () => {
     await createClassic('older', { use_keyless: false, use_standard_auth: true });
     const key = await createKey('older', 'Old client');

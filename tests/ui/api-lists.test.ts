@@ -46,7 +46,7 @@ describe('List of APIs without APIs', () => {
     await page.getByLabel('Upstream URL').fill('http://127.0.0.1:9');
     await page.getByRole('button', { name: 'Create API' }).click();
     await page.getByText('API Only one created').waitFor();
-    await page.getByRole('link', { name: 'All APIs' }).click();
+    await page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: 'All APIs' }).click();
     await page.getByRole('table').waitFor();
     assert.deepEqual(await names(page), ['Only one']);
     await page.getByRole('button', { name: 'Actions for Only one' }).click();

@@ -9,7 +9,8 @@ import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { texts } from '../../texts/texts.ts';
 import { usePermission, useSession } from '../session/session.ts';
-import { NoticeList, useNotices } from '../system/notice-list.tsx';
+import { useNotifications } from '../shell/use-notifications.ts';
+import { NoticeList } from '../system/notice-list.tsx';
 import { TrafficCards } from './traffic-cards.tsx';
 
 const own = texts.home;
@@ -41,7 +42,7 @@ export function HomePage() {
 
 /** Notifications that need attention; absent while there are none. */
 function OpenNotices() {
-  const { data } = useNotices(true);
+  const { data } = useNotifications(true);
   return data && data.value.notifications.length > 0 ? <NoticeList /> : null;
 }
 

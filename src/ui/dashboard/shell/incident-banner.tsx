@@ -1,22 +1,20 @@
 import { Link, useRouterState } from '@tanstack/react-router';
 import { CircleAlert } from 'lucide-react';
 import { Button, buttonClass } from '../../kit/button.tsx';
-import type { ResultOf } from '../../kit/calls.ts';
 import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
-import { useNotices } from '../system/notice-list.tsx';
+import { type Notification, SubjectLink } from './subject-link.tsx';
+import { useNotifications } from './use-notifications.ts';
 
 const own = texts.shell.incident;
 /** The page that lists all of them. */
 const listPath = '/system';
 
-type Notification = ResultOf<'GET /api/notifications'>['notifications'][number];
-
 /** The first unread critical notification above every page, until its cause ends or it is marked as read. */
 export function IncidentBanner() {
-  const { data } = useNotices(usePermission('websockets'));
+  const { data } = useNotifications(usePermission('websockets'));
   const path = useRouterState({ select: state => state.location.pathname });
   const unread = (data?.value.notifications ?? []).filter(({ kind, read }) => kind === 'critical' && !read);
   const [first] = unread;
@@ -47,27 +45,10 @@ function Incident({ incident, others }: { incident: Notification; others: number
           {own.others(others)}
         </Link>
       )}
-      <SubjectLink incident={incident} />
+      <SubjectLink notification={incident} />
       <Button isBusy={isPending} onClick={mark}>
         {own.markRead}
       </Button>
     </section>
-  );
-}
-
-/** Link to the object that the notification is about, where it has a page. */
-function SubjectLink({ incident: { topic, data } }: { incident: Notification }) {
-  const canReadCertificates = usePermission('certs');
-  if (topic === 'api.not_served')
-    return (
-      <Link to="/apis/$apiId" params={{ apiId: String(data.api_id) }} className={buttonClass()}>
-        {own.openApi}
-      </Link>
-    );
-  if (topic !== 'certificate.expiry' || !canReadCertificates) return null;
-  return (
-    <Link to="/certificates/$certId" params={{ certId: String(data.cert_id) }} className={buttonClass()}>
-      {own.openCertificate}
-    </Link>
   );
 }

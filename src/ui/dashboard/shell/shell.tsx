@@ -10,6 +10,7 @@ import { canUse, useSession } from '../session/session.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { IncidentBanner } from './incident-banner.tsx';
 import { navigation } from './navigation.ts';
+import { NotificationButton } from './notification-button.tsx';
 import { SessionEndedDialog } from './session-ended.tsx';
 import { useCommands } from './use-commands.ts';
 
@@ -35,6 +36,7 @@ export function Shell() {
       layers={<SessionEndedDialog />}
       renderMenus={showShortcuts => (
         <>
+          <NotificationButton />
           <AppearanceMenu theme={preferences?.theme} density={preferences?.density} onChange={change} />
           <AccountMenu onShortcuts={showShortcuts} />
         </>

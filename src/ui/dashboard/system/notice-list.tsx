@@ -2,16 +2,12 @@ import { Link } from '@tanstack/react-router';
 import { StatusPill } from '../../kit/badge.tsx';
 import { buttonClass } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
-import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { systemTexts } from '../../texts/en/system.ts';
+import { useNotifications } from '../shell/use-notifications.ts';
 
 const own = systemTexts;
-const refreshMs = 30_000;
-
-export const useNotices = (enabled: boolean) =>
-  useOperation('GET /api/notifications', { query: {} }, { enabled, refetchIntervalMs: refreshMs });
 
 const readApiId = (data: unknown): string | undefined => {
   const { api_id: id } = Object(data) as { readonly api_id?: unknown };
@@ -20,7 +16,7 @@ const readApiId = (data: unknown): string | undefined => {
 
 /** Notifications that need attention: APIs that are not served, certificates, dead letters. */
 export function NoticeList() {
-  const query = useNotices(true);
+  const query = useNotifications(true);
   const items = query.data?.value.notifications ?? [];
   return (
     <Card title={own.notices}>

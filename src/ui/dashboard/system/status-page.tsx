@@ -10,10 +10,11 @@ import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { systemTexts } from '../../texts/en/system.ts';
 import { usePermission } from '../session/session.ts';
+import { useNotifications } from '../shell/use-notifications.ts';
 import { CertificateCard } from './certificate-card.tsx';
 import { KeySetCard } from './key-set-card.tsx';
 import { NodeTable } from './node-table.tsx';
-import { NoticeList, useNotices } from './notice-list.tsx';
+import { NoticeList } from './notice-list.tsx';
 import { QueueCard } from './queue-card.tsx';
 import { SettingsCard } from './settings-card.tsx';
 
@@ -100,7 +101,7 @@ interface DiagnosticsButtonProps {
 /** Copies what support asks for: it has no secrets, since the server sends none here. */
 function DiagnosticsButton({ nodes, canReadNotices }: DiagnosticsButtonProps) {
   const toasts = useToasts();
-  const notices = useNotices(canReadNotices);
+  const notices = useNotifications(canReadNotices);
   const copy = () => {
     const notifications = notices.data?.value.notifications.map(({ topic, kind, title }) => ({ topic, kind, title }));
     const text = JSON.stringify({ nodes, notifications }, null, 2);

@@ -2,6 +2,7 @@ import { useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { sharedTexts } from '../../texts/shared-texts.ts';
 import { ToastProvider } from '../toast.tsx';
+import { Breadcrumb } from './breadcrumb.tsx';
 import { CommandPalette, type CommandPaletteProps } from './command-palette.tsx';
 import { listPageKeys, type NavigationGroup } from './navigation-group.ts';
 import { ShortcutDialog, type ShortcutDialogProps } from './shortcut-dialog.tsx';
@@ -60,7 +61,11 @@ export function ShellFrame({ product, groups, renderMenus, layers, children, ...
           onCollapse={rest.onCollapse}
         />
         <div className="flex min-w-0 grow flex-col">
-          <TopBar onNavigation={() => setLayer('navigation')} onPalette={() => setLayer('palette')}>
+          <TopBar
+            breadcrumb={<Breadcrumb groups={groups} path={path} />}
+            onNavigation={() => setLayer('navigation')}
+            onPalette={() => setLayer('palette')}
+          >
             {renderMenus(showShortcuts)}
           </TopBar>
           <main id="content" className="min-w-0 grow p-6 max-[900px]:p-4">

@@ -6,11 +6,13 @@ import { Button, IconButton } from '../button.tsx';
 export interface TopBarProps {
   onNavigation(): void;
   onPalette(): void;
+  /** At its start. */
+  readonly breadcrumb: ReactNode;
   /** Menus at its end. */
   readonly children: ReactNode;
 }
 
-export const TopBar = ({ onNavigation, onPalette, children }: TopBarProps) => (
+export const TopBar = ({ onNavigation, onPalette, breadcrumb, children }: TopBarProps) => (
   <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-surface px-4">
     <IconButton
       icon={MenuIcon}
@@ -18,6 +20,7 @@ export const TopBar = ({ onNavigation, onPalette, children }: TopBarProps) => (
       onClick={onNavigation}
       className="min-[901px]:hidden!"
     />
+    {breadcrumb}
     <Button
       icon={Search}
       onClick={onPalette}
