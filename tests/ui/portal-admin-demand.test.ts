@@ -258,6 +258,9 @@ describe('Portal admin: access requests, apps and people', () => {
     await page.getByLabel('Name of the team').fill('Mobile');
     await page.getByRole('dialog').getByRole('button', { name: 'Add team' }).click();
     await page.getByRole('button', { name: 'Delete team Mobile' }).waitFor();
+    await page.goto(`${portal.app().url.portal}/admin/organisations?q=partner`);
+    const row = page.getByRole('row', { name: /Partner Ltd/ });
+    await row.getByRole('cell', { name: '2', exact: true }).first().waitFor();
     await page.goto(`${portal.app().url.portal}/admin/catalogues/2`);
     await page.getByLabel('Organisation').selectOption('Partner Ltd');
     await page.getByLabel('Team', { exact: true }).selectOption('Mobile');

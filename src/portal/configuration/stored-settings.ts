@@ -25,7 +25,7 @@ export type StoredSettings = ReturnType<typeof createStoredSettings>;
 
 const metaName = 'portal_settings';
 /** Processes without requests of the portal, whose periodic work reads settings too. */
-const refreshIntervalMs = 5000;
+const refreshIntervalMs = 60_000;
 
 interface StoredSettingsOptions {
   readonly settings: Settings;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { formatOptionalTime, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
+import { formatOptionalTime, okResponse, okStatus, portalId, portalSearchQuery } from '../shapes.ts';
 import { resolveTeams } from '../users/membership.ts';
 import { toUserRow } from '../users/schema.ts';
 import { portalMessages } from '../webhooks/notify.ts';
@@ -10,11 +10,12 @@ import {
   defaultOrganisationId,
   PortalOrganisation,
   PortalOrganisationChange,
-  PortalOrganisationRow,
+  PortalOrganisationItem,
   PortalOrganisationWrite,
   type StoredPortalOrganisation,
   toTeamRow,
 } from './schema.ts';
+import { noContents } from './store.ts';
 import { lockRemovable } from './team-removal.ts';
 
 const declared = { surface: 'portal', noun: 'organisations', permission: 'secret' } as const;
@@ -40,11 +41,13 @@ export const listPortalOrganisations = operation({
   name: 'listPortalOrganisations',
   method: 'GET',
   path: '/portal-api/organisations',
-  about: 'Lists the organisations of app developers, newest first.',
-  query: portalPageQuery,
-  returns: z.array(PortalOrganisationRow),
+  about: 'Lists the organisations of app developers with numbers of teams, users and apps, newest first.',
+  query: portalSearchQuery,
+  returns: z.array(PortalOrganisationItem),
   async handle({ query }, { portal }: Services) {
-    return (await portal.organisations.page(query)).map(({ ID, Name }) => ({ ID, Name }));
+    const page = await portal.organisations.searchPage(query);
+    const counts = await portal.organisations.countContents(page.map(({ ID }) => ID));
+    return page.map(({ ID, Name }) => ({ ID, Name, ...(counts.get(ID) ?? noContents) }));
   },
 });
 

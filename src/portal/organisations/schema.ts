@@ -87,6 +87,11 @@ export const Team = z.object({
 });
 
 export const PortalOrganisationRow = z.object({ ID: z.int(), Name: z.string() });
+export const PortalOrganisationItem = PortalOrganisationRow.extend({
+  TeamCount: z.int(),
+  UserCount: z.int(),
+  AppCount: z.int().describe('Number of apps of its users'),
+});
 export const PortalOrganisation = PortalOrganisationRow.extend({
   CID: z.string(),
   Teams: z.array(TeamRow),

@@ -1,10 +1,11 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Clock } from '#base/clock.ts';
 import { createSortableId } from '#base/ids.ts';
 import type { Records } from '#storage/records.ts';
 import { createJoinTableStore } from '../join-table-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
+import { createPageSearch } from '../search-store.ts';
 import type { StoredPortalOrganisation, StoredTeam } from './schema.ts';
 
 export type TeamStore = ReturnType<typeof createTeamStore>;
@@ -34,6 +35,27 @@ export function createTeamStore(records: Records) {
   };
 }
 
+interface OrganisationCounts {
+  readonly TeamCount: number;
+  readonly UserCount: number;
+  readonly AppCount: number;
+}
+export const noContents: OrganisationCounts = { TeamCount: 0, UserCount: 0, AppCount: 0 };
+
+/** Rows of each kind; `o.organisation_id` is the organisation of one. */
+const countedRows = [
+  ['TeamCount', sql`portal_teams o`],
+  ['UserCount', sql`portal_users o`],
+  ['AppCount', sql`portal_apps a join portal_users o on o.id = a.user_id`],
+] as const;
+
+async function readCounts(records: Records, from: RawBuilder<unknown>, ids: readonly number[]) {
+  if (ids.length === 0) return [];
+  const query = sql<{ id: number; total: number }>`select o.organisation_id as id, count(*) as total from ${from}
+    where o.organisation_id in (${sql.join(ids)}) group by o.organisation_id`;
+  return (await query.execute(records.db)).rows;
+}
+
 export function createPortalOrganisationStore(records: Records, teams: TeamStore, clock: Clock) {
   const organisations = createNumberedStore<'portal_organisations', StoredPortalOrganisation>(
     records,
@@ -43,6 +65,17 @@ export function createPortalOrganisationStore(records: Records, teams: TeamStore
   );
   return {
     ...organisations,
+    searchPage: createPageSearch(records, 'portal_organisations', organisations, ({ Name }) => [Name]),
+    /** Numbers of teams, users and their apps by organisation; those without any are not in it. */
+    async countContents(ids: readonly number[]): Promise<ReadonlyMap<number, OrganisationCounts>> {
+      const counts = new Map<number, OrganisationCounts>();
+      for (const [member, from] of countedRows) {
+        const rows = await readCounts(records, from, ids);
+        for (const { id, total } of rows)
+          counts.set(Number(id), { ...(counts.get(Number(id)) ?? noContents), [member]: Number(total) });
+      }
+      return counts;
+    },
     /** Inside a transaction: reads an organisation under a row lock. */
     lock: (id: number) => organisations.rows.lock({ id }),
     /** Creates an organisation with its default team, in one transaction. */

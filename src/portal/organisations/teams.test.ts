@@ -30,6 +30,24 @@ onEveryEngine('portal teams', app => {
     assert.deepEqual([renamed.Name, renamed.Users], ['Red', team.Users]);
   });
 
+  test('the list is searched by a part of the name, and counts teams, users and apps', async () => {
+    const { ID } = await ok('POST', '', { Name: 'Zebra Counting Ltd' });
+    await ok('POST', '', { Name: 'Zebra Empty Ltd' });
+    await ok('POST', `/${ID}/teams`, { Name: 'Second' });
+    const [owner] = [
+      await addDeveloper(app(), { OrganisationID: ID }),
+      await addDeveloper(app(), { OrganisationID: ID }),
+    ];
+    await addApp(app(), { UserID: owner.ID });
+    const counts = (it: Record<string, unknown>) => [it.Name, it.TeamCount, it.UserCount, it.AppCount];
+    assert.deepEqual((await ok('GET', '?q=ZEBRA')).map(counts), [
+      ['Zebra Empty Ltd', 1, 0, 0],
+      ['Zebra Counting Ltd', 2, 2, 1],
+    ]);
+    assert.deepEqual((await ok('GET', '?q=zebra&page=2&per_page=1')).map(counts), [['Zebra Counting Ltd', 2, 2, 1]]);
+    assert.deepEqual(await ok('GET', '?q=%25zebra'), []);
+  });
+
   test('users removed from their last team are in the default team', async () => {
     const organisation = await ok('POST', '', { Name: 'Fallback' });
     const user = await addDeveloper(app(), { OrganisationID: organisation.ID });
@@ -98,8 +116,8 @@ onEveryEngine('portal teams', app => {
     const { records } = app().application.installation;
     const statements = mock.getter(records, 'db').mock;
     const counts: [empty: number, remove: number][] = [];
-    for (const size of [2, 7]) {
-      const organisation = await ok('POST', '', { Name: `Of ${size}` });
+    for (const [run, size] of [2, 7, 2, 7].entries()) {
+      const organisation = await ok('POST', '', { Name: `Of ${size} in run ${run}` });
       const users: { ID: number; Email: string }[] = [];
       for (let at = 0; at < size; at++) users.push(await addDeveloper(app(), { OrganisationID: organisation.ID }));
       const team = await ok('POST', `/${organisation.ID}/teams`, { Name: 'T' });
@@ -123,8 +141,8 @@ onEveryEngine('portal teams', app => {
         );
       }
     }
-    // Periodic work of the installation may add a few; each of the five more users would add several.
-    const [few, many] = counts;
-    for (const at of [0, 1] as const) assert.ok(many![at] - few![at] < 5, `${counts}`);
+    // Periodic work of the installation may add a few to one run; each of the five more users would add several.
+    const lowest = (first: number, at: 0 | 1) => Math.min(counts[first]![at], counts[first + 2]![at]);
+    for (const at of [0, 1] as const) assert.ok(lowest(1, at) - lowest(0, at) < 5, `${counts}`);
   });
 });

@@ -69,7 +69,7 @@ onEveryEngine('portal users and organisations', app => {
     const { body: read } = await ask('GET', `/organisations/${body.CID}`);
     assert.deepEqual([read.ID, read.Users[0].Email], [body.ID, 'p@partner.org']);
     const [row] = (await ask('GET', '/organisations')).body;
-    assert.deepEqual(row, { ID: body.ID, Name: 'Partner Ltd' });
+    assert.deepEqual(row, { ID: body.ID, Name: 'Partner Ltd', TeamCount: 1, UserCount: 1, AppCount: 0 });
     for (const Name of ['', '  ', '<i></i>'])
       assert.deepEqual((await ask('POST', '/organisations', { Name })).body.errors, ['Name: must not be empty']);
   });

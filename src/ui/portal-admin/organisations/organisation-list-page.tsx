@@ -27,6 +27,9 @@ const columns: readonly Column<OrganisationItem>[] = [
       </Link>
     ),
   },
+  { id: 'teams', title: own.columns.teams, align: 'right', cell: ({ TeamCount }) => TeamCount },
+  { id: 'users', title: own.columns.users, align: 'right', cell: ({ UserCount }) => UserCount },
+  { id: 'apps', title: own.columns.apps, align: 'right', cell: ({ AppCount }) => AppCount },
   { id: 'id', title: own.columns.id, cell: ({ ID }) => ID },
 ];
 
@@ -65,5 +68,6 @@ export const OrganisationListPage = createListPage({
   columns,
   useRows: query => useOperation('GET /portal-api/organisations', { query }, { keepPrevious: true }),
   nameOf: ({ Name }) => Name,
+  searchLabel: adminTexts.forms.search,
   actions: <CreateOrganisation />,
 });

@@ -50,7 +50,7 @@ export const portalUserTexts = {
 export const organisationTexts = {
   title: 'Organisations',
   about: 'Organisations of developers, with their teams.',
-  columns: { name: 'Name', id: 'Number' },
+  columns: { name: 'Name', teams: 'Teams', users: 'Users', apps: 'Apps', id: 'Number' },
   emptyTitle: 'There are no organisations',
   emptyAbout: 'Every developer belongs to one.',
   create: 'Create organisation',
