@@ -148,6 +148,7 @@ for (const ownersOnly of ['true', 'false'])
           `/api/usage/apis/${byUser}/${range}?group_by=path`,
           `/api/usage/apis/${range}?group_by=oauth_id,code`,
           `/api/usage?${between}&key=aaaaaaaa`,
+          `/api/usage?${between}&keys=aaaaaaaa`,
           `/api/usage?${between}&path=/`,
           `/api/usage?${between}&oauth_id=client`,
           `/api/usage?${between}&user_agent=curl`,

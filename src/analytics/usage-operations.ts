@@ -66,6 +66,7 @@ export const countUsage = operation({
       .optional()
       .describe('Restricts the counts to these public ids of APIs, comma-separated, 100 at most'),
     key: z.string().max(64).optional().describe('Hash of a key'),
+    keys: idList.optional().describe('Restricts the counts to these hashes of keys, comma-separated, 100 at most'),
     oauth_id: z.string().max(maxFilterLength).optional().describe('Id of an OAuth client'),
     path: z.string().max(maxFilterLength).optional().describe('Path below the listen path'),
     code: z
@@ -87,19 +88,20 @@ export const countUsage = operation({
   toCsv: formatUsageCsv,
   problems,
   async handle({ actor, query: given }, services: UsageServices) {
-    const { start, end, api_ids, key, oauth_id, path, code, refusal, method, country, user_agent, errors } = given;
+    const { start, end, api_ids, key, keys, oauth_id, path, code, refusal, method, country, user_agent, errors } =
+      given;
     if (end <= start) throw createInvalidProblem([{ path: 'end', message: 'must be after start' }]);
     const from = Math.floor((start * 1000) / minuteMs) * minuteMs;
     const to = Math.ceil((end * 1000) / minuteMs) * minuteMs;
     checkRangeLength(from, to, 'end');
-    const narrowing = Object.entries({ key, oauth_id, path, country, user_agent }).flatMap(([name, value]) =>
+    const narrowing = Object.entries({ key, keys, oauth_id, path, country, user_agent }).flatMap(([name, value]) =>
       value === undefined ? [] : [name],
     );
     if (narrowing.length > 0) rejectNarrowedActor(actor, narrowing.join(', '));
     return queryUsage(services, actor, { from, to }, given, {
       groups: [],
       apiIds: api_ids,
-      keyHashes: key === undefined ? undefined : [key.toLowerCase()],
+      keyHashes: toKeyHashes(key, keys),
       oauthId: oauth_id,
       path,
       statuses: code === undefined ? undefined : toStatuses(code),
@@ -111,6 +113,14 @@ export const countUsage = operation({
     });
   },
 });
+
+/** Hashes that both filters allow; undefined without either. */
+function toKeyHashes(key: string | undefined, keys: readonly string[] | undefined): readonly string[] | undefined {
+  const listed = keys?.map(hash => hash.toLowerCase());
+  if (key === undefined) return listed;
+  const only = key.toLowerCase();
+  return listed && !listed.includes(only) ? [] : [only];
+}
 
 const toStatuses = (code: string): readonly [number, number] => [
   Number(code.replaceAll('x', '0')),

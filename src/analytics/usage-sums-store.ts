@@ -164,7 +164,9 @@ export function buildUsageFilter(records: Records, usageQuery: UsageQuery): Quer
   if (hiddenApis && hiddenApis.length > 0)
     query = query.where('usage.api_id', 'not in', selectListed(records, hiddenApis));
   if (ownedApis) query = query.where('usage.api_id', 'in', selectListed(records, ownedApis));
-  if (keyHashes) query = query.where('usage.key_hash', 'in', keyHashes);
+  // PostgreSQL has no empty list: an empty one matches nothing as a subquery.
+  if (keyHashes)
+    query = query.where('usage.key_hash', 'in', keyHashes.length > 0 ? keyHashes : selectListed(records, keyHashes));
   for (const tag of usageQuery.tags ?? []) query = query.where(buildTagCondition(orgId, tag));
   // Enables the partial index of rows with a client.
   if (oauthId !== undefined) query = query.where(sql<boolean>`usage.oauth_id <> ''`);

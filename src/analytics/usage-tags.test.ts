@@ -166,6 +166,11 @@ onEveryEngine(
         assert.equal(await countHits(`${path}?tags=eu${narrow}`), 3, path);
       }
       assert.equal(await countHits(`/api/usage?${between}&api_id=${apiId}&key=${hash}&tags=vip&errors=true`), 1);
+      const ofKeys = async (query: string) =>
+        countHits(`/api/usage?${between}&api_id=${apiId}&tags=vip&errors=true&${query}`);
+      assert.equal(await ofKeys(`keys=${hash.toUpperCase()},abcdef01`), 1);
+      assert.equal(await ofKeys(`keys=${hash}&key=${hash}`), 1);
+      assert.equal(await ofKeys(`keys=abcdef01&key=${hash}`), 0);
     });
 
     test('tags of another organisation have no counts', async () => {

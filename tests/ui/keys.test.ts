@@ -4,8 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+import { eventually } from '../support/traffic.ts';
 
 const rights = { orders: { api_id: 'orders', api_name: 'Orders', versions: ['Default'] } };
+
+const usageRange = () => {
+  const now = Math.floor(Date.now() / 1000);
+  return `start=${now - 3600}&end=${now + 3600}`;
+};
 
 describe('Key pages', () => {
   const dashboard = testDashboard();
@@ -136,6 +142,32 @@ describe('Key pages', () => {
     await row('Due later').waitFor();
     assert.equal(await row('Due never').count(), 0);
     await assertAccessible(page, 'keys that expire soon');
+  });
+
+  test('the list narrows to a tag, and has last use and requests of 24 hours in chosen columns', async () => {
+    const used = await createKey({ alias: 'Tagged used', access_rights: rights, tags: ['mobile'] });
+    await createKey({ alias: 'Tagged unused', access_rights: rights, tags: ['mobile', 'old'] });
+    await createKey({ alias: 'Tagged otherwise', access_rights: rights, tags: ['old'] });
+    await callWith(used.key_id);
+    await eventually(async () => {
+      const { body } = await dashboard.app().ask('GET', `/api/usage?${usageRange()}&key=${used.key_hash}`);
+      assert.equal(body.data[0]?.hits, 1);
+    });
+    const page = await dashboard.openAs(admin, '/keys');
+    await page.getByLabel('Tag', { exact: true }).fill('mobile');
+    const row = (alias: string) => page.getByRole('row', { name: new RegExp(alias) });
+    await row('Tagged otherwise').waitFor({ state: 'detached' });
+    assert.equal(new URL(page.url()).searchParams.get('tag'), 'mobile');
+    for (const name of ['Last used', 'Requests, 24 h']) {
+      await page.getByRole('button', { name: 'Columns' }).click();
+      await page.getByRole('menuitemcheckbox', { name }).click();
+      await page.keyboard.press('Escape');
+    }
+    await row('Tagged unused').getByText('not in 30 days').waitFor();
+    await row('Tagged used').getByRole('cell', { name: '1', exact: true }).waitFor();
+    await row('Tagged used')
+      .getByText(/now|ago/)
+      .waitFor();
   });
 
   test('chosen keys are deleted together after a tick, and are refused', async () => {

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { columnContains } from '#storage/collection.ts';
-import { selectListed } from '#storage/listed-values.ts';
+import { hasListedMember, selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 
@@ -20,6 +20,7 @@ export interface KeyListFilter {
   readonly state?: 'active' | 'inactive' | 'expired' | undefined;
   /** Unix time in seconds. */
   readonly expiresBefore?: number | undefined;
+  readonly tag?: string | undefined;
   readonly nowMs?: number | undefined;
 }
 
@@ -55,7 +56,7 @@ type KeyCondition = (it: ExpressionBuilder<Tables, 'keys'>) => Expression<SqlBoo
 
 /** Conditions of a filter, in the organisation. */
 export function buildKeyConditions(records: Records, orgId: string, filter: KeyListFilter): KeyCondition[] {
-  const { apiId, hiddenApis = [], policyId, text, kind, state, expiresBefore, nowMs = 0 } = filter;
+  const { apiId, hiddenApis = [], policyId, text, kind, state, expiresBefore, tag, nowMs = 0 } = filter;
   const conditions: KeyCondition[] = [];
   if (hiddenApis.length > 0) conditions.push(buildVisibilityFilter(records, orgId, hiddenApis));
   if (apiId !== undefined) conditions.push(it => it('id', 'in', selectCallers(records, orgId, [apiId])));
@@ -65,6 +66,7 @@ export function buildKeyConditions(records: Records, orgId: string, filter: KeyL
   if (kind) conditions.push(it => it('kind', '=', kind));
   if (expiresBefore !== undefined)
     conditions.push(it => it.and([it('expires_at', '>', 0), it('expires_at', '<', expiresBefore)]));
+  if (tag !== undefined) conditions.push(() => hasListedMember(records, 'keys.body', 'tags', tag));
   if (state) conditions.push(buildStateFilter(records, orgId, state, nowMs));
   return conditions;
 }

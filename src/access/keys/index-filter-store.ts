@@ -1,11 +1,11 @@
-import { selectListed } from '#storage/listed-values.ts';
+import { hasListedMember, selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import type { KeyListFilter } from './filter-store.ts';
 import type { IndexedKey } from './key-id-index.ts';
 
 /**
  * Filters of key lists on the index in memory: the conditions of `filter-store.ts`, without a join over all keys. The
- * database is queried for policies alone.
+ * database is queried for policies and tags alone.
  */
 type KeyTest = (key: IndexedKey) => boolean;
 
@@ -16,11 +16,12 @@ const filterMembers = ['apiId', 'policyId', 'text', 'kind', 'state', 'expiresBef
 
 /** Test of a filter, with the policies as they are now. */
 export async function buildKeyTest(records: Records, orgId: string, filter: KeyListFilter): Promise<KeyTest> {
-  const { apiId, hiddenApis = [], policyId, text, kind, state, expiresBefore, nowMs = 0 } = filter;
+  const { apiId, hiddenApis = [], policyId, text, kind, state, expiresBefore, tag, nowMs = 0 } = filter;
   const tests: KeyTest[] = [];
   if (kind) tests.push(key => key.kind === kind);
   if (expiresBefore !== undefined) tests.push(({ expiresAt }) => expiresAt > 0 && expiresAt < expiresBefore);
   if (state) tests.push(await buildStateTest(records, orgId, state, nowMs));
+  if (tag !== undefined) tests.push(await buildTagTest(records, orgId, tag));
   if (policyId !== undefined) tests.push(buildListTest('policyIds', id => id === policyId));
   if (apiId !== undefined) tests.push(await buildGrantTest(records, orgId, apiId));
   if (hiddenApis.length > 0) tests.push(await buildVisibilityTest(records, orgId, hiddenApis));
@@ -30,6 +31,18 @@ export async function buildKeyTest(records: Records, orgId: string, filter: KeyL
   }
   const [only] = tests;
   return tests.length === 1 ? only! : key => tests.every(test => test(key));
+}
+
+/** The index has no tags: the database finds the keys of one. */
+async function buildTagTest(records: Records, orgId: string, tag: string): Promise<KeyTest> {
+  const rows = await records.db
+    .selectFrom('keys')
+    .select('id')
+    .where('org_id', '=', orgId)
+    .where(hasListedMember(records, 'body', 'tags', tag))
+    .execute();
+  const ids = new Set(rows.map(({ id }) => id));
+  return ({ rowId }) => ids.has(rowId);
 }
 
 type ListColumn = 'apiIds' | 'policyIds';

@@ -22,6 +22,7 @@ const listQuery = z.object({
     .describe('Inactive: by the key, or by a policy in state deny where the key has policies'),
   kind: z.enum(['token', 'basic']).optional().describe('API keys, or basic-auth users'),
   expires_before: unixSeconds.optional().describe('Keys that expire before this Unix time, expired ones too'),
+  tag: z.string().max(maxIdLength).optional().describe('Keys with exactly this tag'),
   p: pageNumber,
 });
 
@@ -47,6 +48,7 @@ export const listKeysDetailed = operation({
       state: sent.state,
       kind: sent.kind,
       expiresBefore: sent.expires_before,
+      tag: sent.tag || undefined,
       nowMs: clock.now(),
     });
     return { keys: items.map(it => toIssuedKey({ ...it, key: withoutHidden(it.key, hidden) })), pages };

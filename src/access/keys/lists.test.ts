@@ -108,7 +108,7 @@ onEveryEngine('key lists', app => {
     await addPolicy('gold');
     await addPolicy('denied');
     const plain = await named('plain', { ...rights('a1'), alias: 'Mobile App 100%' });
-    const stopped = await named('stopped', { ...rights('a1'), is_inactive: true });
+    const stopped = await named('stopped', { ...rights('a1'), is_inactive: true, tags: ['te%m', 'a "b"'] });
     const golden = await named('golden', { apply_policies: ['gold'], is_inactive: true, expires: soon });
     const refused = await named('refused', { apply_policies: ['gold', 'denied'] });
     assert.equal(
@@ -134,6 +134,11 @@ onEveryEngine('key lists', app => {
     assert.deepEqual(await find('search=ANN'), [ann]);
     assert.deepEqual(await find(`expires_before=${soon + 1}`), [golden]);
     assert.deepEqual(await find(`expires_before=${soon}`), []);
+    assert.deepEqual(await find('tag=te%25m'), [stopped]);
+    assert.deepEqual(await find(`tag=${encodeURIComponent('a "b"')}&state=inactive`), [stopped]);
+    for (const other of ['tag=te', 'tag=%25', 'tag=te%25m&state=active', 'tag=tags'])
+      assert.deepEqual(await find(other), []);
+    assert.equal((await find('tag=')).length, 5);
     assert.deepEqual(await find('q=golden&policy_id=denied'), []);
     assert.deepEqual(await find('q=gold&state=active'), [golden]);
     assert.deepEqual(await find('state=expired'), []);

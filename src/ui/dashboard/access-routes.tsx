@@ -10,7 +10,7 @@ const keys = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
   staticData: { permission: 'keys' },
-  validateSearch: readListSearch('state', 'kind', 'expires', 'api_id', 'policy_id'),
+  validateSearch: readListSearch('state', 'kind', 'expires', 'tag', 'api_id', 'policy_id'),
   component: lazyRouteComponent(() => import('./keys/key-list-page.tsx'), 'KeyListPage'),
 });
 

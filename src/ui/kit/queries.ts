@@ -4,6 +4,7 @@ import {
   type UseMutationResult,
   type UseQueryResult,
   useMutation,
+  useQueries,
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
@@ -49,6 +50,32 @@ export const useOperation = <R extends ReadRoute>(
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
     ...(refetchIntervalMs === undefined ? {} : { refetchInterval: refetchIntervalMs }),
   });
+
+/** Ids of one request: the server accepts no more, and an address has a bound too. */
+const maxIdsPerRead = 100;
+
+/** Reads an operation about many ids, in as few requests as the server accepts. Results are in the order of the ids. */
+export function useBatchedOperation<R extends ReadRoute>(
+  route: R,
+  ids: readonly string[],
+  toArguments: (ids: string) => ArgumentsOf<R>,
+  { enabled = true }: Pick<QueryOptions, 'enabled'> = {},
+): readonly ResultOf<R>[] {
+  const batches = Array.from({ length: Math.ceil(ids.length / maxIdsPerRead) }, (_, place) =>
+    ids.slice(place * maxIdsPerRead, (place + 1) * maxIdsPerRead).join(','),
+  );
+  const reads = useQueries({
+    queries: batches.map(batch => {
+      const given = toArguments(batch);
+      return {
+        queryKey: [route, given],
+        queryFn: ({ signal }: { signal: AbortSignal }) => callServer(route, given, { signal }),
+        enabled,
+      };
+    }),
+  });
+  return reads.flatMap(({ data }) => (data ? [data.value] : []));
+}
 
 /** Repeats every read of the named routes that a page shows; rejects where one fails. */
 export function useReload(reads: readonly ReadRoute[]): () => Promise<void> {

@@ -15,7 +15,7 @@ import { texts } from '../../texts/texts.ts';
 import { ApiSelect } from '../monitor/api-select.tsx';
 import { RangeSelect } from '../monitor/range-select.tsx';
 import { useTimeRange } from '../monitor/time-range.ts';
-import { canUse, usePermission, useSession } from '../session/session.ts';
+import { useNarrowedAnalytics, usePermission } from '../session/session.ts';
 import { useEarlierUsage } from './earlier-usage.ts';
 import { useMarkedChanges } from './marked-changes.tsx';
 import { ErrorReasons, TopApis, TopKeys, TopTags } from './top-tables.tsx';
@@ -34,7 +34,7 @@ export function AnalyticsPage() {
   const { range, refresh } = useTimeRange({ range: defaultRange, ...search });
   const { start, end } = range;
   const { api_id = '', key = '', tags = '', tab, compare } = search;
-  const isNarrowed = useNarrowed();
+  const isNarrowed = useNarrowedAnalytics();
   const view = listViews(isNarrowed).find(id => id === tab) ?? 'overview';
   const setTags = useCallback((next: string) => change({ tags: next }), [change]);
   const scope = useMemo(
@@ -106,15 +106,9 @@ function View({ name, scope, isCompared }: ViewProps) {
 const listViews = (isNarrowed: boolean): readonly (keyof typeof more.tabs)[] =>
   isNarrowed ? ['overview', 'versions'] : ['overview', 'endpoints', 'versions'];
 
-/** `owned_analytics` has counts by API and error only; administrators are not narrowed. */
-function useNarrowed(): boolean {
-  const session = useSession();
-  return !canUse(session, 'admin') && canUse(session, 'owned_analytics');
-}
-
 function Usage({ scope, isCompared }: { scope: UsageScope; isCompared: boolean }) {
   const { change, clear } = useListChange();
-  const isNarrowed = useNarrowed();
+  const isNarrowed = useNarrowedAnalytics();
   const read = useOperation(
     'GET /api/usage',
     { query: toUsageQuery(scope, { res: scope.res, p: -1 }) },

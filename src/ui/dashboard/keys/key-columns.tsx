@@ -5,10 +5,12 @@ import type { Column } from '../../kit/data-table.tsx';
 import { formatNumber } from '../../kit/format.ts';
 import { Meter } from '../../kit/meter.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
+import { keyUsageTexts as usage } from '../../texts/en/key-usage.ts';
 import { texts } from '../../texts/texts.ts';
 import { describeRate } from '../limits/limit-text.ts';
 import { type KeyFacts, nameKey } from './key-facts.ts';
 import { KeyState } from './key-state.tsx';
+import { KeyCallCount, KeyLastUse } from './key-usage.tsx';
 
 const own = texts.keys;
 const maxNames = 2;
@@ -29,9 +31,11 @@ const NameBadges = ({ names }: { names: readonly string[] }) =>
 export interface KeyNames {
   nameOfPolicy(id: string): string;
   nameOfApi(id: string): string;
+  /** Hashes of the page, for columns of usage; absent where the user may not see it. */
+  readonly hashes?: readonly string[] | undefined;
 }
 
-export const createKeyColumns = ({ nameOfPolicy, nameOfApi }: KeyNames): readonly Column<KeyFacts>[] => [
+export const createKeyColumns = ({ nameOfPolicy, nameOfApi, hashes }: KeyNames): readonly Column<KeyFacts>[] => [
   {
     id: 'alias',
     title: own.columns.alias,
@@ -70,6 +74,23 @@ export const createKeyColumns = ({ nameOfPolicy, nameOfApi }: KeyNames): readonl
     title: own.columns.created,
     isOptional: true,
     cell: ({ createdAt }) => <TimeText time={createdAt} />,
+  },
+  ...(hashes ? createUsageColumns(hashes) : []),
+];
+
+const createUsageColumns = (hashes: readonly string[]): readonly Column<KeyFacts>[] => [
+  {
+    id: 'lastUsed',
+    title: usage.lastUsed,
+    isOptional: true,
+    cell: ({ hash }) => <KeyLastUse hash={hash} hashes={hashes} />,
+  },
+  {
+    id: 'calls',
+    title: usage.calls,
+    isOptional: true,
+    align: 'right',
+    cell: ({ hash }) => <KeyCallCount hash={hash} hashes={hashes} />,
   },
 ];
 

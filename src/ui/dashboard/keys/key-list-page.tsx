@@ -6,17 +6,19 @@ import { Button, buttonClass } from '../../kit/button.tsx';
 import type { ArgumentsOf } from '../../kit/calls.ts';
 import { DataTable } from '../../kit/data-table.tsx';
 import { FilterSelect } from '../../kit/field.tsx';
+import { FilterText } from '../../kit/filter-text.tsx';
 import { useListChange } from '../../kit/list-search.ts';
 import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
+import { keyUsageTexts as usage } from '../../texts/en/key-usage.ts';
 import { texts } from '../../texts/texts.ts';
 import { useListView } from '../list-view.tsx';
 import { ApiSelect } from '../monitor/api-select.tsx';
 import { useApiNames } from '../pickers/api-picker.tsx';
 import { usePolicyNames } from '../pickers/policy-picker.tsx';
-import { usePermission } from '../session/session.ts';
+import { useNarrowedAnalytics, usePermission } from '../session/session.ts';
 import { DeleteKeyDialog, DeleteKeysDialog } from './delete-key-dialog.tsx';
 import { createKeyColumns } from './key-columns.tsx';
 import { type KeyFacts, nameKey, toKeyFacts } from './key-facts.ts';
@@ -70,7 +72,10 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
   const nameOfPolicy = usePolicyNames(rows.flatMap(({ policies }) => policies));
   const deletion = useKeyDeletion();
   const nameOfApi = useApiNames(rows.flatMap(({ apis }) => apis.flatMap(({ id, name }) => (name ? [] : [id]))));
-  const view = useListView('keys', createKeyColumns({ nameOfPolicy, nameOfApi }));
+  const canReadUsage = usePermission('analytics');
+  const isNarrowed = useNarrowedAnalytics();
+  const hashes = canReadUsage && !isNarrowed ? rows.map(({ hash }) => hash) : undefined;
+  const view = useListView('keys', createKeyColumns({ nameOfPolicy, nameOfApi, hashes }));
   if (!list.data) return <QueryState query={list} />;
   const isFiltered = q !== '' || Object.keys(filters).length > 0;
   if (rows.length === 0 && !isFiltered && p === 1) return <EmptyKeys canWrite={canWrite} />;
@@ -134,6 +139,7 @@ interface KeyFiltersProps {
     readonly state?: string;
     readonly kind?: string;
     readonly expires?: string;
+    readonly tag?: string;
     readonly api_id?: string;
     readonly policy_id?: string;
   };
@@ -161,6 +167,7 @@ const KeyFilters = ({ filters, nameOfPolicy, onChange }: KeyFiltersProps) => (
       onChange={event => onChange({ expires: event.target.value })}
       options={toOptions(own.anyExpiry, own.expiresWithin)}
     />
+    <FilterText label={usage.tagFilter} value={filters.tag ?? ''} onChange={tag => onChange({ tag })} />
     <ApiSelect apiId={filters.api_id ?? ''} onChange={api_id => onChange({ api_id })} />
     {filters.policy_id && (
       <Button onClick={() => onChange({ policy_id: '' })}>{own.ofPolicy(nameOfPolicy(filters.policy_id))} ×</Button>

@@ -10,7 +10,7 @@ import { formatNumber } from '../../kit/format.ts';
 import { useListChange } from '../../kit/list-search.ts';
 import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
-import { useOperation } from '../../kit/queries.ts';
+import { useBatchedOperation, useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { describeQuota, describeRate } from '../limits/limit-text.ts';
@@ -100,12 +100,10 @@ export function PolicyListPage() {
 /** Number of keys of each policy, where the user may see keys. */
 function useKeyCounts(ids: readonly string[]): Counts {
   const canSeeKeys = usePermission('keys');
-  const { data } = useOperation(
-    'GET /api/keys/counts',
-    { query: { policy_id: ids.join(',') } },
-    { enabled: canSeeKeys && ids.length > 0, keepPrevious: true },
-  );
-  return data?.value.policies;
+  const counts = useBatchedOperation('GET /api/keys/counts', ids, policy_id => ({ query: { policy_id } }), {
+    enabled: canSeeKeys,
+  });
+  return counts.length === 0 ? undefined : Object.assign({}, ...counts.map(({ policies }) => policies));
 }
 
 function PolicyList({ canWrite }: { canWrite: boolean }) {

@@ -50,3 +50,9 @@ export function canUse({ permissions }: Pick<CurrentUser, 'permissions'>, permis
 }
 
 export const usePermission = (permission: string): boolean => canUse(useSession(), permission);
+
+/** `owned_analytics` has counts by API and error only; administrators are not narrowed. */
+export function useNarrowedAnalytics(): boolean {
+  const session = useSession();
+  return !canUse(session, 'admin') && canUse(session, 'owned_analytics');
+}
