@@ -325,6 +325,17 @@ onEveryEngine('apps on the portal site', app => {
     });
     assert.match(text, /aria-label="2 calls in 30 days, at most 2 a day"/);
     assert.match(text, /<th scope="row">api-/);
+    assert.match(text, /50 % within [\d.,]+ ms, 95 % within/);
+    assert.match(text, /<li>No calls in the 30 days before<\/li>/);
+    const csv = await client.get(`/portal/private/analytics?app=${client_id}&days=7&format=csv`);
+    assert.match(csv.headers.get('content-type')!, /^text\/csv/);
+    const lines = csv.text.trimEnd().split('\r\n');
+    assert.deepEqual([lines.length, lines[0]], [8, 'day,calls,errors,mean_ms']);
+    const calls = lines.slice(1).map(line => Number(line.split(',')[1]));
+    assert.equal(
+      calls.reduce((sum, it) => sum + it, 0),
+      2,
+    );
     const countAll = async () => {
       const { Days } = await requestPortal(app(), 'GET', '/portal-api/overview?days=2');
       return Days.reduce((sum: number, { Calls }: { Calls: number }) => sum + Calls, 0);

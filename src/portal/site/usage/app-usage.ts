@@ -1,5 +1,8 @@
+import { readPercentiles } from '#analytics/latency-histogram.ts';
+import { problem } from '#analytics/problems.ts';
 import { createTimeBuckets, dayMs } from '#analytics/time-buckets.ts';
-import type { UsageSum } from '#analytics/usage-sums-store.ts';
+import type { UsageQuery, UsageSum } from '#analytics/usage-sums-store.ts';
+import { Problem } from '#base/problems.ts';
 import { utcZone } from '#base/time-zone.ts';
 import type { StoredApp } from '../../apps/schema.ts';
 import { listKeyHashes } from '../../credentials/schema.ts';
@@ -23,7 +26,13 @@ export interface AppUsage {
   readonly days: readonly (AppUsageCount & { readonly dayMs: number })[];
   readonly apis: readonly (AppUsageCount & { readonly name: string })[];
   readonly total: AppUsageCount;
+  /** As many days before. */
+  readonly before: AppUsageCount;
+  /** Durations in milliseconds; undefined without calls, and where there are too many counts to read. */
+  readonly percentiles: UsagePercentiles | undefined;
 }
+
+export type UsagePercentiles = Readonly<Record<'p50' | 'p95' | 'p99', number>>;
 
 /** Hashes of the keys of apps by the organisation whose gateway counts them. Those of remote providers are elsewhere. */
 async function listHashes(apps: readonly StoredApp[], { portal, defaultOrgId }: AppUsageServices) {
@@ -51,6 +60,29 @@ const toCount = (sums: readonly UsageSum[]): AppUsageCount => {
   return { calls, errors: add(it => it.error), meanMs: calls === 0 ? 0 : add(it => it.total_us) / calls / 1000 };
 };
 
+/** Sums with their latencies, or without them where there are too many counts to read. */
+async function readTimed(query: UsageQuery, { usage }: AppUsageServices): Promise<readonly UsageSum[]> {
+  const page = { page: 1, size: maxReportApis };
+  try {
+    return (await usage.page({ ...query, percentiles: true }, page)).items;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== problem.percentile_rows_exceeded.code) throw error;
+    return (await usage.page(query, page)).items;
+  }
+}
+
+/** Histograms are merged by adding their counts. */
+function toPercentiles(sums: readonly UsageSum[]): UsagePercentiles | undefined {
+  const timed = sums.filter(({ latencies }) => latencies !== undefined && latencies.size > 0);
+  if (timed.length === 0) return undefined;
+  const counts = new Map<number, number>();
+  for (const { latencies } of timed)
+    for (const [bucket, count] of latencies!) counts.set(bucket, (counts.get(bucket) ?? 0) + count);
+  const min = Math.min(...timed.map(it => Number(it.min_us)));
+  const { p50, p95, p99 } = readPercentiles(counts, min, Math.max(...timed.map(it => Number(it.max_us))));
+  return { p50: p50 / 1000, p95: p95 / 1000, p99: p99 / 1000 };
+}
+
 /** Usage of the keys of apps in the last days, today included, in UTC. */
 export async function readAppUsage(
   apps: readonly StoredApp[],
@@ -61,13 +93,16 @@ export async function readAppUsage(
   const span = { from: (today - days + 1) * dayMs, to: (today + 1) * dayMs };
   const byDay: UsageSum[] = [];
   const byApi: UsageSum[] = [];
+  const earlier: UsageSum[] = [];
   for (const [orgId, hashes] of await listHashes(apps, services)) {
     const shared = { orgId, ...span, keyHashes: hashes.slice(-maxReportKeys), ascending: false } as const;
     const time = createTimeBuckets('day', utcZone, span);
     const daily = { ...shared, groups: [], time, order: 'time' } as const;
     byDay.push(...(await services.usage.page(daily, { page: 1, size: days })).items);
     const perApi = { ...shared, groups: ['api_id'], order: 'hits' } as const;
-    byApi.push(...(await services.usage.page(perApi, { page: 1, size: maxReportApis })).items);
+    byApi.push(...(await readTimed(perApi, services)));
+    const former = { ...perApi, from: span.from - days * dayMs, to: span.from };
+    earlier.push(...(await services.usage.page(former, { page: 1, size: maxReportApis })).items);
   }
   return {
     days: Array.from({ length: days }, (_, place) => {
@@ -76,5 +111,7 @@ export async function readAppUsage(
     }),
     apis: byApi.map(it => ({ name: it.api_name, ...toCount([it]) })),
     total: toCount(byDay),
+    before: toCount(earlier),
+    percentiles: toPercentiles(byApi),
   };
 }

@@ -1,9 +1,12 @@
+import { formatIsoTime } from '#base/clock.ts';
+import { csvType, formatCsv } from '#operations/csv.ts';
 import { listPageApps } from '../apps/own-apps.ts';
 import { html, type Markup } from '../markup.ts';
 import {
   cataloguePath,
-  type SiteDocument,
+  type SiteFile,
   type SitePage,
+  type SiteReply,
   type SiteRequest,
   type SiteServices,
   usagePath,
@@ -23,9 +26,22 @@ export async function findUsage({ query, visitor }: SiteRequest, services: SiteS
   return { apps, days, usage: await readAppUsage(chosen, days, services) };
 }
 
-async function respond(request: SiteRequest, services: SiteServices): Promise<SiteDocument | undefined> {
+const toCsvUrl = (app: string, days: number) =>
+  `${usagePath}?${new URLSearchParams({ app, days: String(days), format: 'csv' })}`;
+
+/** Days of a report as CSV, in UTC. */
+const toCsvFile = ({ days }: AppUsage): SiteFile => ({
+  file: formatCsv(
+    ['day', 'calls', 'errors', 'mean_ms'],
+    days.map(it => [formatIsoTime(it.dayMs).slice(0, 10), it.calls, it.errors, Math.round(it.meanMs * 10) / 10]),
+  ),
+  type: csvType,
+});
+
+async function respond(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
   const found = await findUsage(request, services);
   if (!found) return undefined;
+  if (request.query('format') === 'csv') return toCsvFile(found.usage);
   const { apps, days, usage } = found;
   const { query } = request;
   return {
@@ -38,7 +54,9 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
     )}</select></label><label>Range <select name="days">${ranges.map(
       it => html`<option value="${it}"${it === days ? html` selected` : ''}>${it} days</option>`,
     )}</select></label><button class="secondary">Show</button></form>
-${usage.total.calls === 0 ? renderNoCalls() : renderUsage(usage, days)}`,
+${usage.total.calls === 0 ? renderNoCalls() : renderUsage(usage, days)}
+<p><a href="${toCsvUrl(query('app'), days)}"
+ download="usage.csv">Download as CSV</a></p>`,
   };
 }
 
@@ -49,10 +67,25 @@ calls appear here within a minute.</p><p><a href="${cataloguePath}">Choose a pro
 const formatShare = ({ calls, errors }: AppUsageCount) => `${((100 * errors) / calls).toFixed(1)} %`;
 const formatMs = (ms: number) => `${formatCount(Math.round(ms * 10) / 10)} ms`;
 
+const renderPercentiles = ({ percentiles }: AppUsage): Markup | '' =>
+  percentiles
+    ? html`<li>50 % within ${formatMs(percentiles.p50)}, 95 % within ${formatMs(percentiles.p95)}, 99 % within
+${formatMs(percentiles.p99)}</li>`
+    : '';
+
+/** Comparison with the period before. */
+function describeChange({ total, before }: AppUsage, days: number): string {
+  if (before.calls === 0) return `No calls in the ${days} days before`;
+  const percent = Math.round((100 * (total.calls - before.calls)) / before.calls);
+  const change = percent === 0 ? 'As many' : `${formatCount(Math.abs(percent))} % ${percent > 0 ? 'more' : 'fewer'}`;
+  return `${change} calls ${percent === 0 ? 'as' : 'than'} in the ${days} days before, then ${formatShare(before)} errors`;
+}
+
 const renderUsage = (usage: AppUsage, days: number): Markup =>
   html`<ul class="facts"><li>${formatCount(usage.total.calls)} calls</li>
 <li>${formatCount(usage.total.errors)} errors (${formatShare(usage.total)})</li>
-<li>${formatMs(usage.total.meanMs)} on average</li></ul>
+<li>${formatMs(usage.total.meanMs)} on average</li>${renderPercentiles(usage)}
+<li>${describeChange(usage, days)}</li></ul>
 <section aria-labelledby="by-day"><h2 id="by-day">Calls by day</h2>${renderChart(usage, days)}
 ${renderTable(
   'Day (UTC)',
