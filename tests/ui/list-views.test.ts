@@ -54,4 +54,20 @@ describe('Columns and saved views of lists', () => {
     await page.getByRole('button', { name: 'Saved views' }).click();
     await page.getByRole('menuitemcheckbox', { name: 'Switched off' }).waitFor({ state: 'detached' });
   });
+
+  test('a favourite is at the top of the navigation in another browser too, until it is removed', async () => {
+    const page = await dashboard.openAs(person, '/apis/alpha');
+    const isStored = () =>
+      page.waitForResponse(it => it.url().endsWith('/api/preferences') && it.request().method() === 'PUT');
+    const added = isStored();
+    await page.getByRole('button', { name: 'Add to favourites' }).click();
+    assert.equal((await added).status(), 200);
+    const other = await dashboard.openAs(person, '/policies');
+    const entry = other.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: 'alpha' });
+    await entry.click();
+    await other.getByRole('heading', { level: 1, name: 'alpha' }).waitFor();
+    await assertAccessible(other, 'favourites');
+    await other.getByRole('button', { name: 'Remove from favourites' }).click();
+    await entry.waitFor({ state: 'detached' });
+  });
 });

@@ -6,6 +6,7 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
+import { FavouriteButton } from '../shell/favourite-button.tsx';
 import type { ApiOutline } from './api-outline.ts';
 
 const own = texts.apis;
@@ -45,8 +46,14 @@ export function ApiHead({ api, actions, children }: { api: ApiOutline; actions?:
   const params = { apiId: api.id };
   const tabList = useCurrentInView();
   const canTry = usePermission('apis:write');
+  const status = (
+    <>
+      <ServedPill api={api} />
+      <FavouriteButton kind="apis" id={api.id} name={api.name} />
+    </>
+  );
   return (
-    <PageFrame title={api.name || api.id} status={<ServedPill api={api} />} actions={actions}>
+    <PageFrame title={api.name || api.id} status={status} actions={actions}>
       <nav ref={tabList} aria-label={api.name} className="mb-4 flex gap-4 overflow-x-auto border-b border-line">
         {listTabs(api, canTry).map(([to, label]) => (
           <Link

@@ -10,6 +10,7 @@ import { QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { HistoryLink } from '../history/history-link.tsx';
 import { usePermission } from '../session/session.ts';
+import { FavouriteButton } from '../shell/favourite-button.tsx';
 import { DeletePolicyDialog } from './delete-policy-dialog.tsx';
 import { emptyPolicy, idOfPolicy, type PolicyData, toCopy } from './policy-draft.ts';
 import { PolicyForm } from './policy-form.tsx';
@@ -28,7 +29,12 @@ export function PolicyPage() {
   return (
     <PageFrame
       title={value.name || policyId}
-      status={<PolicyStatePill state={value.state} />}
+      status={
+        <>
+          <PolicyStatePill state={value.state} />
+          <FavouriteButton kind="policies" id={idOfPolicy(value)} name={value.name ?? ''} />
+        </>
+      }
       about={<IdText id={idOfPolicy(value)} maxChars={32} />}
       actions={
         <>

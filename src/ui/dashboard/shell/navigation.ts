@@ -18,6 +18,7 @@ import {
   Send,
   Settings,
   Share2,
+  Star,
   TextSearch,
   UsersRound,
   Webhook,
@@ -96,3 +97,14 @@ export const objectPages: Readonly<Record<string, (id: string) => string>> = {
   templates: id => `/templates/${encodeId(id)}`,
   profiles: id => `/sign-on/${encodeId(id)}`,
 };
+
+/** Favourites of a user as a group of the navigation; kinds without a page are absent. */
+export const toFavouriteGroup = (
+  favourites: readonly { readonly kind: string; readonly id: string; readonly name: string }[],
+): NavigationGroup => ({
+  label: texts.shell.favourites,
+  entries: favourites.flatMap(({ kind, id, name }) => {
+    const to = objectPages[kind]?.(id);
+    return to === undefined ? [] : [{ to, label: name || id, icon: Star }];
+  }),
+});

@@ -9,7 +9,7 @@ import { useAppearance, usePreferences } from '../session/preferences.ts';
 import { canUse, useSession } from '../session/session.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { IncidentBanner } from './incident-banner.tsx';
-import { navigation } from './navigation.ts';
+import { navigation, toFavouriteGroup } from './navigation.ts';
 import { NotificationButton } from './notification-button.tsx';
 import { SessionEndedDialog } from './session-ended.tsx';
 import { useCommands } from './use-commands.ts';
@@ -22,11 +22,13 @@ export function Shell() {
   useAppearance(preferences);
   const session = useSession();
   const groups = useMemo(() => filterNavigation(navigation, permission => canUse(session, permission)), [session]);
+  const favourites = useMemo(() => toFavouriteGroup(preferences?.favourites ?? []), [preferences?.favourites]);
   const isCollapsed = preferences?.is_menu_collapsed ?? false;
   return (
     <ShellFrame
       product={texts.shell.product}
       groups={groups}
+      pinned={favourites}
       shortcuts={texts.shell.shortcutList}
       hasSingleKeys={preferences?.single_key_shortcuts ?? true}
       toastSeconds={preferences?.toast_seconds ?? defaultToastSeconds}

@@ -32,3 +32,10 @@ export const filterNavigation = (
 /** Pages by the second key of their shortcut. */
 export const listPageKeys = (groups: readonly NavigationGroup[]): ReadonlyMap<string, string> =>
   new Map(groups.flatMap(({ entries }) => entries.flatMap(it => (it.key ? [[it.key, it.to] as const] : []))));
+
+/** Groups with the one of pinned objects, if there are some, after the first, which has the first page. */
+export const insertPinned = (
+  groups: readonly NavigationGroup[],
+  pinned: NavigationGroup | undefined,
+): readonly NavigationGroup[] =>
+  pinned && pinned.entries.length > 0 ? [...groups.slice(0, 1), pinned, ...groups.slice(1)] : groups;

@@ -4,7 +4,7 @@ import { sharedTexts } from '../../texts/shared-texts.ts';
 import { ToastProvider } from '../toast.tsx';
 import { Breadcrumb } from './breadcrumb.tsx';
 import { CommandPalette, type CommandPaletteProps } from './command-palette.tsx';
-import { listPageKeys, type NavigationGroup } from './navigation-group.ts';
+import { insertPinned, listPageKeys, type NavigationGroup } from './navigation-group.ts';
 import { ShortcutDialog, type ShortcutDialogProps } from './shortcut-dialog.tsx';
 import { SideNavigation } from './side-navigation.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -15,6 +15,8 @@ export interface ShellFrameProps {
   readonly product: string;
   /** Navigation of the user. */
   readonly groups: readonly NavigationGroup[];
+  /** Objects that the user pinned, below the first page. */
+  readonly pinned?: NavigationGroup;
   readonly shortcuts: ShortcutDialogProps['list'];
   readonly hasSingleKeys: boolean;
   readonly toastSeconds: number;
@@ -30,11 +32,12 @@ export interface ShellFrameProps {
 }
 
 /** Frame of every page of a signed-in user: navigation, top bar, palette, shortcuts, messages. */
-export function ShellFrame({ product, groups, renderMenus, layers, children, ...rest }: ShellFrameProps) {
+export function ShellFrame({ product, groups, pinned, renderMenus, layers, children, ...rest }: ShellFrameProps) {
   const [layer, setLayer] = useState<'palette' | 'shortcuts' | 'navigation'>();
   const close = () => setLayer(undefined);
   const showShortcuts = () => setLayer('shortcuts');
   const pages = useMemo(() => listPageKeys(groups), [groups]);
+  const shown = useMemo(() => insertPinned(groups, pinned), [groups, pinned]);
   useShortcuts({
     hasSingleKeys: rest.hasSingleKeys,
     pages,
@@ -54,7 +57,7 @@ export function ShellFrame({ product, groups, renderMenus, layers, children, ...
       <div className="flex min-h-dvh">
         <SideNavigation
           product={product}
-          groups={groups}
+          groups={shown}
           isCollapsed={rest.isCollapsed}
           isSheetOpen={layer === 'navigation'}
           onClose={close}
