@@ -1,3 +1,4 @@
+import { describeAgent } from '#base/agent-name.ts';
 import type { StoredSession } from '#people/sessions/store.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 import { auditForm } from '../audit.ts';
@@ -20,8 +21,8 @@ export async function renderOwnSessions(request: SiteRequest, services: SiteServ
   const sessions = await listOwnSessions(request, services);
   const csrf = renderCsrfField(csrfToken);
   const renderRow = ({ id, createdAtMs, seenAtMs, address, userAgent }: StoredSession) =>
-    html`<tr><td>${userAgent || 'Unknown browser'}</td><td>${address}</td><td>${formatMoment(createdAtMs)}</td>
-<td>${formatMoment(seenAtMs)}</td><td>${
+    html`<tr><td title="${userAgent}">${describeAgent(userAgent) || 'Unknown browser'}</td><td>${address}</td>
+<td>${formatMoment(createdAtMs)}</td><td>${formatMoment(seenAtMs)}</td><td>${
       id === sessionId
         ? 'This session'
         : html`<form method="post" action="${endSessionPath}">${csrf}<input type="hidden" name="session" value="${id}">

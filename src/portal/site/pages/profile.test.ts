@@ -49,6 +49,7 @@ onEveryEngine('profile and team on the portal site', app => {
     const isSignedIn = async (it: typeof client) => (await it.get('/portal/private/profile')).status === 200;
     const page = await client.get('/portal/private/profile');
     assert.match(page.text, /This session/);
+    assert.match(page.text, /<td title="[^"]*">[\w ]+<\/td>/, 'the client in words');
     const ids = idsOf(page.text);
     assert.equal(ids.length, 2);
     const end = '/portal/private/profile/sessions/end';
