@@ -1,4 +1,5 @@
 import { lazy, Suspense, useMemo, useState } from 'react';
+import { Button } from '../../kit/button.tsx';
 import { CodeEditor } from '../../kit/code-editor.tsx';
 import { SelectField } from '../../kit/field.tsx';
 import { ErrorText, Skeleton } from '../../kit/states.tsx';
@@ -25,6 +26,8 @@ const isJson = (text: string) => {
   }
 };
 
+const formatJson = (text: string) => JSON.stringify(JSON.parse(text), null, 2);
+
 function DefinitionEditor(loaded: LoadedApi) {
   const draft = useDefinitionDraft(loaded);
   const [notation, setNotation] = useState<Notation>('json');
@@ -35,15 +38,22 @@ function DefinitionEditor(loaded: LoadedApi) {
   const canSwitch = notation === 'yaml' ? !hasFault : isJson(draft.text);
   return (
     <div className="flex flex-col gap-3">
-      <div className="w-40">
-        <SelectField
-          label={own.notation}
-          disabled={!canSwitch}
-          help={canSwitch ? undefined : own.notationFault}
-          value={notation}
-          onChange={event => setNotation(event.target.value as Notation)}
-          options={Object.entries(own.notations).map(([value, text]) => ({ value, label: text }))}
-        />
+      <div className="flex flex-wrap items-start justify-between gap-2">
+        <div className="w-40">
+          <SelectField
+            label={own.notation}
+            disabled={!canSwitch}
+            help={canSwitch ? undefined : own.notationFault}
+            value={notation}
+            onChange={event => setNotation(event.target.value as Notation)}
+            options={Object.entries(own.notations).map(([value, text]) => ({ value, label: text }))}
+          />
+        </div>
+        {notation === 'json' && draft.canWrite && (
+          <Button className="mt-6" disabled={!isJson(draft.text)} onClick={() => draft.setText(formatJson(draft.text))}>
+            {own.formatCode}
+          </Button>
+        )}
       </div>
       {notation === 'json' ? (
         <CodeEditor

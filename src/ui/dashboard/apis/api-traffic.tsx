@@ -8,6 +8,8 @@ import { texts } from '../../texts/texts.ts';
 import { TrafficChart } from '../analytics/usage-charts.tsx';
 import { toUsageQuery, toUsageScope } from '../analytics/usage-filters.ts';
 import { sumUsage } from '../analytics/usage-series.ts';
+import { useNarrowedAnalytics } from '../session/session.ts';
+import { TargetUptime, TopEndpoints } from './api-targets.tsx';
 
 const own = texts.apis;
 const range = '24h';
@@ -15,7 +17,7 @@ const hours = 24;
 const hourSeconds = 3600;
 const refreshMs = 30_000;
 
-/** Requests and errors of one API by hour, with the way to its analytics. */
+/** Requests and errors of one API by hour, its endpoints and upstream hosts, with the way to its analytics. */
 export function ApiTraffic({ apiId }: { apiId: string }) {
   const end = Math.ceil(nowMs() / 1000 / hourSeconds) * hourSeconds;
   const scope = useMemo(
@@ -28,6 +30,7 @@ export function ApiTraffic({ apiId }: { apiId: string }) {
     { keepPrevious: true, refetchIntervalMs: refreshMs },
   );
   const items = query.data?.value.data;
+  const isNarrowed = useNarrowedAnalytics();
   const totals = useMemo(() => sumUsage(items ?? []), [items]);
   return (
     <div className="flex flex-col gap-2 min-[1100px]:col-span-2">
@@ -41,6 +44,12 @@ export function ApiTraffic({ apiId }: { apiId: string }) {
       <Link to="/analytics" search={{ api_id: apiId, range }} className="self-end text-accent-ink underline">
         {own.analyse}
       </Link>
+      {!isNarrowed && (
+        <div className="grid items-start gap-4 min-[1100px]:grid-cols-2 *:min-w-0">
+          {totals.requests > 0 && <TopEndpoints scope={scope} />}
+          <TargetUptime apiId={apiId} from={scope.start} />
+        </div>
+      )}
     </div>
   );
 }

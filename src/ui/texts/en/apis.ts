@@ -145,6 +145,7 @@ export const apiTexts = {
   updatedAt: 'Updated',
   warnings: 'Warnings',
   code: 'Definition',
+  formatCode: 'Format',
   codeLabel: (name: string) => `Definition of ${name}`,
   check: 'Check',
   review: 'Review and save',

@@ -7,7 +7,9 @@ import { FilterSelect } from '../../../kit/field.tsx';
 import { useListChange } from '../../../kit/list-search.ts';
 import { ListToolbar } from '../../../kit/list-toolbar.tsx';
 import { Notice, QueryState } from '../../../kit/states.tsx';
+import { proposedEndpointTexts } from '../../../texts/en/proposed-endpoints.ts';
 import { texts } from '../../../texts/texts.ts';
+import { useNarrowedAnalytics, usePermission } from '../../session/session.ts';
 import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
 import { ClassicNotice } from '../designer/classic-notice.tsx';
 import { DefinitionSaveBar } from '../designer/save-bar.tsx';
@@ -15,11 +17,14 @@ import { useDraftForm } from '../designer/use-definition-form.ts';
 import { useDefinitionDraft } from '../designer/use-draft.ts';
 import { DefinitionFormContext } from '../form/form-context.ts';
 import { findSchema } from '../form/form-schema.ts';
+import type { FormObject } from '../form/json-members.ts';
 import { useDefinitionSchema } from '../form/use-definition-schema.ts';
 import { AddEndpointDialog } from './add-endpoint-dialog.tsx';
 import { EndpointDetail } from './endpoint-detail.tsx';
 import { middlewareKinds } from './endpoint-middleware.ts';
 import { type ApiEndpoint, addEndpoint, filterEndpoints, listEndpoints, settingsPath } from './endpoints.ts';
+import { ProposeDialog } from './propose-dialog.tsx';
+import type { ProposedEndpoint } from './propose-endpoints.ts';
 
 const own = texts.endpoints;
 const columnsClass =
@@ -54,15 +59,18 @@ function Endpoints(loaded: LoadedApi) {
     setAdding(false);
     choose(next.id);
   };
+  const addAll = (proposed: readonly ProposedEndpoint[]) => {
+    const add = (edited: FormObject, { method, path }: ProposedEndpoint) =>
+      addEndpoint(edited, method, path).definition as FormObject;
+    form.set([], proposed.reduce(add, definition));
+  };
   const settings = findSchema(schema.data, [...settingsPath, 'any']);
   return (
     <DefinitionFormContext value={form}>
       <div className="flex flex-col gap-4">
         <EndpointToolbar search={search} canAdd={draft.canWrite} onChange={change} onAdd={() => setAdding(true)} />
         {endpoints.length === 0 ? (
-          <Notice icon={Route} title={own.emptyTitle}>
-            {own.emptyAbout}
-          </Notice>
+          <EmptyEndpoints apiId={loaded.api.id} canAdd={draft.canWrite} onAdd={addAll} />
         ) : (
           <div className={columnsClass}>
             {shown.length === 0 ? (
@@ -83,6 +91,26 @@ function Endpoints(loaded: LoadedApi) {
       </div>
       <AddEndpointDialog isOpen={isAdding} endpoints={endpoints} onAdd={add} onClose={() => setAdding(false)} />
     </DefinitionFormContext>
+  );
+}
+
+interface EmptyEndpointsProps {
+  readonly apiId: string;
+  readonly canAdd: boolean;
+  onAdd(proposed: readonly ProposedEndpoint[]): void;
+}
+
+/** An API without endpoints passes every path; those that clients call can become endpoints. */
+function EmptyEndpoints({ apiId, canAdd, onAdd }: EmptyEndpointsProps) {
+  const [isProposing, setProposing] = useState(false);
+  const canReadUsage = usePermission('analytics');
+  const isNarrowed = useNarrowedAnalytics();
+  const open = <Button onClick={() => setProposing(true)}>{proposedEndpointTexts.open}</Button>;
+  return (
+    <Notice icon={Route} title={own.emptyTitle} action={canAdd && canReadUsage && !isNarrowed && open}>
+      {own.emptyAbout}
+      {isProposing && <ProposeDialog apiId={apiId} onAdd={onAdd} onClose={() => setProposing(false)} />}
+    </Notice>
   );
 }
 

@@ -1,0 +1,32 @@
+import { nowMs } from '../../../kit/browser-clock.ts';
+import { callServer, type ResultOf, toBodyOf } from '../../../kit/calls.ts';
+import { type DocumentOperation, listDocumentOperations } from '../operations-of-document.ts';
+
+type UsageCount = ResultOf<'GET /api/usage'>['data'][number];
+export type ProposedEndpoint = Pick<DocumentOperation, 'method' | 'path'>;
+
+const daySeconds = 86_400;
+export const proposedDays = 7;
+/** The most used paths: a conversion is bounded. */
+const maxPaths = 500;
+
+/** HTTP archive (HAR 1.2) of the paths alone: the conversion makes parameters of ids. */
+function toArchive(items: readonly UsageCount[]) {
+  const entries = items.map(({ id: { method, path } }) => {
+    const encoded = path.replaceAll(/[?#]/g, encodeURIComponent);
+    return { request: { method, url: `http://recorded.invalid${encoded}` } };
+  });
+  return JSON.stringify({ log: { entries } });
+}
+
+/** Endpoints that clients called in the last days without an error, with parameters in place of ids. */
+export async function proposeEndpoints(apiId: string): Promise<readonly ProposedEndpoint[]> {
+  const end = Math.ceil(nowMs() / 1000);
+  const query = { api_id: apiId, start: end - proposedDays * daySeconds, end, group_by: 'path,method', p: -1 };
+  const { value } = await callServer('GET /api/usage', { query: query as never });
+  const called = value.data.filter(({ id, success }) => success > 0 && id.path.startsWith('/') && id.method !== '');
+  if (called.length === 0) return [];
+  const body = toBodyOf<'POST /api/apis/convert'>({ format: 'har', text: toArchive(called.slice(0, maxPaths)) });
+  const { document } = (await callServer('POST /api/apis/convert', { body })).value;
+  return listDocumentOperations(document).map(({ method, path }) => ({ method, path }));
+}
