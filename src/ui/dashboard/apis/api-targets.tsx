@@ -5,6 +5,7 @@ import { formatMs, formatNumber, formatPercent } from '../../kit/format.ts';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { apiTargetTexts } from '../../texts/en/api-targets.ts';
+import { uptimeTexts } from '../../texts/en/uptime.ts';
 import { texts } from '../../texts/texts.ts';
 import { type TopColumn, TopTable } from '../analytics/top-table.tsx';
 import type { UsageScope } from '../analytics/usage-filters.ts';
@@ -62,7 +63,7 @@ export function TargetUptime({ apiId, from }: { apiId: string; from: number }) {
         <ul aria-label={own.uptime} className="flex flex-col gap-2">
           {hosts.map(({ host, up, uptime, latency }) => (
             <li key={host} className="flex flex-wrap items-center gap-2">
-              <StatusPill tone={up ? 'success' : 'danger'}>{up ? texts.uptime.up : texts.uptime.down}</StatusPill>
+              <StatusPill tone={up ? 'success' : 'danger'}>{up ? uptimeTexts.up : uptimeTexts.down}</StatusPill>
               <code className="mr-auto font-mono text-small break-all">{host}</code>
               <span className="tabular-nums">{formatPercent(uptime)}</span>
               <span className="text-dim tabular-nums">{latency === 0 ? '–' : formatMs(latency)}</span>
