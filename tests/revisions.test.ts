@@ -162,6 +162,35 @@ interface Listed {
 }
 const list = async (app: TestApp, path: string): Promise<Listed[]> => (await ok(app, 'GET', `${path}?p=-1`)).revisions;
 
+onEveryEngine('notes of revisions', app => {
+  test('the note of a write is stored with its revision, and one that is malformed changes nothing', async () => {
+    const { ask } = app();
+    const body = { id: 'noted', name: 'Noted', access_rights: {} };
+    const write = (rate: number, note?: string) => {
+      const headers: Record<string, string> = note === undefined ? {} : { 'x-gw-change-note': note };
+      return ask('PUT', '/api/portal/policies/noted', { body: { ...body, rate, per: 60 }, headers });
+    };
+    assert.equal((await ask('POST', '/api/portal/policies', { body })).status, 200);
+    assert.equal((await write(5, encodeURIComponent(' Größe – für Müller '))).status, 200);
+    assert.equal((await write(6)).status, 200);
+    for (const note of ['%zz', '%00', encodeURIComponent('a\nb'), 'x'.repeat(501)]) {
+      const { status, text } = await write(7, note);
+      assert.equal(status, 400, text);
+      assert.match(text, /X-Gw-Change-Note must be/);
+    }
+    assert.equal((await ask('GET', '/api/portal/policies/noted')).body.rate, 6);
+    const { revisions } = (await ask('GET', '/api/revisions/policies/noted')).body;
+    assert.deepEqual(
+      revisions.map(({ revision, note }: Body) => [revision, note]),
+      [
+        [3, ''],
+        [2, 'Größe – für Müller'],
+        [1, ''],
+      ],
+    );
+  });
+});
+
 onEveryEngine('Revisions', app => {
   async function create(kind: Kind) {
     const unique = `r${createPublicId()}`;

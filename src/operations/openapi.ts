@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Json } from '#base/json.ts';
 import { publishMembers } from '#base/members-schema.ts';
+import { isRevised } from '#storage/revision-log.ts';
 import { buildExample } from './body-example.ts';
+import { changeNoteAbout, changeNoteHeader } from './change-note.ts';
 import { csvType } from './csv.ts';
 import { type AnyOperation, type BodyKind, isMutation, listPermissions } from './operation.ts';
 import { problem } from './problems.ts';
@@ -135,7 +137,7 @@ function toResponseContent(it: AnyOperation): JsonObject {
 
 /** OpenAPI ignores header parameters named Accept, Content-Type and Authorization (3.1, Parameter Object). */
 const toHeaderParameters = (it: AnyOperation): JsonObject[] =>
-  Object.entries({ ...it.headers, ...listConditions(it), ...listRepetition(it) })
+  Object.entries({ ...it.headers, ...listConditions(it), ...listRepetition(it), ...listNote(it) })
     .filter(([name]) => name !== 'content-type')
     .map(([name, description]) => ({ name, in: 'header', required: false, description, schema: { type: 'string' } }));
 
@@ -150,6 +152,9 @@ function listConditions(it: AnyOperation): Readonly<Record<string, string>> {
 
 const listRepetition = ({ isRepeatable }: AnyOperation): Readonly<Record<string, string>> =>
   isRepeatable ? { 'idempotency-key': 'A repetition with the same key gets the response of the first request' } : {};
+
+const listNote = (it: AnyOperation): Readonly<Record<string, string>> =>
+  isMutation(it) && it.versioned && isRevised(it.versioned) ? { [changeNoteHeader]: changeNoteAbout } : {};
 
 const toWaitParameter = ({ changesTraffic }: AnyOperation): JsonObject[] => (changesTraffic ? [waitParameter] : []);
 const waitParameter: JsonObject = {

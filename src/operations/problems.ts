@@ -33,6 +33,10 @@ export const problem = problems('operation', {
     status: 400,
     message: 'Idempotency-Key must have 1 to 255 printable ASCII characters without spaces',
   },
+  change_note_invalid: {
+    status: 400,
+    message: 'X-Gw-Change-Note must be percent-encoded text of at most 500 characters, without control characters',
+  },
   idempotency_key_unsupported: { status: 400, message: 'This operation cannot be repeated: leave out Idempotency-Key' },
   idempotency_key_with_password: {
     status: 400,

@@ -4,6 +4,7 @@ import type { ProblemFactory } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import type { ObjectHistory, Revision } from '#storage/revision-log.ts';
 import type { Actor } from './actor.ts';
+import { changeNoteAbout, changeNoteHeader } from './change-note.ts';
 import { operation, type Permission } from './operation.ts';
 import { problem } from './problems.ts';
 import { listRemovedObjects, removedList } from './removed-objects.ts';
@@ -180,6 +181,7 @@ export function declareRevisionOperations<
     about: `Restores a revision of ${article} by the rules of an update. A deleted object is created with its ids.`,
     permission: `${permissionName}:write` satisfies Permission,
     params: revisionParams,
+    headers: { [changeNoteHeader]: changeNoteAbout },
     returns: statusResponse,
     problems: [notFound, problem.revision_not_found, problem.revision_deleted, ...(declaration.problems ?? [])],
     async handle({ actor, params, audit }, services: Services) {

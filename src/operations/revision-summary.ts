@@ -16,6 +16,7 @@ export const revisionSummary = z.object({
   revision: z.int(),
   at: z.string(),
   action: z.enum(['created', 'updated', 'deleted', 'found']),
+  note: z.string().describe('Note of the author in X-Gw-Change-Note; empty without one'),
   author: author.nullable().describe('null for a state that was stored before the history began'),
 });
 
@@ -40,5 +41,6 @@ export const toRevisionSummary = (actor: Actor, { revision, atMs, action, author
   revision,
   at: formatIsoTime(atMs),
   action,
+  note: by?.note ?? '',
   author: by ? toAuthor(actor, by) : null,
 });

@@ -8,6 +8,7 @@ import { collectUnreadableRows, type UnreadableRows } from '#storage/unreadable-
 import type { Actor } from './actor.ts';
 import { readBody } from './body.ts';
 import { addWarnings, checkBody } from './body-members.ts';
+import { readChangeNote } from './change-note.ts';
 import type { HashText, ObjectVersions } from './entity-tags.ts';
 import { type RunOnce, readIdempotentRequest } from './idempotency.ts';
 import { type AnyOperation, isMutation, type OperationCall } from './operation.ts';
@@ -88,10 +89,11 @@ export async function runOperation(
     const path = toAuditPath(it, request);
     await options.enforceRules(actor, { operation, method, path, query: rawQuery, body: json });
   }
+  const note = isMutation(it) ? readChangeNote(request.headers) : undefined;
   const isSecure = request.protocol === 'https';
   const { versions, auditTarget: _target, ...own } = callContext;
   const call = { params, query, body, address: request.ip, isSecure, ...own };
-  const context = { author: toAuthor(it, request, actor), rows: versions };
+  const context = { author: toAuthor(it, request, actor, note), rows: versions };
   const handle = (): Promise<unknown> =>
     runInOperationContext(context, () => it.handle(call as never, options.services as never));
   const unreadable: UnreadableRows = new Map();
@@ -128,13 +130,19 @@ async function runRepeatable(
 const maxUserAgentLength = 200;
 
 /** Author of the changes that an operation makes. */
-const toAuthor = ({ name: operation, surface }: AnyOperation, request: FastifyRequest, actor: Actor): ChangeAuthor => ({
+const toAuthor = (
+  { name: operation, surface }: AnyOperation,
+  request: FastifyRequest,
+  actor: Actor,
+  note: string | undefined,
+): ChangeAuthor => ({
   id: actor.id,
   name: actor.name,
   surface,
   operation,
   address: request.ip,
   userAgent: (request.headers['user-agent'] ?? '').toWellFormed().slice(0, maxUserAgentLength),
+  note,
 });
 
 /** Rows of one list that the log and the response name. */

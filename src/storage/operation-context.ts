@@ -11,6 +11,8 @@ export interface ChangeAuthor {
   readonly operation: string;
   readonly address: string;
   readonly userAgent: string;
+  /** Why the change was made, in words of the author. */
+  readonly note?: string | undefined;
 }
 
 /** Observes the rows of one table that an operation reads and writes. */

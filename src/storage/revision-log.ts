@@ -7,15 +7,19 @@ import type { Records } from './records.ts';
 import type { Tables } from './tables.ts';
 
 /** Tables whose objects have a history. */
-export type RevisedTable =
-  | 'apis'
-  | 'policies'
-  | 'hooks'
-  | 'certificates'
-  | 'users'
-  | 'user_groups'
-  | 'assets'
-  | 'identity_profiles';
+const revisedTables = [
+  'apis',
+  'policies',
+  'hooks',
+  'certificates',
+  'users',
+  'user_groups',
+  'assets',
+  'identity_profiles',
+] as const;
+export type RevisedTable = (typeof revisedTables)[number];
+
+export const isRevised = (table: string): table is RevisedTable => revisedTables.some(name => name === table);
 
 /** `found`: the state of an object that was stored before its history began. */
 export type RevisionAction = 'created' | 'updated' | 'deleted' | 'found';

@@ -31,6 +31,7 @@ const listenerCodes: ReadonlySet<string> = new Set(
     problem.condition_unsupported,
     problem.version_changed,
     problem.version_exists,
+    problem.change_note_invalid,
     problem.idempotency_key_invalid,
     problem.idempotency_key_unsupported,
     problem.idempotency_key_with_password,

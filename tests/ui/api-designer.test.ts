@@ -78,8 +78,12 @@ describe('Endpoints, trial and history of an API', () => {
     assert.deepEqual(seen, ['/other/9']);
     await assertAccessible(page, 'endpoint with middleware');
     await page.getByRole('button', { name: 'Review and save' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    const review = page.getByRole('dialog', { name: 'Review changes' });
+    await review.getByLabel('Note (optional)').fill('Naïve – but fast');
+    await review.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('API lane saved. Live on all traffic threads').waitFor();
+    const { body: history } = await dashboard.app().ask('GET', '/api/revisions/apis/lane');
+    assert.equal(history.revisions[0].note, 'Naïve – but fast');
     const { gateway } = dashboard.app().url;
     seen.length = 0;
     assert.equal(await (await fetch(`${gateway}/lane/items`)).text(), '{"mocked":true}');
@@ -187,7 +191,8 @@ describe('Endpoints, trial and history of an API', () => {
     const { ask, url } = dashboard.app();
     const document = (await ask('GET', '/api/apis/oas/dated')).body;
     document['x-gw-api-gateway'].server.listenPath.value = '/moved/';
-    await ask('PUT', '/api/apis/oas/dated?wait=applied', { body: document });
+    const headers = { 'x-gw-change-note': encodeURIComponent('INC-17: another path – for now') };
+    await ask('PUT', '/api/apis/oas/dated?wait=applied', { body: document, headers });
     const page = await dashboard.openAs(admin, '/apis/dated/history');
     await page.getByRole('checkbox', { name: 'Select revision 1' }).check();
     await page.getByRole('checkbox', { name: 'Select revision 2' }).check();
@@ -195,8 +200,13 @@ describe('Endpoints, trial and history of an API', () => {
     await page.waitForURL(/from=1&to=2/);
     const changes = page.getByRole('list', { name: 'Changed fields' });
     await changes.getByText(/listenPath\/value$/).waitFor();
+    await page.getByText('INC-17: another path – for now').waitFor();
     await assertAccessible(page, 'comparison of revisions');
     await page.getByRole('button', { name: 'Clear selection' }).click();
+    await page.getByRole('button', { name: 'Actions for revision 2' }).click();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'Export' }).click();
+    assert.equal((await saved).suggestedFilename(), 'dated-revision-2.json');
     await page.getByRole('button', { name: 'Actions for revision 1' }).click();
     await page.getByRole('menuitem', { name: 'Restore' }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Restore revision 1?' });

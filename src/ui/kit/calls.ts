@@ -56,6 +56,8 @@ export interface CallOptions {
   readonly ifMatch?: string | undefined;
   /** Query parameters beside those of the operation. */
   readonly wait?: 'applied';
+  /** Why the change is made: its revision stores it. */
+  readonly note?: string | undefined;
 }
 
 interface SessionState {
@@ -116,6 +118,7 @@ async function sendRequest(
   if (method !== 'GET' && session.csrfToken) headers.set('x-csrf-token', session.csrfToken);
   if (body !== undefined) headers.set('content-type', contentType ?? readContentType(path));
   if (options.ifMatch) headers.set('if-match', options.ifMatch);
+  if (options.note) headers.set('x-gw-change-note', encodeURIComponent(options.note));
   const isSentAsIs = typeof body === 'string' || body instanceof Blob;
   const content = body === undefined ? null : isSentAsIs ? body : JSON.stringify(body);
   try {

@@ -1,10 +1,13 @@
+import { useEffect, useState } from 'react';
 import { Button } from '../../kit/button.tsx';
 import { CodeDiff } from '../../kit/code-editor.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { TextField } from '../../kit/field.tsx';
 import { ErrorText } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 
 const own = texts.apis;
+const maxNoteLength = 500;
 
 export interface ReviewDialogProps {
   readonly isOpen: boolean;
@@ -12,8 +15,8 @@ export interface ReviewDialogProps {
   readonly after: string;
   readonly language?: 'json' | 'text';
   readonly save: { readonly isConflict: boolean; readonly isPending: boolean; readonly error: Error | null };
-  /** With `force` the write ignores changes of others. */
-  onSave(force: boolean): void;
+  /** With `force` the write ignores changes of others; the history keeps the note. */
+  onSave(force: boolean, note: string): void;
   onTakeStored(): void;
   /** Puts the edits on top of the stored state. */
   onApplyOnTop(): void;
@@ -23,6 +26,10 @@ export interface ReviewDialogProps {
 /** Differences before a save; after a conflict the choice between both states. */
 export function ReviewDialog(props: ReviewDialogProps) {
   const { isOpen, before, after, language = 'json', save, onSave, onTakeStored, onApplyOnTop, onClose } = props;
+  const [note, setNote] = useState('');
+  useEffect(() => {
+    if (isOpen) setNote('');
+  }, [isOpen]);
   return (
     <Dialog
       isOpen={isOpen}
@@ -34,7 +41,7 @@ export function ReviewDialog(props: ReviewDialogProps) {
         save.isConflict ? (
           <>
             <Button onClick={onTakeStored}>{own.takeTheirs}</Button>
-            <Button kind="danger" isBusy={save.isPending} onClick={() => onSave(true)}>
+            <Button kind="danger" isBusy={save.isPending} onClick={() => onSave(true, note)}>
               {own.overwrite}
             </Button>
             <Button kind="primary" onClick={onApplyOnTop}>
@@ -44,7 +51,7 @@ export function ReviewDialog(props: ReviewDialogProps) {
         ) : (
           <>
             <Button onClick={onClose}>{texts.kit.cancel}</Button>
-            <Button kind="primary" isBusy={save.isPending} onClick={() => onSave(false)}>
+            <Button kind="primary" isBusy={save.isPending} onClick={() => onSave(false, note)}>
               {own.save}
             </Button>
           </>
@@ -53,6 +60,15 @@ export function ReviewDialog(props: ReviewDialogProps) {
     >
       <div className="flex flex-col gap-3">
         <ErrorText error={save.error} />
+        {!save.isConflict && (
+          <TextField
+            label={own.note}
+            help={own.noteHelp}
+            maxLength={maxNoteLength}
+            value={note}
+            onChange={event => setNote(event.target.value)}
+          />
+        )}
         <CodeDiff label={own.diffLabel} before={before} after={after} language={language} />
       </div>
     </Dialog>

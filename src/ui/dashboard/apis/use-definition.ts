@@ -88,15 +88,15 @@ export function useDefinitionSave({ api, etag, text: before }: StoredDefinition,
   const [isConflict, setConflict] = useState(false);
   const route = definitionRoutes[api.format];
   const { mutate, error, isPending, reset } = useWrite(route, refreshed);
-  const toWrite = (saved: string, ifMatch: string | undefined) => {
+  const toWrite = (saved: string, ifMatch: string | undefined, note?: string) => {
     const value: unknown = JSON.parse(saved);
     const body = toBodyOf<typeof route>(api.format === 'classic' ? { api_definition: value } : value);
-    return { given: { params: { apiId: api.id }, body }, options: { wait: 'applied' as const, ifMatch } };
+    return { given: { params: { apiId: api.id }, body }, options: { wait: 'applied' as const, ifMatch, note } };
   };
   const undo = (savedTag: string | undefined) =>
     mutate(toWrite(before, savedTag), { onError: failure => toasts.showError(failure.message) });
-  const run = (text: string, isForced: boolean) => {
-    mutate(toWrite(text, isForced ? undefined : etag), {
+  const run = (text: string, isForced: boolean, note: string) => {
+    mutate(toWrite(text, isForced ? undefined : etag, note), {
       onSuccess: ({ headers, etag: savedTag }: CallResponse<unknown>) => {
         setConflict(false);
         const action = { label: own.undo, onSelect: () => undo(savedTag) };

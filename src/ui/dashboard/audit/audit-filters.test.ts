@@ -7,6 +7,7 @@ const revision = (number: number, atMs: number, operation = 'updatePolicy', name
   revision: number,
   at: new Date(atMs).toISOString(),
   action: 'updated' as const,
+  note: '',
   author: { id: '1', name, surface: 'dashboard', operation, address: '', user_agent: '' },
   paths: [],
 });

@@ -2,14 +2,16 @@ import { useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Badge, type Tone } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
-import type { ResultOf } from '../../kit/calls.ts';
+import { callServer, type ResultOf } from '../../kit/calls.ts';
 import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { useListChange } from '../../kit/list-search.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
+import { saveJson } from '../../kit/save-file.ts';
 import { NotFoundNotice } from '../../kit/shell/fault-pages.tsx';
 import { ForbiddenState, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
+import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { ApiFrame } from '../apis/api-frame.tsx';
 import { canUse, usePermission, useSession } from '../session/session.ts';
@@ -38,8 +40,11 @@ const columns: readonly Column<Revision>[] = [
   {
     id: 'paths',
     title: own.changed,
-    cell: ({ action, paths, paths_omitted: isOmitted }) => (
-      <ChangedPaths paths={action === 'updated' ? paths : []} isOmitted={isOmitted === true} />
+    cell: ({ action, note, paths, paths_omitted: isOmitted }) => (
+      <>
+        {note && <p className="break-words">{note}</p>}
+        <ChangedPaths paths={action === 'updated' ? paths : []} isOmitted={isOmitted === true} />
+      </>
     ),
   },
 ];
@@ -95,7 +100,8 @@ interface ObjectHistoryProps {
 function ObjectHistory({ object, search: { p = 1, from, to } }: ObjectHistoryProps) {
   const { change } = useListChange();
   const canWrite = usePermission(`${revisedKinds[object.kind].permission}:write`);
-  const { list: listRoute, params } = toHistoryRoutes(object);
+  const { list: listRoute, get: getRoute, params } = toHistoryRoutes(object);
+  const toasts = useToasts();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [restored, setRestored] = useState<number>();
   const list = useOperation(listRoute, { params, query: { p } }, { keepPrevious: true });
@@ -106,6 +112,11 @@ function ObjectHistory({ object, search: { p = 1, from, to } }: ObjectHistoryPro
   const { revisions, pages } = list.data.value;
   const newest = first.data.value.revisions[0]?.revision ?? 1;
   const compare = (a: number, b: number) => change({ p, from: Math.min(a, b), to: Math.max(a, b) });
+  const save = (revision: number) =>
+    void callServer(getRoute, { params: { ...params, revision } }).then(
+      ({ value }) => saveJson(value.state, `${object.id}-revision-${revision}.json`),
+      (error: Error) => toasts.showError(error.message),
+    );
   const [one, two] = [...selected].map(Number);
   return (
     <div className="flex flex-col gap-4">
@@ -137,7 +148,7 @@ function ObjectHistory({ object, search: { p = 1, from, to } }: ObjectHistoryPro
             </Button>
           ),
         }}
-        actions={row => listActions(row, { newest, canWrite, compare, onRestore: setRestored })}
+        actions={row => listActions(row, { newest, canWrite, compare, onRestore: setRestored, onExport: save })}
       />
       <RestoreDialog object={object} revision={restored} current={newest} onClose={() => setRestored(undefined)} />
     </div>
@@ -149,9 +160,10 @@ interface RowActions {
   readonly canWrite: boolean;
   compare(from: number, to: number): void;
   onRestore(revision: number): void;
+  onExport(revision: number): void;
 }
 
-function listActions({ revision, action }: Revision, { newest, canWrite, compare, onRestore }: RowActions) {
+function listActions({ revision, action }: Revision, { newest, canWrite, compare, onRestore, onExport }: RowActions) {
   return [
     {
       label: own.comparePrevious,
@@ -159,6 +171,7 @@ function listActions({ revision, action }: Revision, { newest, canWrite, compare
       onSelect: () => compare(revision - 1, revision),
     },
     { label: own.compareCurrent, isDisabled: revision === newest, onSelect: () => compare(revision, newest) },
+    ...(action === 'deleted' ? [] : [{ label: own.exportAction, onSelect: () => onExport(revision) }]),
     ...(canWrite && action !== 'deleted' ? [{ label: own.restore, onSelect: () => onRestore(revision) }] : []),
   ];
 }

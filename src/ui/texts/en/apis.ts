@@ -150,6 +150,8 @@ export const apiTexts = {
   check: 'Check',
   review: 'Review and save',
   reviewTitle: 'Review changes',
+  note: 'Note (optional)',
+  noteHelp: 'Why you change it: the history shows it.',
   reviewAbout: 'Left: as stored. Right: as it will be saved.',
   diffLabel: 'Differences between the stored and the edited definition',
   save: 'Save',

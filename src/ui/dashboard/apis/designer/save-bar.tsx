@@ -54,7 +54,7 @@ export function DefinitionSaveBar({ draft, isIncomplete = false, toShown, onShow
         after={toShown ? toShown(text) : text}
         language={toShown ? 'text' : 'json'}
         save={save}
-        onSave={force => save.run(text, force)}
+        onSave={(force, note) => save.run(text, force, note)}
         onTakeStored={draft.takeStored}
         onApplyOnTop={() => void draft.applyOnTop()}
         onClose={draft.close}
