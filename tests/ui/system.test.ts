@@ -245,6 +245,21 @@ describe('System pages', () => {
     await page.getByText('apis.examples_index').waitFor();
   });
 
+  test('caches of a chosen API are purged after a confirmation', async () => {
+    await publish(dashboard.app(), openApi(upstream, { api_id: 'cached', name: 'Cached' }));
+    const page = await dashboard.openAs(person, '/system');
+    await page.getByLabel('API', { exact: true }).selectOption('Cached');
+    for (const [action, done] of [
+      ['Purge cached responses', 'Cached responses purged'],
+      ['Clear key sets', 'Key sets cleared'],
+    ] as const) {
+      await page.getByRole('button', { name: action }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: action }).click();
+      await page.getByText(done, { exact: true }).waitFor();
+      await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+    }
+  });
+
   test('the state in the address narrows the hosts of uptime tests', async () => {
     const uptime_tests = { check_list: [{ url: `${upstream.url}/health` }] };
     await publish(dashboard.app(), openApi(upstream, { api_id: 'tested', name: 'Tested', uptime_tests }));

@@ -11,7 +11,7 @@ interface ToastAction {
 
 interface Toast {
   readonly id: number;
-  readonly kind: 'success' | 'error';
+  readonly kind: 'success' | 'warning' | 'error';
   readonly text: string;
   readonly action?: ToastAction | undefined;
 }
@@ -20,6 +20,8 @@ export interface Toasts {
   showSuccess(text: string, action?: ToastAction): void;
   /** Stays until it is closed, or another action succeeds. */
   showError(text: string): void;
+  /** Stays until it is closed: the action succeeded, and may not do what was meant. */
+  showWarning(text: string): void;
 }
 
 const ToastContext = createContext<Toasts | undefined>(undefined);
@@ -47,6 +49,7 @@ export function ToastProvider({ seconds, children }: { seconds: number; children
         add({ kind: 'success', text, action });
       },
       showError: text => add({ kind: 'error', text }),
+      showWarning: text => add({ kind: 'warning', text }),
     };
   }, []);
   return (
@@ -75,9 +78,12 @@ const card =
   'opens pointer-events-auto flex max-w-[480px] items-center gap-3 rounded-card border border-line bg-raised py-2 pr-2 ' +
   'pl-3 shadow-layer';
 
+const tones = { success: 'success', warning: 'warning', error: 'danger' } as const;
+const words = { success: 'Done', warning: 'Warning', error: 'Error' } as const;
+
 function ToastCard({ toast: { kind, text, action }, seconds, onClose }: ToastCardProps) {
   useEffect(() => {
-    if (kind === 'error') return;
+    if (kind !== 'success') return;
     const timer = setTimeout(onClose, seconds * 1000);
     return () => clearTimeout(timer);
   }, [kind, seconds, onClose]);
@@ -87,7 +93,7 @@ function ToastCard({ toast: { kind, text, action }, seconds, onClose }: ToastCar
   };
   return (
     <div className={card}>
-      <StatusPill tone={kind === 'error' ? 'danger' : 'success'}>{kind === 'error' ? 'Error' : 'Done'}</StatusPill>
+      <StatusPill tone={tones[kind]}>{words[kind]}</StatusPill>
       <span className="grow break-words">{text}</span>
       {action && <Button onClick={choose}>{action.label}</Button>}
       <IconButton icon={X} label={sharedTexts.kit.close} onClick={onClose} />

@@ -123,7 +123,7 @@ function usePolicySave(draft: Draft<PolicyData>, isNew: boolean) {
   const finish = ({ warnings = [] }: { readonly warnings?: readonly string[] | undefined }) => {
     draft.accept();
     toasts.showSuccess(own.saved(name));
-    for (const warning of warnings) toasts.showError(warning);
+    for (const warning of warnings) toasts.showWarning(warning);
   };
   const run = (isForced: boolean) => {
     if (isNew)

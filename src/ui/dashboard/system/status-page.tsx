@@ -11,6 +11,7 @@ import { useToasts } from '../../kit/toast.tsx';
 import { systemTexts } from '../../texts/en/system.ts';
 import { usePermission } from '../session/session.ts';
 import { useNotifications } from '../shell/use-notifications.ts';
+import { CacheCard } from './cache-card.tsx';
 import { CertificateCard } from './certificate-card.tsx';
 import { KeySetCard } from './key-set-card.tsx';
 import { NodeTable } from './node-table.tsx';
@@ -48,6 +49,7 @@ export function StatusPage() {
         {data.nodes.length > 0 && <QueueCard data={data} />}
         <KeySetCard nodes={data.nodes} />
         <CertificateCard nodes={data.nodes} />
+        <CacheCard />
         <ApiHistory />
         {data.nodes.length > 0 && <SettingsCard />}
       </div>

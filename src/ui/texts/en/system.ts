@@ -44,6 +44,22 @@ export const systemTexts = {
   certificateColumns: { name: 'Certificate', apis: 'APIs', expires: 'Expires' },
   certificateStates: { loaded: 'In use', expired: 'Expired', failed: 'Not loaded' },
   certificateFile: (path: string) => `file ${path}`,
+  caches: {
+    title: 'Caches of an API',
+    choose: 'Choose an API.',
+    responses: {
+      action: 'Purge cached responses',
+      title: (api: string) => `Purge the cached responses of ${api}?`,
+      consequence: 'The next requests go to the upstream.',
+      done: 'Cached responses purged',
+    },
+    keySets: {
+      action: 'Clear key sets',
+      title: (api: string) => `Clear the key sets (JWKS) of ${api}?`,
+      consequence: 'They are fetched again for the next token.',
+      done: 'Key sets cleared',
+    },
+  },
   settings: 'Settings of this process',
   settingColumns: { name: 'Setting', value: 'Value', source: 'Source' },
   settingSources: { default: 'Default', file: 'File', stored: 'Portal', environment: 'Environment', flag: 'Flag' },
