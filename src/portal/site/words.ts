@@ -30,7 +30,7 @@ export function formatPeriod(seconds: number): string {
 const article = (period: string) =>
   /^\d/.test(period) ? `per ${period}` : `${/^hour/.test(period) ? 'an' : 'a'} ${period}`;
 
-const formatCalls = (count: number) => (count === 1 ? '1 call' : `${formatCount(count)} calls`);
+export const formatCalls = (count: number) => (count === 1 ? '1 call' : `${formatCount(count)} calls`);
 
 export const formatRate = ({ UnlimitedRateLimit, RateLimit, Per }: StoredPlan): string =>
   UnlimitedRateLimit ? 'No rate limit' : `${formatCalls(RateLimit)} ${article(formatPeriod(Per))}`;

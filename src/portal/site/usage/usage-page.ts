@@ -11,7 +11,7 @@ import {
   type SiteServices,
   usagePath,
 } from '../page.ts';
-import { formatCount, formatDay } from '../words.ts';
+import { formatCalls, formatCount, formatDay } from '../words.ts';
 import { type AppUsage, type AppUsageCount, readAppUsage } from './app-usage.ts';
 
 const ranges = [7, 30, 90] as const;
@@ -82,7 +82,7 @@ function describeChange({ total, before }: AppUsage, days: number): string {
 }
 
 const renderUsage = (usage: AppUsage, days: number): Markup =>
-  html`<ul class="facts"><li>${formatCount(usage.total.calls)} calls</li>
+  html`<ul class="facts"><li>${formatCalls(usage.total.calls)}</li>
 <li>${formatCount(usage.total.errors)} errors (${formatShare(usage.total)})</li>
 <li>${formatMs(usage.total.meanMs)} on average</li>${renderPercentiles(usage)}
 <li>${describeChange(usage, days)}</li></ul>
@@ -102,7 +102,7 @@ function renderChart({ days, total }: AppUsage, count: number): Markup {
     html`<rect class="${kind}" x="${(place * step).toFixed(1)}" y="${(chart.height - toHeight(value)).toFixed(1)}"
  width="${(step - chart.gap).toFixed(1)}" height="${toHeight(value).toFixed(1)}"></rect>`;
   return html`<svg class="chart" viewBox="0 0 ${chart.width} ${chart.height}" role="img"
- aria-label="${`${formatCount(total.calls)} calls in ${count} days, at most ${formatCount(most)} a day`}">
+ aria-label="${`${formatCalls(total.calls)} in ${count} days, at most ${formatCount(most)} a day`}">
 ${days.map(({ calls, errors }, place) => [renderBar(place, calls, 'bar'), renderBar(place, errors, 'bar error')])}</svg>`;
 }
 
