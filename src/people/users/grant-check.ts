@@ -94,3 +94,14 @@ export async function rejectOutranking(groups: GroupStore, actor: Actor, target:
   if (target.id === actor.id) return;
   if (isOutranked(actor.permissions, await findEffectivePermissions(groups, target))) throw problem.user_outranks();
 }
+
+/** Rejects a change that takes permissions from a user who holds more than the actor; a deactivation takes all. */
+export async function rejectDemotion(
+  groups: GroupStore,
+  actor: Actor,
+  before: StoredUser,
+  next: StoredUser,
+): Promise<void> {
+  const inEffect = async (user: StoredUser) => (user.active ? findEffectivePermissions(groups, user) : {});
+  if (isOutranked(await inEffect(next), await inEffect(before))) await rejectOutranking(groups, actor, before);
+}

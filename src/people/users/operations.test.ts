@@ -113,7 +113,7 @@ onEveryEngine('operations of users', app => {
     assert.notEqual(access_key, body.Message);
   });
 
-  test('a user without a permission cannot delete, revoke or deactivate a user who has it', async () => {
+  test('a user without a permission cannot delete, revoke, deactivate or demote a user who has it', async () => {
     const { id: manager } = await create({ active: true, user_permissions: { users: 'write' } });
     const { body: renewed } = await app().ask('PUT', `/api/users/${manager}/actions/key/reset`);
     const credential = renewed.access_key;
@@ -123,6 +123,7 @@ onEveryEngine('operations of users', app => {
       const expected = 'keys' in user_permissions ? 403 : 200;
       const off = { email_address, first_name: 'A', last_name: 'B', active: false, user_permissions };
       for (const [method, path, body] of [
+        ['PUT', `/api/users/${id}`, { ...off, active: true, user_permissions: { users: 'read' } }],
         ['PUT', `/api/users/${id}`, off],
         ['PUT', `/api/users/${id}/actions/revoke`, undefined],
         ['DELETE', `/api/users/${id}`, undefined],

@@ -9,7 +9,13 @@ import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
 import { problem as signInProblem } from '../sessions/problems.ts';
 import { type FactorServices, reauthenticate } from '../sessions/second-factor.ts';
-import { checkUserGrant, createHiddenOwnerCheck, type GrantCheckServices, rejectOutranking } from './grant-check.ts';
+import {
+  checkUserGrant,
+  createHiddenOwnerCheck,
+  type GrantCheckServices,
+  rejectDemotion,
+  rejectOutranking,
+} from './grant-check.ts';
 import { createPasswordChange, hashNewPassword } from './new-password.ts';
 import { requirePermissionForOthers, userReadOperations } from './read-operations.ts';
 import { buildUser, callerConfirmation, type StoredUser, UserChange, UserWrite } from './schema.ts';
@@ -145,7 +151,7 @@ export function changeUser(
       user_permissions: preserveResetPassword(target, written.user_permissions),
     };
     await checkUserGrant(services, actor, changed, target);
-    if (target.active && !changed.active) await rejectOutranking(services.groups, actor, target);
+    await rejectDemotion(services.groups, actor, target, changed);
     if (changed.email_address !== target.email_address) await checkEmailChange(services, actor, target, isConfirmed);
     await users.change({ id: userId, org_id: actor.orgId }, () => changed);
   });
@@ -216,7 +222,7 @@ function requireAdminToChangeAdmin(actor: Actor, target: StoredUser): void {
     throw problem.only_admin_grants({ detail: { permission: 'IsAdmin' } });
 }
 
-/** Finds a user to delete or revoke, unless it holds more than the actor. Inside `runExclusive`. */
+/** Rejects the removal of a user who holds more than the actor, or is not there. Inside `runExclusive`. */
 async function requireRemovableUser({ users, groups }: UserServices, actor: Actor, userId: string): Promise<void> {
   const target = await users.get(actor.orgId, userId);
   if (!target) throw problem.user_not_found();
