@@ -253,7 +253,8 @@ async function listRevisions<Doc>(
     const listed = found.slice(0, isEnd ? count : count - 1);
     if (readBytes > 0 && readBytes + bytes > maxBytesPerList)
       revisions.push(
-        ...listed.map(it => ({ ...toRevisionSummary(actor, it), paths: [], paths_omitted: true as const })),
+        // Whether a note is for the caller is known by the state, which is not read.
+        ...listed.map(it => ({ ...toRevisionSummary(actor, it), note: '', paths: [], paths_omitted: true as const })),
       );
     else {
       readBytes += bytes;
@@ -261,9 +262,10 @@ async function listRevisions<Doc>(
       const toPaths = (row: Revision<Doc>, at: number) =>
         isHidden(view, row) ? [] : listPaths(diff(view, rows[at + 1]?.state, row.state));
       revisions.push(
-        ...rows
-          .slice(0, listed.length)
-          .map((row, at) => ({ ...toRevisionSummary(actor, row), paths: toPaths(row, at) })),
+        ...rows.slice(0, listed.length).map((row, at) => {
+          const summary = toRevisionSummary(actor, row);
+          return { ...summary, ...(isHidden(view, row) ? { note: '' } : {}), paths: toPaths(row, at) };
+        }),
       );
     }
     if (isEnd) break;
