@@ -94,6 +94,7 @@ import { webhookHeaderOperations } from '#portal/webhooks/header-operations.ts';
 import { webhookOperations } from '#portal/webhooks/operations.ts';
 import { bulkOperations } from '#workspace/bulk/operations.ts';
 import { userNotificationOperations } from '#workspace/notifications/operations.ts';
+import { organisationSettingsOperations } from '#workspace/organisation/operations.ts';
 import { searchOperations } from '#workspace/search/operations.ts';
 
 /** All management operations of every surface; an operation not listed here has no route. */
@@ -188,6 +189,7 @@ export const catalogue = [
   ...bulkOperations,
   ...searchOperations,
   ...userNotificationOperations,
+  ...organisationSettingsOperations,
   ...portalOperations,
   ...postOperations,
   ...postLabelOperations,

@@ -69,6 +69,7 @@ import type { Records } from '#storage/records.ts';
 import { createRevisionLog, type RevisionLog } from '#storage/revision-log.ts';
 import { openKeyValues } from '#storage/shared/open-key-values.ts';
 import { createMarkStore } from '#workspace/notifications/mark-store.ts';
+import { createTestMails } from '#workspace/organisation/test-mails.ts';
 import { createSearchStore } from '#workspace/search/store.ts';
 
 const dayMs = 86_400_000;
@@ -208,6 +209,7 @@ function openSignIn(records: Records, vault: Vault, revisions: RevisionLog, part
     relyingParty: readRelyingParty(settings),
     resetMails: createResetMails({ ...parts, signInTokens, mailer, mailQueue }),
     accountMails: createAccountMails({ ...parts, mailer, mailQueue }),
+    testMails: createTestMails(mailer, clock),
     resetLimit: createResetLimit(settings, clock),
   };
 }

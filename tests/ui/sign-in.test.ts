@@ -49,6 +49,15 @@ describe('Forgotten password', () => {
   const dashboard = testDashboard({ settings });
   after(() => mail.close());
 
+  test('the settings of the organisation send a test mail to the own address', async () => {
+    const person = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
+    const page = await dashboard.openAs(person, '/settings');
+    await page.getByText('Stored for 90 days').waitFor();
+    await page.getByRole('button', { name: 'Send a test mail to me' }).click();
+    assert.deepEqual((await mail.take()).to, [person.username]);
+    await page.getByText(`The mail server accepted the mail to ${person.username}`).waitFor();
+  });
+
   test('the mailed link sets a new password, signs other sessions out, and is void the second time', async () => {
     const person = await dashboard.addPerson(admin);
     const other = openBrowser(dashboard.app());

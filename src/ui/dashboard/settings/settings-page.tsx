@@ -6,6 +6,7 @@ import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { useSession } from '../session/session.ts';
+import { OrganisationSettingsCard } from './organisation-settings-card.tsx';
 import { PermissionCard } from './permission-card.tsx';
 import { RuleCard } from './rule-card.tsx';
 
@@ -26,6 +27,7 @@ export function SettingsPage() {
             ]}
           />
         </Card>
+        <OrganisationSettingsCard />
         <SignInCard />
         <PermissionCard />
         <RuleCard />
