@@ -123,7 +123,7 @@ async function refuseWrites(page: Page): Promise<void> {
     );
     const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'x-csrf-token');
     const changed = { headers: kept.map(([name, value]) => ({ name, value })), ...(isForm ? { postData: '' } : {}) };
-    // A page that is left takes its requests along.
+    // Navigation cancels paused requests.
     session.send('Fetch.continueRequest', { requestId, ...(isRead ? {} : changed) }).catch(() => {});
   });
   const types = ['Document', 'Fetch', 'XHR'] as const;

@@ -57,9 +57,9 @@ describe('Columns and saved views of lists', () => {
 
   test('a favourite is at the top of the navigation in another browser too, until it is removed', async () => {
     const page = await dashboard.openAs(person, '/apis/alpha');
-    const isStored = () =>
+    const waitForStore = () =>
       page.waitForResponse(it => it.url().endsWith('/api/preferences') && it.request().method() === 'PUT');
-    const added = isStored();
+    const added = waitForStore();
     await page.getByRole('button', { name: 'Add to favourites' }).click();
     assert.equal((await added).status(), 200);
     const other = await dashboard.openAs(person, '/policies');

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 interface FilterTextProps {
   readonly label: string;
@@ -14,11 +14,16 @@ const typingPauseMs = 400;
 export function FilterText({ label, value, inputMode, onChange }: FilterTextProps) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
+  // Another function with each render of the page must not begin the pause anew.
+  const apply = useRef(onChange);
+  useEffect(() => {
+    apply.current = onChange;
+  }, [onChange]);
   useEffect(() => {
     if (text === value) return;
-    const timer = setTimeout(() => onChange(text.trim()), typingPauseMs);
+    const timer = setTimeout(() => apply.current(text.trim()), typingPauseMs);
     return () => clearTimeout(timer);
-  }, [text, value, onChange]);
+  }, [text, value]);
   return (
     <input
       aria-label={label}

@@ -54,13 +54,16 @@ export const useOperation = <R extends ReadRoute>(
 /** Ids of one request: the server accepts no more, and an address has a bound too. */
 const maxIdsPerRead = 100;
 
-/** Reads an operation about many ids, in as few requests as the server accepts. Results are in the order of the ids. */
+/**
+ * Reads an operation about many ids, in as few requests as the server accepts. Results are in the order of the ids;
+ * undefined until all of them are there.
+ */
 export function useBatchedOperation<R extends ReadRoute>(
   route: R,
   ids: readonly string[],
   toArguments: (ids: string) => ArgumentsOf<R>,
   { enabled = true }: Pick<QueryOptions, 'enabled'> = {},
-): readonly ResultOf<R>[] {
+): readonly ResultOf<R>[] | undefined {
   const batches = Array.from({ length: Math.ceil(ids.length / maxIdsPerRead) }, (_, place) =>
     ids.slice(place * maxIdsPerRead, (place + 1) * maxIdsPerRead).join(','),
   );
@@ -74,7 +77,8 @@ export function useBatchedOperation<R extends ReadRoute>(
       };
     }),
   });
-  return reads.flatMap(({ data }) => (data ? [data.value] : []));
+  const found = reads.flatMap(({ data }) => (data ? [data.value] : []));
+  return found.length === batches.length ? found : undefined;
 }
 
 /** Repeats every read of the named routes that a page shows; rejects where one fails. */

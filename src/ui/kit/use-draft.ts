@@ -8,6 +8,8 @@ const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.st
 export interface Draft<Value> {
   readonly value: Value;
   readonly isDirty: boolean;
+  /** The object as it was read before the edits. */
+  readonly base: Value;
   /** Entity tag of the read that the edits are based on. */
   readonly etag: string | undefined;
   change(some: Partial<Value>): void;
@@ -45,6 +47,7 @@ export function useDraft<Value extends object>(
   return {
     value,
     isDirty,
+    base: base.value,
     etag: base.etag,
     change: some => setValue(before => ({ ...before, ...some })),
     discard: () => setValue(base.value),

@@ -52,11 +52,13 @@ export function AnalyticsPage() {
               <span className="max-w-48 truncate font-mono text-small">{own.keyFilter(key)}</span>
             </Button>
           )}
-          <Switch
-            label={more.compare}
-            checked={compare !== undefined}
-            onChange={event => change({ compare: event.target.checked ? 'previous' : undefined })}
-          />
+          {view === 'overview' && (
+            <Switch
+              label={more.compare}
+              checked={compare !== undefined}
+              onChange={event => change({ compare: event.target.checked ? 'previous' : undefined })}
+            />
+          )}
           {!isNarrowed && <FilterText label={texts.logs.tags} value={tags} onChange={setTags} />}
         </search>
         <Tabs

@@ -15,20 +15,24 @@ interface KeyUsageProps {
   readonly hashes: readonly string[];
 }
 
-/** Requests with a key in the last days. */
+/** Requests with a key in the last days, and the last of them; undefined until they are known. */
 function useKeyCount({ hash, hashes }: KeyUsageProps, days: number) {
   const end = Math.ceil(nowMs() / 1000 / hourSeconds) * hourSeconds;
   const pages = useBatchedOperation('GET /api/usage', hashes, keys => ({
     query: { keys, start: end - days * daySeconds, end, group_by: 'key', p: -1 },
   }));
-  return pages.flatMap(({ data }) => data).find(({ id }) => id.key === hash.toLowerCase());
+  if (!pages) return undefined;
+  const found = pages.flatMap(({ data }) => data).find(({ id }) => id.key === hash.toLowerCase());
+  return { hits: found?.hits ?? 0, lastHit: found?.last_hit };
 }
 
 export function KeyCallCount(props: KeyUsageProps) {
-  return <span className="tabular-nums">{formatNumber(useKeyCount(props, 1)?.hits ?? 0)}</span>;
+  const count = useKeyCount(props, 1);
+  return count && <span className="tabular-nums">{formatNumber(count.hits)}</span>;
 }
 
 export function KeyLastUse(props: KeyUsageProps) {
-  const found = useKeyCount(props, lastUsedDays);
-  return found ? <TimeText time={found.last_hit} /> : <span className="text-dim">{own.unused}</span>;
+  const count = useKeyCount(props, lastUsedDays);
+  if (!count) return null;
+  return count.lastHit ? <TimeText time={count.lastHit} /> : <span className="text-dim">{own.unused}</span>;
 }

@@ -5,7 +5,14 @@ import { toApiOutline } from '../apis/api-outline.ts';
 import { usePermission } from '../session/session.ts';
 
 /** Filter by API. Without the permission to list APIs it has only the one of the address. */
-export function ApiSelect({ apiId, onChange }: { apiId: string; onChange(apiId: string): void }) {
+interface ApiSelectProps {
+  readonly apiId: string;
+  onChange(apiId: string): void;
+  /** Text of no choice, which a filter reads as all APIs. */
+  readonly emptyLabel?: string;
+}
+
+export function ApiSelect({ apiId, onChange, emptyLabel = texts.logs.anyApi }: ApiSelectProps) {
   const canRead = usePermission('apis');
   const list = useOperation('GET /api/apis', { query: { sort: 'name' } }, { enabled: canRead });
   const known = (list.data?.value.apis ?? [])
@@ -19,7 +26,7 @@ export function ApiSelect({ apiId, onChange }: { apiId: string; onChange(apiId: 
       className="max-w-56"
       value={apiId}
       onChange={event => onChange(event.target.value)}
-      options={[{ value: '', label: texts.logs.anyApi }, ...own, ...known]}
+      options={[{ value: '', label: emptyLabel }, ...own, ...known]}
     />
   );
 }

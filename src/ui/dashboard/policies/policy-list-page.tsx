@@ -103,7 +103,7 @@ function useKeyCounts(ids: readonly string[]): Counts {
   const counts = useBatchedOperation('GET /api/keys/counts', ids, policy_id => ({ query: { policy_id } }), {
     enabled: canSeeKeys,
   });
-  return counts.length === 0 ? undefined : Object.assign({}, ...counts.map(({ policies }) => policies));
+  return counts && counts.length > 0 ? Object.assign({}, ...counts.map(({ policies }) => policies)) : undefined;
 }
 
 function PolicyList({ canWrite }: { canWrite: boolean }) {

@@ -4,7 +4,7 @@ import { texts } from '../../texts/texts.ts';
 import { usePreferences } from '../session/preferences.ts';
 import type { objectPages } from './navigation.ts';
 
-export interface FavouriteButtonProps {
+interface FavouriteButtonProps {
   readonly kind: keyof typeof objectPages;
   readonly id: string;
   readonly name: string;

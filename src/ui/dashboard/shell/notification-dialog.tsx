@@ -79,17 +79,17 @@ function MutedTopics({ muted, onError }: MutedTopicsProps) {
     );
   return (
     <fieldset className="mt-4 flex flex-col gap-2 border-t border-line pt-3">
-      <legend className="sr-only">{own.muted}</legend>
+      <legend className="sr-only">{own.topicsAbout}</legend>
       <p aria-hidden className="text-small text-dim">
-        {own.muted}
+        {own.topicsAbout}
       </p>
       {topics.map(([topic, label]) => (
         <Switch
           key={topic}
           label={label}
-          checked={muted.includes(topic)}
+          checked={!muted.includes(topic)}
           disabled={isPending}
-          onChange={event => change(topic, event.currentTarget.checked)}
+          onChange={event => change(topic, !event.currentTarget.checked)}
         />
       ))}
     </fieldset>

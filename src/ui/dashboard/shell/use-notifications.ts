@@ -1,7 +1,7 @@
 import { useOperation } from '../../kit/queries.ts';
 
-const refreshMs = 30_000;
+const refreshIntervalMs = 30_000;
 
 /** Notifications of the user: APIs that are not served, certificates that expire, dead letters. */
 export const useNotifications = (enabled: boolean) =>
-  useOperation('GET /api/notifications', { query: {} }, { enabled, refetchIntervalMs: refreshMs });
+  useOperation('GET /api/notifications', { query: {} }, { enabled, refetchIntervalMs: refreshIntervalMs });

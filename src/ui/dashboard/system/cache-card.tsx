@@ -22,7 +22,7 @@ export function CacheCard() {
   return (
     <Card title={own.title}>
       <div className="flex flex-wrap items-center gap-2">
-        <ApiSelect apiId={apiId} onChange={setApiId} />
+        <ApiSelect apiId={apiId} onChange={setApiId} emptyLabel={own.choose} />
         {canPurge && (
           <Button disabled={apiId === ''} onClick={() => setPending('responses')}>
             {own.responses.action}
@@ -33,7 +33,6 @@ export function CacheCard() {
             {own.keySets.action}
           </Button>
         )}
-        {apiId === '' && <span className="text-dim">{own.choose}</span>}
       </div>
       <PurgeDialog apiId={apiId} cache={pending} onClose={() => setPending(undefined)} />
     </Card>

@@ -2,12 +2,12 @@ import { Link } from '@tanstack/react-router';
 import { sharedTexts } from '../../texts/shared-texts.ts';
 import type { NavigationGroup } from './navigation-group.ts';
 
-export interface BreadcrumbProps {
+interface BreadcrumbProps {
   readonly groups: readonly NavigationGroup[];
   readonly path: string;
 }
 
-/** Way back from the page of an object to its list, which is an entry of the navigation. */
+/** Link from the page of an object to its list, which is an entry of the navigation. */
 export function Breadcrumb({ groups, path }: BreadcrumbProps) {
   const found = groups
     .filter(({ label }) => label !== undefined)

@@ -34,7 +34,7 @@ export interface RecordFormProps {
 /** Form of an object: cards of fields and one save bar. Faults of the server stand at their fields. */
 export function RecordForm({ stored, sections, action, isBusy, error, onSave, renderMore, ...rest }: RecordFormProps) {
   const draft = useDraft(stored, undefined, { hasTabs: rest.hasTabs ?? false });
-  const { value, isDirty, change, discard, accept } = draft;
+  const { value, base, isDirty, change, discard, accept } = draft;
   const faults = readFaults(error, new Set(sections.flatMap(({ fields }) => fields.map(({ name }) => name))));
   return (
     <form
@@ -42,7 +42,7 @@ export function RecordForm({ stored, sections, action, isBusy, error, onSave, re
       onSubmit={event => {
         event.preventDefault();
         // The form shows a refusal, which is `error`.
-        onSave(value, pickChanges(stored, value), accept).catch(() => undefined);
+        onSave(value, pickChanges(base, value), accept).catch(() => undefined);
       }}
     >
       {faults.other && <ErrorText error={faults.other} />}

@@ -26,8 +26,9 @@ const findLabel = (name: string): string => own.labels[name] ?? name;
 
 function toField({ Name: name, Value, Options, About }: GeneralItem): FieldSpec {
   const shared = { name, label: findLabel(name), help: About };
+  const nameOption = (value: string) => own.optionsOf[name]?.[value] ?? own.options[value] ?? value;
   if (Options.length > 0)
-    return { ...shared, kind: 'select', options: Options.map(it => ({ value: it, label: own.options[it] ?? it })) };
+    return { ...shared, kind: 'select', options: Options.map(value => ({ value, label: nameOption(value) })) };
   if (typeof Value === 'boolean') return { ...shared, kind: 'switch' };
   return { ...shared, ...(typeof Value === 'number' && { kind: 'number' as const }) };
 }

@@ -4,7 +4,7 @@ export const notificationTexts = {
   none: 'Nothing needs attention.',
   markRead: 'Mark as read',
   markAllRead: 'Mark all as read',
-  muted: 'Topics that are muted for you',
+  topicsAbout: 'Notify me about',
   topics: {
     'api.not_served': 'APIs that are not served',
     'webhook.dead_letters': 'Webhooks with dead letters',

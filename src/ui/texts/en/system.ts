@@ -46,7 +46,7 @@ export const systemTexts = {
   certificateFile: (path: string) => `file ${path}`,
   caches: {
     title: 'Caches of an API',
-    choose: 'Choose an API.',
+    choose: 'Choose an API',
     responses: {
       action: 'Purge cached responses',
       title: (api: string) => `Purge the cached responses of ${api}?`,

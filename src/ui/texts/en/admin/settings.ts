@@ -97,6 +97,11 @@ export const generalTexts = {
     approval: 'After approval',
     open: 'Open',
   } as Readonly<Record<string, string>>,
+  /** Options whose meaning differs by the setting. */
+  optionsOf: {
+    'portal.second_factor': { all: 'Required of all users' },
+    'portal.try_it': { all: 'Also signed-out visitors' },
+  } as Readonly<Record<string, Readonly<Record<string, string>>>>,
 } as const;
 
 export const adminProfileTexts = {
