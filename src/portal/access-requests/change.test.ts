@@ -94,6 +94,39 @@ onEveryEngine('changes of access requests', app => {
     assert.equal((await read()).Products, more.product.Name);
   });
 
+  test('a key that gets another product under the same plan keeps its quota and its expiry', async () => {
+    // Keys with several products count the quota by product.
+    const [first, second, more] = [await anOffer(), await anOffer(), await anOffer()];
+    const had = [first.product.ID, second.product.ID];
+    const limits = { Quota: 2, QuotaRenewalRate: 3600, KeyExpiresIn: 7200 };
+    const plan = await addPlan(app(), limits);
+    const owned = await addApp(app());
+    const body = { PlanID: plan.ID, ProductIDs: had, ProvisionImmediately: true };
+    const { AccessRequestID: id } = await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
+    const path = `/apps/${owned.ID}/access-requests/${id}`;
+    const read = async () => (await ask('GET', `/access_requests/${id}`)).body.Credentials[0];
+    const { Credential: key } = await read();
+    const keyPath = `/api/keys/${encodeURIComponent(key)}`;
+    const { data } = (await app().ask('GET', keyPath)).body;
+    // An end that the plan alone would not have led to.
+    const expires = data.expires - 3600;
+    const shortened = await app().ask('PUT', `${keyPath}?suppress_reset=1`, { body: { ...data, expires } });
+    assert.equal(shortened.status, 200, shortened.text);
+    await app().application.waitForDataPlane();
+    assert.deepEqual(await statuses(first.call, key, 3), [200, 200, 403]);
+    const change = (members: object) => ask('PUT', `${path}/change`, { ProvisionImmediately: true, ...members });
+    assert.equal((await change({ ProductIDs: [...had, more.product.ID] })).status, 200);
+    await app().application.waitForDataPlane();
+    assert.equal((await app().ask('GET', keyPath)).body.data.expires, expires);
+    assert.equal((await read()).Expires, new Date(expires * 1000).toISOString().slice(0, 16).replace('T', ' '));
+    assert.deepEqual([await first.call(key), await more.call(key)], [403, 200]);
+    const gold = await addPlan(app(), limits);
+    assert.equal((await change({ PlanID: gold.ID })).status, 200);
+    await app().application.waitForDataPlane();
+    assert.deepEqual(await statuses(first.call, key, 3), [200, 200, 403], 'another plan starts its quota');
+    assert.ok((await app().ask('GET', keyPath)).body.data.expires > expires);
+  });
+
   test('a key in its overlap gets the rights of the change too, and keeps its end', async () => {
     const { path, read, key } = await anAccess(100);
     const [{ ID }] = (await read()).Credentials;

@@ -143,8 +143,10 @@ async function completeClaimedChange(
         isOwn(it) ? { ...it, ClaimedAt: 0, ProvisionImmediately: false, Failure } : it,
       );
       if (!(await portal.providerTasks.remove(task.ID)) || (await isUnchanged(error, task, services))) return;
+      const before = await portal.accessRequests.get(request.Changes ?? 0);
       const restore = {
         Kind: 'restore' as const,
+        KeepsPlan: before?.PlanID === request.PlanID,
         ProviderID: task.ProviderID,
         Key: '',
         CredentialID: task.CredentialID,

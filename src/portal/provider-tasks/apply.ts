@@ -23,11 +23,13 @@ export type AppliedKeys = ReadonlyMap<string, number>;
 
 /**
  * Gives the keys of a request, also one that a rotation left valid, the policies and metadata of a plan and products.
- * Their ids stay. A key that the provider no longer has is left out. An OAuth client gets the scopes.
+ * Their ids stay; with the same plan, their expiry and counters too, so that a further product extends neither time nor
+ * quota. A key that the provider no longer has is left out. An OAuth client gets the scopes.
  */
 export async function applyRights(
   requestId: number,
   rights: KeyRequest,
+  keepsPlan: boolean,
   services: ApplyServices,
 ): Promise<AppliedKeys> {
   const { portal } = services;
@@ -46,12 +48,13 @@ export async function applyRights(
     const bind = (await loadBinding({ ...rights, ...(Certificates && { Certificates }) }, services)) ?? (key => key);
     const built = await buildProviderKey(rights, services);
     const former = (await portal.providerTasks.ofCredential(ID)).filter(({ Kind }) => Kind === 'end');
-    for (const { Key: name } of former) {
-      const keepExpiry = ({ expires = 0, ...key }: Key): Key => bind({ ...key, ...built, expires });
-      await callProvider(provider, services, plane => plane.changeKey(name, keepExpiry));
-    }
+    const renew = (key: Key): Key => bind({ ...key, ...built });
+    const keepExpiry = ({ expires = 0, ...key }: Key): Key => bind({ ...key, ...built, expires });
+    const options = { keepsCounters: keepsPlan };
+    for (const { Key: name } of former)
+      await callProvider(provider, services, plane => plane.changeKey(name, keepExpiry, options));
     const changed = await callProvider(provider, services, plane =>
-      plane.changeKey(Credential, key => bind({ ...key, ...built })),
+      plane.changeKey(Credential, keepsPlan ? keepExpiry : renew, options),
     );
     applied.set(Credential, changed?.expires ?? 0);
   }

@@ -123,7 +123,9 @@ export async function applyChange(task: StoredProviderTask, services: TaskServic
   const { portal, records } = services;
   const change = await portal.accessRequests.get(task.RequestID);
   const isOpen = change?.Changes && change.Status === 'pending';
-  const applied: AppliedKeys = isOpen ? await applyRights(change.Changes!, change, services) : new Map();
+  const before = isOpen ? await portal.accessRequests.get(change.Changes!) : undefined;
+  const keepsPlan = before?.PlanID === change?.PlanID;
+  const applied: AppliedKeys = isOpen ? await applyRights(change.Changes!, change, keepsPlan, services) : new Map();
   await records.write(async () => {
     await lockTaskRows([change?.Changes ?? 0, task.RequestID], task.CredentialID, services);
     if (await portal.providerTasks.remove(task.ID)) await completeChange(task, applied, services);
@@ -133,7 +135,8 @@ export async function applyChange(task: StoredProviderTask, services: TaskServic
 async function restoreRights(task: StoredProviderTask, services: TaskServices): Promise<void> {
   const { portal } = services;
   const request = await portal.accessRequests.get(task.RequestID);
-  if (request && (await portal.providers.get(task.ProviderID))) await applyRights(request.ID, request, services);
+  if (request && (await portal.providers.get(task.ProviderID)))
+    await applyRights(request.ID, request, task.KeepsPlan ?? false, services);
   await portal.providerTasks.remove(task.ID);
 }
 

@@ -25,6 +25,8 @@ export interface StoredProviderTask {
   OauthClientID?: number;
   /** Custom credential that the key belongs to; 0 or absent for none. */
   CustomID?: number;
+  /** Of `restore`: the failed change had the same plan, so that keys keep their expiry and counters. */
+  KeepsPlan?: boolean;
   Attempts: number;
   /** Why the last attempt failed; empty before. */
   Error: string;
@@ -35,4 +37,9 @@ export interface StoredProviderTask {
 }
 
 export type NewProviderTask = Pick<StoredProviderTask, 'Kind' | 'ProviderID' | 'Key'> &
-  Partial<Pick<StoredProviderTask, 'KeyHash' | 'Until' | 'CredentialID' | 'CustomID' | 'OauthClientID' | 'RequestID'>>;
+  Partial<
+    Pick<
+      StoredProviderTask,
+      'KeyHash' | 'Until' | 'CredentialID' | 'CustomID' | 'KeepsPlan' | 'OauthClientID' | 'RequestID'
+    >
+  >;
