@@ -28,7 +28,7 @@ export function createDashboardClient(
     problem.provider_unavailable({ detail: { name, reason: maskSecret(reason) }, cause });
 
   /** A body is sent as JSON; a buffer as it is. */
-  async function send(method: string, path: string, body?: unknown): Promise<OutboundResponse> {
+  async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<OutboundResponse> {
     const isBinary = Buffer.isBuffer(body);
     try {
       return await outbound.fetch({
@@ -44,6 +44,7 @@ export function createDashboardClient(
         reachesManagement: true,
         timeoutMs: callTimeoutMs,
         maxBytes: maxResponseBytes,
+        ...(signal && { signal }),
         ...selectTls(MetaData.InsecureSkipVerify, caFile, unavailable),
       });
     } catch (cause) {

@@ -121,7 +121,7 @@ function createKeyCalls(
 ): Pick<ControlPlane, 'readKey' | 'createKey' | 'expireKey' | 'changeKey' | 'deleteKey'> {
   const keyPath = (id: string) => `/api/keys/${toSegment(id)}`;
   return {
-    readKey: async keyId => (await callMaybe(KeyEnvelope, 'GET', keyPath(keyId)))?.data,
+    readKey: async (keyId, signal) => (await callMaybe(KeyEnvelope, 'GET', keyPath(keyId), undefined, signal))?.data,
     async createKey(key, name) {
       const path = name === undefined ? '/api/keys' : keyPath(name);
       const { key_id, key_hash, data } = await call(KeyEnvelope, 'POST', path, key);

@@ -68,8 +68,11 @@ export interface ControlPlane {
   addTokenIssuer(apiId: string, issuer: TokenIssuer): Promise<void>;
   /** Removes the scopes of an API that select one of these policies. Idempotent; others are kept. */
   removePolicyScopes(apiId: string, policyIds: readonly string[]): Promise<void>;
-  /** The key with its current `quota_remaining` and `quota_renews`; undefined where it does not exist. */
-  readKey(keyId: string): Promise<Key | undefined>;
+  /**
+   * The key with its current `quota_remaining` and `quota_renews`; undefined where it does not exist. The signal ends a
+   * request to another installation.
+   */
+  readKey(keyId: string, signal?: AbortSignal): Promise<Key | undefined>;
   /** With `name`, the key of this name; refused where it exists. */
   createKey(key: Key, name?: string): Promise<ProviderKey>;
   /** Lets a key expire at a Unix time, unless it does earlier; its counters go on. Absence is no error. */

@@ -17,8 +17,10 @@ interface Pause {
 
 export interface DashboardRelay extends AsyncDisposable {
   readonly url: string;
-  /** How requests fail from now on: refused by a response, or without one. */
-  failure: 'refused' | 'unavailable' | undefined;
+  /** How requests fail from now on: refused by a response, without one, or never. */
+  failure: 'refused' | 'unavailable' | 'silent' | undefined;
+  /** Requests without a response whose client waits, and the most of them at a time. */
+  readonly silent: { readonly now: number; readonly max: number };
   /** Holds the next request of this method until it is released; later ones pass. */
   pauseNext(method: string): Pause;
 }
@@ -26,10 +28,15 @@ export interface DashboardRelay extends AsyncDisposable {
 /** Dashboard of a provider as the portal sees it: forwards requests to a real one, and can hold or fail them. */
 export async function startDashboardRelay(target: () => string): Promise<DashboardRelay> {
   let pause: HeldRequest | undefined;
+  const silent = { now: 0, max: 0 };
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray());
     if (relay.failure === 'unavailable') return void request.socket.destroy();
     if (relay.failure === 'refused') return void response.writeHead(400).end('{"Status":"Error","Message":"no"}');
+    if (relay.failure === 'silent') {
+      silent.max = Math.max(silent.max, ++silent.now);
+      return void response.once('close', () => silent.now--);
+    }
     const held = pause;
     if (held && held.method === request.method) {
       pause = undefined;
@@ -51,6 +58,7 @@ export async function startDashboardRelay(target: () => string): Promise<Dashboa
   const relay: DashboardRelay = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     failure: undefined,
+    silent,
     pauseNext(method) {
       const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       pause = { method, reached: reached.resolve, released: released.promise };

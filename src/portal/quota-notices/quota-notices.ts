@@ -1,3 +1,4 @@
+import type { Key } from '#access/keys/schema.ts';
 import { formatIsoTime, formatPortalTime } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { every, type RepeatedWork } from '#base/repeat.ts';
@@ -48,14 +49,8 @@ async function findLimited(requestIds: readonly number[], { portal }: QuotaNotic
   });
 }
 
-/** Quota of a key as its provider counts it now; undefined where it cannot tell. */
-export async function readQuotaUse(
-  credential: Pick<StoredCredential, 'Credential'>,
-  plan: StoredPlan,
-  provider: StoredProvider,
-  services: Pick<QuotaNoticeServices, 'portal' | 'controlPlane'>,
-): Promise<QuotaUse | undefined> {
-  const key = await callProvider(provider, services, plane => plane.readKey(credential.Credential));
+/** Quota of a key as its provider counts it; undefined where it cannot tell. */
+export function toQuotaUse(key: Key | undefined, plan: StoredPlan): QuotaUse | undefined {
   if (key?.quota_remaining === undefined) return undefined;
   const renewsAtMs = plan.QuotaRenewalRate > 0 ? (key.quota_renews ?? 0) * 1000 : 0;
   return { used: plan.Quota - Math.max(0, key.quota_remaining), max: plan.Quota, renewsAtMs };
@@ -88,7 +83,8 @@ export async function sendQuotaNotices(services: QuotaNoticeServices, isStopping
       const provider = await providers.get(found.request.ProviderID);
       if (!provider) continue;
       try {
-        const use = await readQuotaUse(found.credential, found.plan, provider, services);
+        const key = await callProvider(provider, services, plane => plane.readKey(found.credential.Credential));
+        const use = toQuotaUse(key, found.plan);
         if (use) await reportUse(found, use, services);
       } catch (error) {
         if (!isProviderFailure(error)) throw error;

@@ -3,7 +3,6 @@ import { loadContexts } from '../../access-requests/views.ts';
 import type { StoredCredential } from '../../credentials/schema.ts';
 import type { StoredOauthClient } from '../../oauth-clients/schema.ts';
 import type { StoredPlan } from '../../plans/schema.ts';
-import type { QuotaUse } from '../../quota-notices/quota-notices.ts';
 import { renderFormError } from '../form.ts';
 import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
@@ -20,7 +19,7 @@ import {
   toProductUrl,
   usagePath,
 } from '../page.ts';
-import { type KeyCalls, lastUseDays, readKeyCalls, readQuotaLeft } from '../usage/key-use.ts';
+import { type PageUse, readPageUse } from '../usage/page-use.ts';
 import { formatCount, formatDay, formatMoment, formatQuota, formatRate } from '../words.ts';
 import { toAppUrl } from './app-list.ts';
 import { type CertificateCardOptions, renderCertificates } from './certificate-card.ts';
@@ -124,7 +123,7 @@ export async function renderAppPage(
   const keys = approved.flatMap(({ request, plan, context }) =>
     context.credentials.map(credential => ({ credential, request, plan })),
   );
-  const use = { calls: await readKeyCalls(keys, lastUseDays, services), quotas: await readQuotaLeft(keys, services) };
+  const use = await readPageUse(keys, services);
   const shown = { revealed, revealedCustom, revealMode };
   const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), certificates, use, ...shown };
   return {
@@ -182,7 +181,7 @@ interface CardOptions {
   readonly revealed: AppOutcome['revealed'];
   readonly revealedCustom: number | undefined;
   readonly revealMode: RevealMode;
-  readonly use: { readonly calls: ReadonlyMap<number, KeyCalls>; readonly quotas: ReadonlyMap<number, QuotaUse> };
+  readonly use: PageUse;
   readonly certificates: CertificateCardOptions['certificates'];
 }
 

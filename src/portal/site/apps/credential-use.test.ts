@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets } from '../../../../tests/support/app.ts';
+import { startDashboardRelay } from '../../../../tests/support/dashboard-relay.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
 import {
   addApi,
@@ -79,6 +80,65 @@ onEveryEngine('credentials of an app on the portal site', app => {
     await eventually(async () => assert.match((await client.get('/portal/private/apps')).text, /1 call in 24 hours/));
     const other = await signedInClient(app(), await aUser());
     assert.equal((await other.get(`/portal/private/apps/${owned.ID}`)).status, 404);
+  });
+
+  test('a page reads five quotas of a provider at a time, ends the reads, and leaves its status', async () => {
+    await using relay = await startDashboardRelay(() => app().url.dashboard);
+    const MetaData = JSON.stringify({ URL: relay.url, Secret: app().credentials.admin_access_key });
+    const body = { Name: `relayed-${createPublicId()}`, Type: 'gw-pro', Configuration: { MetaData } };
+    const provider = await requestPortal(app(), 'POST', '/portal-api/providers', body);
+    const ProviderID = provider.ID;
+    const product = await addProduct(app(), { ProviderID, APIDetails: [{ APIID: await addApi(app()) }] });
+    const plan = await addPlan(app(), { ProviderID, Quota: 5, QuotaRenewalRate: 3600 });
+    const user = await aUser();
+    const { ID } = await addApp(app(), { UserID: user.ID });
+    const wanted = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
+    const keys = 7;
+    for (let count = 0; count < keys; count++)
+      await requestPortal(app(), 'PUT', `/portal-api/apps/${ID}/provision`, wanted);
+    const readStatus = async () => (await requestPortal(app(), 'GET', `/portal-api/providers/${ProviderID}`)).Status;
+    const status = await readStatus();
+    const client = await signedInClient(app(), user);
+    const countQuotas = async () => {
+      const page = await client.get(`/portal/private/apps/${ID}`);
+      assert.equal(page.status, 200, page.text);
+      return [...page.text.matchAll(/5 of 5 calls left/g)].length;
+    };
+    await eventually(async () => assert.equal(await countQuotas(), keys));
+    relay.failure = 'silent';
+    assert.equal(await countQuotas(), 0);
+    assert.ok(relay.silent.max <= 5, `${relay.silent.max} reads at a time`);
+    await eventually(() => assert.equal(relay.silent.now, 0));
+    relay.failure = 'unavailable';
+    assert.equal(await countQuotas(), 0);
+    assert.notEqual(status, 'Down');
+    assert.equal(await readStatus(), status);
+    relay.failure = undefined;
+    await eventually(async () => assert.equal(await countQuotas(), keys));
+  });
+
+  test('a key that is shown once is shown where the counts of calls cannot be read', async () => {
+    const user = await aUser();
+    const { ID } = await addApp(app(), { UserID: user.ID });
+    const wanted = {
+      PlanID: (await addPlan(app())).ID,
+      ProductIDs: [(await addProduct(app())).ID],
+      ProvisionImmediately: true,
+    };
+    const { AccessRequestID } = await requestPortal(app(), 'PUT', `/portal-api/apps/${ID}/provision`, wanted);
+    const { Credentials } = await requestPortal(app(), 'GET', `/portal-api/access_requests/${AccessRequestID}`);
+    const client = await signedInClient(app(), user);
+    await client.get('/portal/private/profile');
+    const { schema } = app().application.installation.records.db;
+    await schema.alterTable('usage').renameTo('usage_renamed').execute();
+    try {
+      const fields = { mode: 'reveal', client_id: String(ID), cred_id: String(Credentials[0].ID) };
+      const shown = await client.post('/portal/private/credentials', fields);
+      assert.equal(shown.status, 200, shown.text);
+      assert.ok(shown.text.includes(Credentials[0].Credential));
+    } finally {
+      await schema.alterTable('usage_renamed').renameTo('usage').execute();
+    }
   });
 
   test('an expired key, and one that expires soon, are marked on the card and in the list', async () => {

@@ -1,18 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { dayMs } from '#analytics/time-buckets.ts';
 import type { StoredAccessRequest } from '../../access-requests/schema.ts';
 import { listKeyHashes, type StoredCredential } from '../../credentials/schema.ts';
-import type { StoredPlan } from '../../plans/schema.ts';
-import { isProviderFailure } from '../../providers/provider-client.ts';
-import { hasQuota, type QuotaUse, readQuotaUse } from '../../quota-notices/quota-notices.ts';
 import type { SiteServices } from '../page.ts';
 import { createOrganisationFinder } from './daily-usage.ts';
 
 /** Credentials of one page: the newest ones. */
 const maxCredentials = 500;
-/** Reads of quotas of one page, and the time that it waits for them. */
-const maxQuotaReads = 20;
-const quotaTimeoutMs = 1500;
 /** Calls before are not looked for. */
 export const lastUseDays = 90;
 
@@ -27,6 +20,10 @@ export interface KeyCalls {
   readonly lastUsedMs: number;
 }
 
+/** The newest ones first. */
+export const selectNewest = <T extends CountedKey>(keys: readonly T[], max: number): T[] =>
+  keys.toSorted((a, b) => b.credential.ID - a.credential.ID).slice(0, max);
+
 /** Calls of the last days by credential; rotated keys count. Those of remote providers are counted elsewhere. */
 export async function readKeyCalls(
   keys: readonly CountedKey[],
@@ -38,7 +35,7 @@ export async function readKeyCalls(
   const findOrganisation = createOrganisationFinder(services);
   const ownerOf = new Map<string, number>();
   const hashesOf = new Map<string, string[]>();
-  for (const { credential, request } of keys.slice(-maxCredentials)) {
+  for (const { credential, request } of selectNewest(keys, maxCredentials)) {
     const orgId = await findOrganisation(request.ProviderID);
     if (orgId === undefined) continue;
     for (const hash of listKeyHashes(credential)) {
@@ -48,7 +45,7 @@ export async function readKeyCalls(
   }
   const found = new Map<number, KeyCalls>();
   for (const [orgId, all] of hashesOf) {
-    const keyHashes = all.slice(-maxCredentials);
+    const keyHashes = all.slice(0, maxCredentials);
     const query = { orgId, ...span, keyHashes, groups: ['key'], order: 'last_hit', ascending: false } as const;
     for (const { key, hits, last_hit } of (await services.usage.page(query, { page: 1, size: maxCredentials })).items) {
       const id = ownerOf.get(String(key))!;
@@ -57,26 +54,4 @@ export async function readKeyCalls(
     }
   }
   return found;
-}
-
-/** Quotas of keys as their providers count them now; without those that fail or do not answer in time. */
-export async function readQuotaLeft(
-  keys: readonly (CountedKey & { readonly plan: StoredPlan | undefined })[],
-  services: SiteServices,
-): Promise<Map<number, QuotaUse>> {
-  const found = new Map<number, QuotaUse>();
-  const read = async ({ credential, request, plan }: (typeof keys)[number]) => {
-    const provider = await services.portal.providers.get(request.ProviderID);
-    if (!provider || !plan) return;
-    try {
-      const use = await readQuotaUse(credential, plan, provider, services);
-      if (use) found.set(credential.ID, use);
-    } catch (error) {
-      if (!isProviderFailure(error)) services.log.warn({ err: error }, 'quota of credential unreadable');
-    }
-  };
-  const limited = keys.filter(({ credential, plan }) => credential.Credential !== '' && hasQuota(plan));
-  const reads = Promise.all(limited.slice(0, maxQuotaReads).map(read));
-  if (limited.length > 0) await Promise.race([reads, delay(quotaTimeoutMs, undefined, { ref: false })]);
-  return new Map(found);
 }
