@@ -30,7 +30,7 @@ onEveryEngine('attributes of portal users', app => {
       Name: 'N',
       Description: '',
       Type: 1,
-      Behaviour: 1,
+      Behaviour: 2,
       DropdownValues: '',
       ValidationRegExp: '',
       AddToKeyMetadata: true,
@@ -49,6 +49,21 @@ onEveryEngine('attributes of portal users', app => {
     assert.deepEqual(await ok('GET', `${defaults}/1`), model.DefaultAttributes[0]);
     assert.equal((await ok('PUT', `${custom}/${rest.ID}`, { Name: 'New' })).Name, 'New');
     assert.deepEqual(await ok('DELETE', `${custom}/${rest.ID}`), { status: 'ok' });
+  });
+
+  test('an attribute in the metadata of keys can be edited by users where it says so, or is of the sign-up', async () => {
+    for (const [members, expected] of [
+      [{}, 1],
+      [{ AddToKeyMetadata: true }, 2],
+      [{ AddToKeyMetadata: true, ShowOnSignUp: true }, 1],
+      [{ AddToKeyMetadata: true, Behaviour: 1 }, 1],
+      [{ Behaviour: 3 }, 3],
+    ] as const) {
+      const { ID, Behaviour } = await create(members);
+      assert.equal(Behaviour, expected, JSON.stringify(members));
+      assert.equal((await ok('PUT', `${custom}/${ID}`, { Name: 'New' })).Behaviour, expected);
+      await ok('DELETE', `${custom}/${ID}`);
+    }
   });
 
   test('members without an effect, wrong names and changed types are refused', async () => {

@@ -125,10 +125,14 @@ export const createCustomAttribute = operation({
   },
 });
 
+/** Metadata of keys decides in plugins and logs: users write it where an administrator says so, or at the sign-up. */
+const selectBehaviour = ({ AddToKeyMetadata = false, ShowOnSignUp = false }: AttributeChange) =>
+  AddToKeyMetadata && !ShowOnSignUp ? 2 : 1;
+
 /** Optional members of a body: absent ones do not change. */
 const toDetails = (body: AttributeChange, it: StoredAttribute | undefined) => ({
   Description: body.Description ?? it?.Description ?? '',
-  Behaviour: (body.Behaviour ?? it?.Behaviour ?? 1) as StoredAttribute['Behaviour'],
+  Behaviour: (body.Behaviour ?? it?.Behaviour ?? selectBehaviour(body)) as StoredAttribute['Behaviour'],
   DropdownValues: body.DropdownValues ?? it?.DropdownValues ?? '',
   ValidationRegExp: body.ValidationRegExp ?? it?.ValidationRegExp ?? '',
   AddToKeyMetadata: body.AddToKeyMetadata ?? it?.AddToKeyMetadata ?? false,

@@ -42,7 +42,8 @@ const writable = z.object({
   Description: optionalMember(textUpTo(1000)),
   Type: intBetween(1, 4).describe('1 text, 2 choice, 3 boolean, 4 number'),
   Behaviour: optionalMember(intBetween(1, 3)).describe(
-    'What the user may do on the profile page of the site: 1 view and edit, 2 view, 3 hidden',
+    'What the user may do on the profile page of the site: 1 view and edit, 2 view, 3 hidden; a new attribute has 2 ' +
+      'with AddToKeyMetadata and without ShowOnSignUp, and otherwise 1',
   ),
   DropdownValues: optionalMember(textUpTo(10_000)).describe('Choices, separated by commas'),
   ValidationRegExp: optionalMember(pattern).describe('RE2 pattern that a text contains'),
