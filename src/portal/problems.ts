@@ -47,6 +47,7 @@ export const problem = problems('portal', {
   attribute_exists: { status: 422, message: 'Identifier: another attribute has it' },
   attribute_type_fixed: { status: 422, message: 'Type: cannot change: create another attribute' },
   attribute_read_only: { status: 422, message: 'Value: is set already and can be written only once' },
+  attribute_not_editable: { status: 422, message: '{name} cannot be changed any more' },
   attribute_required: { status: 422, message: 'Value: is required' },
   credential_fixed: { status: 422, message: '{members}: cannot change: create another credential' },
   too_many_attributes: { status: 422, message: 'There can be at most {maxAttributes} custom attributes' },

@@ -69,7 +69,9 @@ export const updateUserAttribute = operation({
     const { user, attribute } = await requireAttribute(params, services, 'unknown');
     audit(String(user.ID));
     const changes = new Map([[attribute.ID, body.Value]]);
-    const [changed] = await services.records.write(() => changeAttributeValues(user.ID, changes, services));
+    const [changed] = await services.records.write(() =>
+      changeAttributeValues(user.ID, changes, 'administrator', services),
+    );
     return toUserAttributeView(changed!, body.Value);
   },
 });

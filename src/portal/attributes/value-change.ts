@@ -1,6 +1,6 @@
 import type { PortalServices } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
-import { checkAttributeValue } from './rules.ts';
+import { canEditAttribute, checkAttributeValue } from './rules.ts';
 import type { StoredAttribute, StoredAttributeValue } from './schema.ts';
 
 type Services = Pick<PortalServices, 'portal'>;
@@ -34,10 +34,14 @@ export function refuseValueChange(attribute: StoredAttribute, before: string | u
   if (attribute.Required && value === '') throw problem.attribute_required();
 }
 
-/** Inside a transaction: sets values of a user, by the number of their attribute; an empty one clears it. */
+/**
+ * Inside a transaction: sets values of a user, by the number of their attribute; an empty one clears it. The user alone
+ * is bound by what users may do with the attribute, as it is once it is locked.
+ */
 export async function changeAttributeValues(
   userId: number,
   changes: ReadonlyMap<number, string>,
+  by: 'user' | 'administrator',
   services: Services,
 ): Promise<StoredAttribute[]> {
   const { values } = services.portal.attributes;
@@ -45,6 +49,9 @@ export async function changeAttributeValues(
   for (const { attribute, stored } of locked) {
     const value = changes.get(attribute.ID)!;
     refuseValueChange(attribute, stored?.Value, value);
+    const before = stored?.Value ?? '';
+    if (by === 'user' && value !== before && !canEditAttribute(attribute, before))
+      throw problem.attribute_not_editable({ detail: { name: attribute.Name } });
     if (value !== '') {
       checkAttributeValue(attribute, value);
       await values.set(userId, attribute.ID, value);

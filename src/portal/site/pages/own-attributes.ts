@@ -101,7 +101,7 @@ async function submitAttributes(request: SiteRequest, services: SiteServices): P
   if (errors.size > 0) return toFormDocument(own, request, errors);
   const changes = new Map(editable.map(({ ID }) => [ID, sent.get(ID) ?? '']));
   try {
-    await services.records.write(() => changeAttributeValues(visitor.user!.ID, changes, services));
+    await services.records.write(() => changeAttributeValues(visitor.user!.ID, changes, 'user', services));
   } catch (error) {
     // An attribute was changed or removed meanwhile.
     return toFormDocument(own, request, errors, describeFailure(error, services));

@@ -1,13 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { createPublicId } from '#base/ids.ts';
+import type { Records } from '#storage/records.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
 import { readLastAudit } from '../../../../tests/support/last-audit.ts';
 import { addAccessRequest, addApp, addDeveloper, requestPortal } from '../../../../tests/support/portal.ts';
 import { sitePassword } from '../../../../tests/support/portal-site.ts';
 import { createSiteClient, signedInClient } from '../../../../tests/support/site-client.ts';
+import { eventually } from '../../../../tests/support/traffic.ts';
 
-onEveryEngine('profile and team on the portal site', app => {
+/** Transactions that wait for the current one, on PostgreSQL. */
+async function countBlocked({ db }: Records): Promise<number> {
+  const query = sql<{ blocked: number }>`select count(*)::int as blocked from pg_stat_activity
+    where pg_backend_pid() = any(pg_blocking_pids(pid))`;
+  return (await query.execute(db)).rows[0]!.blocked;
+}
+
+onEveryEngine('profile and team on the portal site', (app, engine) => {
   const aUser = (more: Record<string, unknown> = {}) => addDeveloper(app(), { Password: sitePassword, ...more });
 
   test('a user changes the name, and nothing else of the account', async () => {
@@ -69,16 +79,47 @@ onEveryEngine('profile and team on the portal site', app => {
     assert.ok(await isSignedIn(stranger));
   });
 
+  const path = '/portal-api/extended_attributes/1/custom-attributes';
+  const add = async (more: Record<string, unknown>): Promise<{ ID: number; Name: string }> => {
+    const id = createPublicId();
+    const fields = { Identifier: `a-${id}`, Name: `Attribute ${id}`, Type: 1, ...more };
+    return requestPortal(app(), 'POST', path, fields, 201);
+  };
+
+  test('an attribute that is closed for users while one sends the form keeps its value', async () => {
+    const { ID, Name } = await add({ Behaviour: 1 });
+    try {
+      const user = await aUser();
+      const client = await signedInClient(app(), user);
+      await client.get('/portal/private/profile');
+      const { records, portal } = app().application.installation.services;
+      const closed = Promise.withResolvers<void>();
+      const closing = records.write(async () => {
+        await portal.attributes.custom.change(ID, it => ({ ...it, Behaviour: 2 }));
+        closed.resolve();
+        // SQLite has one connection: the form is read after the change.
+        if (engine === 'postgres') await eventually(async () => assert.equal(await countBlocked(records), 1));
+      });
+      await closed.promise;
+      const sent = client.post('/portal/private/profile/attributes', { [`attribute_${ID}`]: 'written' });
+      await closing;
+      const { status, text } = await sent;
+      if (engine === 'postgres') {
+        assert.equal(status, 422, text);
+        assert.ok(text.includes(`${Name} cannot be changed any more`), text);
+      }
+      const valuePath = `/portal-api/users/${user.ID}/custom-attributes/${ID}`;
+      assert.equal((await requestPortal(app(), 'GET', valuePath)).Value, '');
+    } finally {
+      await requestPortal(app(), 'DELETE', `${path}/${ID}`);
+    }
+  });
+
   test('a user edits, sees or does not see an attribute as it says, and writes a write-once one once', async () => {
-    const path = '/portal-api/extended_attributes/1/custom-attributes';
-    const add = async (more: Record<string, unknown>): Promise<{ ID: number; Name: string }> => {
-      const id = createPublicId();
-      const fields = { Identifier: `a-${id}`, Name: `Attribute ${id}`, Type: 1, ...more };
-      return requestPortal(app(), 'POST', path, fields, 201);
-    };
     const open = await add({ Behaviour: 1, ValidationRegExp: '^[0-9]*$' });
     const [seen, hidden] = [await add({ Behaviour: 2 }), await add({ Behaviour: 3 })];
     const once = await add({ Behaviour: 1, WriteOnceReadMany: true });
+    const copied = await add({ AddToKeyMetadata: true });
     try {
       const user = await aUser();
       const valuePath = ({ ID }: { ID: number }) => `/portal-api/users/${user.ID}/custom-attributes/${ID}`;
@@ -89,10 +130,10 @@ onEveryEngine('profile and team on the portal site', app => {
       const page = (await client.get('/portal/private/profile')).text;
       assert.match(page, /set by the administrator/);
       assert.ok(!page.includes(hidden.Name) && !page.includes('the hidden value'));
-      assert.ok(!page.includes(`name="attribute_${seen.ID}"`));
+      for (const { ID } of [seen, copied]) assert.ok(!page.includes(`name="attribute_${ID}"`));
       const save = (more: Record<string, string>) => client.post('/portal/private/profile/attributes', more);
       const [openField, onceField] = [`attribute_${open.ID}`, `attribute_${once.ID}`];
-      const forged = { [`attribute_${seen.ID}`]: 'x', [`attribute_${hidden.ID}`]: 'x' };
+      const forged = Object.fromEntries([seen, hidden, copied].map(({ ID }) => [`attribute_${ID}`, 'x']));
       const faulty = await save({ [openField]: 'letters', [onceField]: 'first' });
       assert.equal(faulty.status, 422);
       assert.match(faulty.text, /does not match/);
@@ -105,8 +146,9 @@ onEveryEngine('profile and team on the portal site', app => {
       await save({ [openField]: '', [onceField]: 'second' });
       const values = [await readValue(open), await readValue(seen), await readValue(hidden), await readValue(once)];
       assert.deepEqual(values, ['', 'set by the administrator', 'the hidden value', 'first']);
+      assert.equal(await readValue(copied), '');
     } finally {
-      for (const { ID } of [open, seen, hidden, once]) await requestPortal(app(), 'DELETE', `${path}/${ID}`);
+      for (const { ID } of [open, seen, hidden, once, copied]) await requestPortal(app(), 'DELETE', `${path}/${ID}`);
     }
   });
 
