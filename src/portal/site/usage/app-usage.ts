@@ -28,7 +28,7 @@ export interface AppUsage {
   readonly total: AppUsageCount;
   /** As many days before. */
   readonly before: AppUsageCount;
-  /** Durations in milliseconds; undefined without calls, and where there are too many counts to read. */
+  /** Durations in milliseconds; undefined without calls, and where their counts cannot be read at the moment. */
   readonly percentiles: UsagePercentiles | undefined;
 }
 
@@ -60,13 +60,15 @@ const toCount = (sums: readonly UsageSum[]): AppUsageCount => {
   return { calls, errors: add(it => it.error), meanMs: calls === 0 ? 0 : add(it => it.total_us) / calls / 1000 };
 };
 
-/** Sums with their latencies, or without them where there are too many counts to read. */
+const withoutLatencies = new Set([problem.percentile_rows_exceeded.code, problem.reads_exceeded.code]);
+
+/** Sums with their latencies, or without them where there are too many counts to read, or too many reads of them. */
 async function readTimed(query: UsageQuery, { usage }: AppUsageServices): Promise<readonly UsageSum[]> {
   const page = { page: 1, size: maxReportApis };
   try {
     return (await usage.page({ ...query, percentiles: true }, page)).items;
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== problem.percentile_rows_exceeded.code) throw error;
+    if (!(error instanceof Problem) || !withoutLatencies.has(error.code)) throw error;
     return (await usage.page(query, page)).items;
   }
 }
