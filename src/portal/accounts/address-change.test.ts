@@ -7,6 +7,7 @@ import { type MailServer, startMailServer } from '../../../tests/support/mail.ts
 import { addDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
+import { eventually } from '../../../tests/support/traffic.ts';
 
 const path = '/portal/private/profile/address';
 const anAddress = () => `new-${createPublicId().toLowerCase()}@example.org`;
@@ -34,13 +35,16 @@ function describeChange(engine: EngineName): void {
       await mail?.close();
     });
 
-    /** The next mail to an address with this subject; others are passed over. */
-    async function takeMail(to: string, subject: RegExp): Promise<string> {
-      for (;;) {
-        const taken = await mail.take();
-        if (taken.to[0] === to.toLowerCase() && subject.test(taken.text)) return taken.text;
-      }
-    }
+    const read = new Set<MailServer['mails'][number]>();
+    /** A mail to an address with this subject that was not read yet: mails arrive in any order. */
+    const takeMail = (to: string, subject: RegExp): Promise<string> =>
+      eventually(() => {
+        const isWanted = (it: MailServer['mails'][number]) => it.to[0] === to.toLowerCase() && subject.test(it.text);
+        const found = mail.mails.find(it => !read.has(it) && isWanted(it));
+        assert.ok(found, `no mail to ${to} with ${subject}`);
+        read.add(found);
+        return found.text;
+      });
     const tokenIn = (text: string) => /https:\/\/dev\.example\.org\/auth\/address\?token=(\S+)/.exec(text)?.[1] ?? '';
     const takeToken = async (email: string) => tokenIn(await takeMail(email, /^Subject: Confirm your e-mail/m));
     const aUser = () => addDeveloper(app, { Password: sitePassword });
