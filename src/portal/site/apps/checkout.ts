@@ -39,7 +39,6 @@ import { readCertificateFields, renderCertificateFields } from './certificate-fi
 import { readClientFields, renderClientFields } from './client-fields.ts';
 import { findMoreProducts, formatProductList, type MoreProducts, renderAdded, renderAddForm } from './more-products.ts';
 import { findEditableApp, listEditableApps, maxAppRequests, maxUserApps, refuseDailyExcess } from './own-apps.ts';
-
 import { listReusableRequests, readReusedRequest, renderReuseField } from './reuse-choice.ts';
 
 /** Apps offered for a choice, newest first. */
@@ -127,7 +126,7 @@ function renderOtherPlans({ product, offers }: ProductOffer, chosen: PlanOffer):
 
 type AppAction = 'create' | 'existing' | 'reuse';
 
-/** Choice of the form; at first a new app, or the app of a link. */
+/** Choice of the form; at first an existing app, or a new one where there is none. */
 function readAction({ form }: SiteRequest, apps: readonly StoredApp[]): AppAction {
   const sent = form('app-action');
   if (sent) return sent === 'create' || sent === 'reuse' ? sent : 'existing';
@@ -137,7 +136,7 @@ function readAction({ form }: SiteRequest, apps: readonly StoredApp[]): AppActio
 const renderNote = (form: SiteFields, errors: Errors) =>
   renderTextArea({
     name: 'note',
-    label: 'Note to those who decide',
+    label: 'Message to the approvers',
     value: form('note').slice(0, maxNoteChars),
     error: errors.get('note'),
     maxLength: maxNoteChars,
@@ -250,10 +249,10 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   if (form('request_id') === '' || !(await isFirstSubmission(request, services)))
     return { redirect: '/portal/private/apps' };
   const errors = new Map<string, string>();
-  if (!(await acceptProductTerms(choice.offer.product, errors, request, services)))
-    return renderCheckout(choice, request, services, errors);
+  // Before the terms: their acceptance is stored at once.
   if (form('note').trim().length > maxNoteChars) errors.set('note', `Is longer than ${maxNoteChars} characters`);
-  if (errors.size > 0) return renderCheckout(choice, request, services, errors);
+  if (errors.size > 0 || !(await acceptProductTerms(choice.offer.product, errors, request, services)))
+    return renderCheckout(choice, request, services, errors);
   if (form('app-action') === 'reuse') return respondReuse(choice, request, services);
   const app = await findOrCreateApp(request, services, errors);
   if (!app) return renderCheckout(choice, request, services, errors);

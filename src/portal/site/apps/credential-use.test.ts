@@ -54,7 +54,7 @@ onEveryEngine('credentials of an app on the portal site', app => {
     );
     assert.deepEqual(await readLastAudit(app()), ['revealOwnCustomCredential', String(custom.ID), '', 200]);
     assert.ok(!hasSecret((await client.post(reveal, {})).text), 'a second time');
-    assert.match((await client.get(`/portal/private/apps/${ID}`)).text, /The key was shown/);
+    assert.match((await client.get(`/portal/private/apps/${ID}`)).text, /This key was shown once already/);
   });
 
   test('the card of a key has its last use and what is left of the quota, the list its calls', async () => {
@@ -161,15 +161,20 @@ onEveryEngine('credentials of an app on the portal site', app => {
 
   const catalogue = 1;
   const fieldOf = (text: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
-  const toQuery = (product: { Path: string }, plan: { ID: number }, more: Record<string, string> = {}) => {
-    const choice = { product: product.Path, plan: String(plan.ID), catalogue: String(catalogue) };
+  const toQuery = (
+    product: { Path: string },
+    plan: { ID: number },
+    more: Record<string, string> = {},
+    catalogueId = catalogue,
+  ) => {
+    const choice = { product: product.Path, plan: String(plan.ID), catalogue: String(catalogueId) };
     return { choice, url: `/portal/private/cart/provision?${new URLSearchParams({ ...choice, ...more })}` };
   };
-  const addOffered = async () => {
+  const addOffered = async (catalogueId = catalogue) => {
     const name = `api-${createPublicId()}`;
     const proxy = { listen_path: `/${name}/`, target_url: upstream.url };
     const APIID = await addApi(app(), name, { proxy });
-    const product = await addProduct(app(), { APIDetails: [{ APIID }], Catalogues: [catalogue] });
+    const product = await addProduct(app(), { APIDetails: [{ APIID }], Catalogues: [catalogueId] });
     return { ...product, call: (key: string) => callApi(name, key) };
   };
   const callApi = async (name: string, authorization: string) =>
@@ -181,16 +186,20 @@ onEveryEngine('credentials of an app on the portal site', app => {
     const [product, plan] = [await addOffered(), await addPlan(app(), { Catalogues: [catalogue] })];
     const client = await signedInClient(app(), await aUser());
     const { url, choice } = toQuery(product, plan);
-    const send = async (note: string) => {
+    const send = async (note: string, accepted: string) => {
       const request_id = fieldOf((await client.get(url)).text, 'request_id');
-      const fields = { ...choice, request_id, 'app-action': 'create', client_name: 'Noted', note };
+      const fields = { ...choice, request_id, 'app-action': 'create', client_name: 'Noted', note, terms: accepted };
       return client.post('/portal/private/cart/provision', fields);
     };
-    assert.equal((await send('x'.repeat(1001))).status, 422);
-    assert.deepEqual(await listRequests(client), []);
+    const version = { Version: createPublicId(), Content: 'Be fair.', ProductID: product.ID, Published: true };
+    const terms = await requestPortal(app(), 'POST', '/portal-api/terms', version, 201);
+    const listAcceptances = () => requestPortal(app(), 'GET', `/portal-api/terms/${terms.ID}/acceptances`);
+    assert.equal((await send('x'.repeat(1001), String(terms.ID))).status, 422);
+    assert.deepEqual([await listRequests(client), await listAcceptances()], [[], []]);
     const note = 'For the <b>summer</b> project';
-    const sent = await send(note);
+    const sent = await send(note, String(terms.ID));
     assert.equal(sent.status, 303, sent.text);
+    assert.equal((await listAcceptances()).length, 1);
     assert.match((await client.get(sent.location)).text, /Note: For the &lt;b&gt;summer/);
     const [request] = await listRequests(client);
     assert.equal((await requestPortal(app(), 'GET', `/portal-api/access_requests/${request!.ID}`)).Note, note);
@@ -270,8 +279,33 @@ onEveryEngine('credentials of an app on the portal site', app => {
     assert.equal((await listRequests(client)).length, 2);
   });
 
+  test('a key of two products is renewed with both, and has no renewal while one of them is hidden', async () => {
+    const [first, second] = [await addOffered(), await addOffered()];
+    const plan = await addPlan(app(), { Catalogues: [catalogue], KeyExpiresIn: 3600 });
+    const user = await aUser();
+    const { ID } = await addApp(app(), { UserID: user.ID });
+    const wanted = { PlanID: plan.ID, ProductIDs: [first.ID, second.ID], ProvisionImmediately: true };
+    await requestPortal(app(), 'PUT', `/portal-api/apps/${ID}/provision`, wanted);
+    const client = await signedInClient(app(), user);
+    const findUrl = async () => {
+      const { status, text } = await client.get(`/portal/private/apps/${ID}`);
+      assert.equal(status, 200);
+      return /href="([^"]*)">Renew</.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    };
+    const url = (await findUrl()) ?? '';
+    assert.ok((await client.get(url)).text.includes(`name="also" value="${second.ID}"`), url);
+    const { products } = app().application.installation.services.portal;
+    await products.change(second.ID, it => ({ ...it, Hidden: true }));
+    assert.equal((await client.get(url)).status, 404);
+    assert.equal(await findUrl(), undefined);
+    await products.change(second.ID, it => ({ ...it, Hidden: false }));
+    assert.equal(await findUrl(), url);
+  });
+
   test('the command of a new key calls the first operation of the document that needs no parameter', async () => {
-    const product = await addOffered();
+    const own = { Name: `catalogue-${createPublicId()}`, VisibilityStatus: 'Public' };
+    const { ID: ownCatalogue } = await requestPortal(app(), 'POST', '/portal-api/catalogues', own);
+    const product = await addOffered(ownCatalogue);
     const [{ APIID, ListenPath }] = product.APIDetails;
     const get = { responses: { 200: { description: 'ok' } } };
     const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
@@ -279,9 +313,9 @@ onEveryEngine('credentials of an app on the portal site', app => {
     const document = JSON.stringify({ openapi: '3.0.3', info: { title: 'Orders', version: '1' }, paths });
     const oas = `/portal-api/products/${product.ID}/api-details/${APIID}/oas`;
     assert.equal((await app().ask('POST', oas, { body: toFileForm(document) })).status, 200);
-    const plan = await addPlan(app(), { Catalogues: [catalogue], AutoApproveAccessRequests: true });
+    const plan = await addPlan(app(), { Catalogues: [ownCatalogue], AutoApproveAccessRequests: true });
     const client = await signedInClient(app(), await aUser());
-    const { url, choice } = toQuery(product, plan);
+    const { url, choice } = toQuery(product, plan, {}, ownCatalogue);
     const request_id = fieldOf((await client.get(url)).text, 'request_id');
     const fields = { ...choice, request_id, 'app-action': 'create', client_name: 'Called' };
     const { text } = await client.post('/portal/private/cart/provision', fields);
@@ -292,7 +326,10 @@ onEveryEngine('credentials of an app on the portal site', app => {
     const marks = async (by: SiteClient) => [...(await by.get(page)).text.matchAll(/Your plan/g)].length;
     assert.equal(await marks(client), 1);
     assert.equal(await marks(await signedInClient(app(), await aUser())), 0);
-    for (let count = 0; count < 2; count++) await addPlan(app(), { Catalogues: [catalogue] });
-    assert.match((await client.get(page)).text, /<caption>Comparison<\/caption>/);
+    const comparison = /<caption>Comparison<\/caption>/;
+    await addPlan(app(), { Catalogues: [ownCatalogue] });
+    assert.doesNotMatch((await client.get(page)).text, comparison, 'of two plans');
+    await addPlan(app(), { Catalogues: [ownCatalogue] });
+    assert.match((await client.get(page)).text, comparison);
   });
 });

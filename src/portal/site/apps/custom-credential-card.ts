@@ -56,7 +56,7 @@ export function renderCustomCredential(view: CustomCredentialView, options: Cust
   const { credential, plan, products } = view;
   const { ID, Alias, CreatedAt, Client } = credential;
   const isShown = options.revealedCustom === ID;
-  return html`<article class="card"><h3>${Alias} <span class="badge">Given by the portal</span></h3>
+  return html`<article class="card"><h3>${Alias} <span class="badge">Added by an administrator</span></h3>
 ${isShown ? renderSecrets(credential, options.revealMode === 'once') : ''}
 <ul class="facts">${products.map(it => html`<li><a href="${toProductUrl(it)}">${displayName(it)}</a></li>`)}
 ${plan ? html`<li>${displayName(plan)}: ${formatRate(plan)}, ${formatQuota(plan).toLowerCase()}</li>` : ''}
@@ -70,7 +70,8 @@ function renderReveal(credential: CustomCredential, { csrf, appId, revealMode }:
   const action = `${appsPath}/${appId}/custom-credentials/${ID}/reveal`;
   // Credentials of both kinds have numbers of their own: a negative one cannot be that of the other kind.
   if (revealMode !== 'once') return renderRevealForm('key', -ID, revealMode, action, csrf);
-  if (RevealedAt) return html`<p class="dim">The key was shown. Ask the owner of this portal if it is lost.</p>`;
+  if (RevealedAt)
+    return html`<p class="dim">This key was shown once already. If it is lost, ask an administrator for a new one.</p>`;
   return html`<div class="actions"><form method="post" action="${action}">${csrf}<button>Show key once</button></form></div>`;
 }
 

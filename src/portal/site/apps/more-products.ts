@@ -7,8 +7,6 @@ import { checkoutPath, type SiteRequest, type SiteServices } from '../page.ts';
 import { hasOpenTerms } from '../terms/product-terms.ts';
 import { readObjectId } from './own-apps.ts';
 
-/** Further products of one request: all get one credential. */
-
 /** Products of one request, the first one included. */
 const maxRequestedProducts = 20;
 /** Products of a catalogue that are read, and those offered for a choice. */
@@ -32,7 +30,7 @@ export async function findMoreProducts(
   product: StoredProduct,
   { plan, catalogueId }: PlanOffer,
   list: string,
-  request: SiteRequest,
+  request: Pick<SiteRequest, 'visitor'>,
   services: SiteServices,
 ): Promise<MoreProducts | undefined> {
   const { catalogues, products } = services.portal;
@@ -80,6 +78,6 @@ export const renderAddForm = (
 <input type="hidden" name="product" value="${product.Path}"><input type="hidden" name="plan" value="${plan.ID}">
 <input type="hidden" name="catalogue" value="${catalogueId}">
 <input type="hidden" name="also" value="${formatProductList(added)}">
-<label>Further product with the same credential <select name="add">${addable.map(
+<label>Add another product to this request <select name="add">${addable.map(
         it => html`<option value="${it.ID}">${displayName(it)}</option>`,
       )}</select></label><button class="secondary">Add product</button></form>`;

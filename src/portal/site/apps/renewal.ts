@@ -4,10 +4,11 @@ import type { StoredProduct } from '../../products/schema.ts';
 import { findAccessObstacle, findProductOffer, toCheckoutUrl } from '../offer.ts';
 import type { SiteServices, SiteVisitor } from '../page.ts';
 import { getCredentialState } from './credential-state.ts';
+import { findMoreProducts } from './more-products.ts';
 
 /**
  * Page on which access is requested again for the same products, plan and app; undefined while no credential of the
- * request expires, and where the plan is no longer offered to the visitor.
+ * request expires, and where the plan or one of the products cannot be requested by the visitor any more.
  */
 export async function findRenewUrl(
   { AppID, PlanID, CatalogueID, ProductIDs }: StoredAccessRequest,
@@ -25,6 +26,7 @@ export async function findRenewUrl(
   const plans = offer.offers.filter(({ plan }) => plan.ID === PlanID);
   const chosen = plans.find(({ catalogueId }) => catalogueId === CatalogueID) ?? plans[0];
   if (!chosen) return undefined;
-  const also = others.length > 0 ? `&also=${others.join()}` : '';
-  return `${toCheckoutUrl(offer.product, chosen)}${also}&app=${AppID}`;
+  const list = others.join();
+  if (!(await findMoreProducts(offer.product, chosen, list, { visitor }, services))) return undefined;
+  return `${toCheckoutUrl(offer.product, chosen)}${list && `&also=${list}`}&app=${AppID}`;
 }

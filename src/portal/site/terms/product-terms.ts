@@ -8,13 +8,15 @@ import { readTermsField, renderTermsField } from './terms-field.ts';
 
 /** Terms of a product, which a developer accepts with the first request of access under a version. */
 
-async function findProductTerms({ ID }: StoredProduct, { visitor }: SiteRequest, { portal }: SiteServices) {
+type TermsVisitor = Pick<SiteRequest, 'visitor'>;
+
+async function findProductTerms({ ID }: StoredProduct, { visitor }: TermsVisitor, { portal }: SiteServices) {
   const current = await portal.terms.findCurrent(ID);
   return current && !(await portal.terms.hasAccepted(visitor.user!.ID, current.ID)) ? current : undefined;
 }
 
 /** Tests whether a request of access would have to accept terms of a product. */
-export const hasOpenTerms = async (product: StoredProduct, request: SiteRequest, services: SiteServices) =>
+export const hasOpenTerms = async (product: StoredProduct, request: TermsVisitor, services: SiteServices) =>
   (await findProductTerms(product, request, services)) !== undefined;
 
 export async function renderProductTerms(
