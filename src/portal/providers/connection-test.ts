@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import { Problem } from '#base/problems.ts';
 import { planeChecks } from '../control-plane.ts';
+import { noResponse } from '../no-response.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import type { StoredProvider } from './schema.ts';
 
@@ -34,10 +35,7 @@ export async function checkConnection(provider: StoredProvider, services: PlaneT
   return [...planeChecks.map(name => toCheck(name, faults[name])), toCheck('gateway', gateway)];
 }
 
-/**
- * Any HTTP response passes. One text for all failures: an address that the client refuses, one without a listener and
- * one with another protocol must not be distinguished.
- */
+/** Any HTTP response passes. */
 async function checkGateway(
   { Gateway: url, InsecureSkipVerify: insecure }: StoredProvider['MetaData'],
   outbound: OutboundClient,
@@ -51,6 +49,6 @@ async function checkGateway(
     return '';
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return 'no response: check the address, its certificate, and that the portal can reach it';
+    return noResponse;
   }
 }

@@ -8,6 +8,7 @@ import { type ProbeLimit, sendProbe } from '#events/hooks/probe.ts';
 import { problem as hookProblem } from '#events/hooks/problems.ts';
 import { inlineSecret } from '#events/hooks/secret-store.ts';
 import { operation } from '#operations/operation.ts';
+import { noResponse } from '../no-response.ts';
 import { type Missing, present, problem } from '../problems.ts';
 import {
   applyLimit,
@@ -35,8 +36,6 @@ interface PortalProbeServices extends WebhookCallServices {
 
 /** Deliveries of the portal are among those of the operator, which have no organisation. */
 const operatorOrgId = '';
-
-const noResponse = 'no response: check the address, its certificate, and that the portal may and can reach it';
 
 const declared = { surface: 'portal', noun: 'webhooks', permission: 'secret' } as const;
 const params = z.object({ webhook_id: numberedId });
@@ -167,7 +166,6 @@ export const testWebhook = operation({
     };
     // The response body is not returned: administrators of the portal need not see private networks.
     const result = await services.hookProbes.run(operatorOrgId, () => sendProbe(services, call));
-    // One text without a response: a refused address and one without a listener are not distinguished.
     const isAnswered = result.status > 0;
     return {
       Delivered: result.error === '',

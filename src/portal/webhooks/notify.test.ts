@@ -5,6 +5,7 @@ import { onEveryEngine } from '../../../tests/support/app.ts';
 import { addAccessRequest, addApp, addDeveloper, requestPortal } from '../../../tests/support/portal.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
 import { isSigned, type Receiver, startReceiver } from '../../../tests/support/webhooks.ts';
+import { noResponse } from '../no-response.ts';
 import { portalEvents } from './schema.ts';
 
 let receiver: Receiver;
@@ -133,17 +134,21 @@ onEveryEngine('portal webhook events', app => {
   test('a failed test is a result, and tests at once beyond the bound are refused', async () => {
     const closed = await startReceiver();
     await closed.close();
-    const create = (URL: string) =>
-      requestPortal(app(), 'POST', '/portal-api/webhooks', { Name: 'crm', URL, Method: 'POST' }, 201);
+    const create = (URL: string, more: object = {}) =>
+      requestPortal(app(), 'POST', '/portal-api/webhooks', { Name: 'crm', URL, Method: 'POST', ...more }, 201);
     const test = async (ID: string) => app().ask('PUT', `/portal-api/webhooks/${ID}/test`);
     const unreachable = await test((await create(closed.url)).ID);
-    assert.deepEqual([unreachable.status, unreachable.body.Delivered, unreachable.body.Status], [200, false, 0]);
-    const unknown = await test((await create('http://no-such-host.invalid/')).ID);
-    for (const { body } of [unreachable, unknown]) {
-      assert.equal(body.DurationMs, 0);
-      assert.match(body.Error, /^no response: check the address/);
+    // Stored before the address was refused; a call of 0.0.0.0 would reach the receiver.
+    const forbidden = await create(receiver.url);
+    const URL = receiver.url.replace('127.0.0.1', '0.0.0.0');
+    await app().application.installation.services.portalWebhooks.change(Number(forbidden.ID), it => ({ ...it, URL }));
+    receiver.answer = () => undefined;
+    const silent = await test((await create(receiver.url, { Timeout: 1 })).ID);
+    receiver.answer = undefined;
+    for (const { status, body } of [unreachable, silent, await test(forbidden.ID)]) {
+      assert.deepEqual([status, body.Delivered, body.Status, body.DurationMs], [200, false, 0, 0]);
+      assert.equal(body.Error, noResponse);
     }
-    assert.equal(unreachable.body.Error, unknown.body.Error);
     const { ID } = await create(`${receiver.url}/${createPublicId()}`);
     const open: (() => void)[] = [];
     receiver.answer = (_request, response) => void open.push(() => response.end());
