@@ -20,20 +20,25 @@ const writePaths = {
 
 /**
  * Test of a dashboard: reads the user of the access key, then deletes objects that do not exist, since a refusal tells
- * whether the user may write, also where groups or rules decide.
+ * whether the user may write, also where groups or rules decide. Any other failure is one of the connection, and leaves
+ * the permission untested.
  */
 export async function checkDashboard({ call, callMaybe }: DashboardCalls, orgId: string): Promise<PlaneFaults> {
   const me = await attempt(() => call(Me, 'GET', '/api/users/me'));
   if ('fault' in me) return credentialStatuses.includes(me.status) ? { url: '', secret: me.fault } : { url: me.fault };
   const found = me.value.org_id;
   const organisation = orgId === '' || orgId === found ? '' : `the access key is of the organisation ${found}`;
-  const entries = await Promise.all(
+  const removals = await Promise.all(
     Object.entries(writePaths).map(async ([permission, path]) => {
       const removed = await attempt(() => callMaybe(anything, 'DELETE', path + createPublicId()));
-      return [permission, 'fault' in removed ? removed.fault : ''] as const;
+      return 'fault' in removed ? { permission, ...removed } : { permission, fault: '', status: 404 };
     }),
   );
-  return { url: '', secret: '', organisation, ...Object.fromEntries(entries) };
+  const isTested = ({ fault, status }: (typeof removals)[number]) =>
+    fault === '' || credentialStatuses.includes(status);
+  const url = removals.find(it => !isTested(it))?.fault ?? '';
+  const permissions = removals.filter(isTested).map(({ permission, fault }) => [permission, fault] as const);
+  return { url, secret: '', organisation, ...Object.fromEntries(permissions) };
 }
 
 type Attempt<T> = { readonly value: T } | { readonly fault: string; readonly status: unknown };

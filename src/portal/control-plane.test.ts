@@ -323,6 +323,17 @@ describe('remote control plane', () => {
     assert.doesNotMatch(wrong.text, /a-secret-that-is-wrong/);
     const absent = await check({ URL: 'http://127.0.0.1:9', Secret: 's' });
     assert.deepEqual([absent.results.url, absent.results.secret], ['failed', 'skipped']);
+
+    await using relay = await startDashboardRelay(() => other.url.dashboard);
+    relay.failingMethod = 'DELETE';
+    for (const failure of ['unavailable', 'refused'] as const) {
+      relay.failure = failure;
+      const cut = await check({ URL: relay.url, Secret: other.credentials.admin_access_key });
+      const { url, secret, ...rest } = cut.results;
+      assert.deepEqual([cut.Passed, url, secret], [false, 'failed', 'passed'], cut.text);
+      const permissions = { apis: 'skipped', policies: 'skipped', keys: 'skipped', certificates: 'skipped' };
+      assert.deepEqual(rest, { organisation: 'passed', ...permissions, gateway: 'skipped' });
+    }
   });
 
   test('a server that is not a dashboard is reported as unavailable', async () => {

@@ -19,6 +19,8 @@ export interface DashboardRelay extends AsyncDisposable {
   readonly url: string;
   /** How requests fail from now on: refused by a response, without one, or never. */
   failure: 'refused' | 'unavailable' | 'silent' | undefined;
+  /** Method whose requests fail; all of them without one. */
+  failingMethod: string | undefined;
   /** Requests without a response whose client waits, and the most of them at a time. */
   readonly silent: { readonly now: number; readonly max: number };
   /** Holds the next request of this method until it is released; later ones pass. */
@@ -31,9 +33,10 @@ export async function startDashboardRelay(target: () => string): Promise<Dashboa
   const silent = { now: 0, max: 0 };
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray());
-    if (relay.failure === 'unavailable') return void request.socket.destroy();
-    if (relay.failure === 'refused') return void response.writeHead(400).end('{"Status":"Error","Message":"no"}');
-    if (relay.failure === 'silent') {
+    const failure = [undefined, request.method].includes(relay.failingMethod) ? relay.failure : undefined;
+    if (failure === 'unavailable') return void request.socket.destroy();
+    if (failure === 'refused') return void response.writeHead(400).end('{"Status":"Error","Message":"no"}');
+    if (failure === 'silent') {
       silent.max = Math.max(silent.max, ++silent.now);
       return void response.once('close', () => silent.now--);
     }
@@ -58,6 +61,7 @@ export async function startDashboardRelay(target: () => string): Promise<Dashboa
   const relay: DashboardRelay = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     failure: undefined,
+    failingMethod: undefined,
     silent,
     pauseNext(method) {
       const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -22,7 +22,7 @@ export const testProvider = operation({
   changesNothing: true,
   path: '/portal-api/providers/{provider_id}/test',
   about:
-    'Tests a provider: its URL, access key, organisation, the permissions that the portal needs, and the base address of its gateway. Nothing is stored.',
+    'Tests a provider: its URL, access key, organisation, the permissions that the portal needs, and the base address of its gateway. It changes nothing: to test the permissions it deletes ids that do not exist, which the audit log of that installation lists as failed.',
   params,
   returns: z.object({ Passed: z.boolean().describe('No check failed'), Checks: z.array(ConnectionCheck) }),
   problems: [problem.unknown],

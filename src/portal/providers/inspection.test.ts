@@ -113,11 +113,17 @@ onEveryEngine('inspection of providers', app => {
     const { app: owned, plan, product } = await addAccessRequest(app());
     const provision = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
     await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, provision);
-    const { Products, Plans, Credentials } = await ok('GET', `/${localProvider}/contents`);
+    await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, {
+      ...provision,
+      ProvisionImmediately: false,
+    });
+    const { Products, Plans, Requests, Credentials } = await ok('GET', `/${localProvider}/contents`);
     const row = await ok('GET', `/${localProvider}`);
     assert.deepEqual([Products.Total, Plans.Total], [row.Products, row.Plans]);
     assert.ok(Credentials.Names.includes(`${owned.Name}: ${plan.Name}`), JSON.stringify(Credentials));
-    for (const { Total, Names } of [Products, Plans, Credentials]) assert.equal(Names.length, Math.min(Total, 20));
+    assert.ok(Requests.Names.includes(`${owned.Name}: ${plan.Name}`), JSON.stringify(Requests));
+    for (const { Total, Names } of [Products, Plans, Requests, Credentials])
+      assert.equal(Names.length, Math.min(Total, 20));
   });
 
   test('the test of a provider of this installation has no URL or access key, and needs a gateway that responds', async () => {

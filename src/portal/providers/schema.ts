@@ -118,7 +118,7 @@ export interface StoredProvider {
   Status: 'Unknown' | 'Up' | 'Down';
   /** 0 before the first synchronisation. */
   LastSyncedAt: number;
-  /** Why the last call failed, without the secret; absent while the provider is available. */
+  /** Why the last failed call failed, without the secret; absent after a successful synchronisation. */
   LastError?: string;
   /** Newest first. */
   Runs?: readonly SyncRun[];
@@ -135,7 +135,7 @@ export const ProviderRow = z.object({
   Type: z.string(),
   Status: z.enum(['Unknown', 'Up', 'Down']),
   LastSyncedAt: z.string(),
-  LastError: z.string().describe('Why the last call of the provider failed; empty while it is available'),
+  LastError: z.string().describe('Why the last failed call failed; empty after a successful synchronisation'),
   Products: z.int().describe('Number of its products, hidden ones included'),
   Plans: z.int().describe('Number of its plans, hidden ones included'),
 });

@@ -38,7 +38,8 @@ export const providerTexts = {
   productCount: (count: number, outcome: string) => `${count} ${count === 1 ? 'product' : 'products'} ${outcome}`,
   planCount: (count: number, outcome: string) => `${count} ${count === 1 ? 'plan' : 'plans'} ${outcome}`,
   test: 'Test provider',
-  testAbout: 'Tests the saved settings. Nothing is changed.',
+  testAbout:
+    'Tests the saved settings. It changes nothing: to test the permissions it deletes ids that do not exist, which the audit log of that installation lists as failed.',
   checks: {
     url: 'URL of the dashboard',
     secret: 'Access key',
