@@ -11,13 +11,17 @@ const maxValueChars = 1000;
 
 export function renderAttributeField(attribute: StoredAttribute, value: string, errors: FieldErrors): Markup {
   const name = toAttributeField(attribute);
-  const help = `${attribute.Description}${attribute.WriteOnceReadMany ? ' It can be set once, and not be changed then.' : ''}`;
-  const shared = { name, label: attribute.Name, value, help: help.trim(), error: errors.get(name) };
+  const onceHelp = attribute.WriteOnceReadMany ? 'You can set it once; it cannot be changed later.' : '';
+  const help = [endSentence(attribute.Description, onceHelp), onceHelp].filter(Boolean).join(' ');
+  const shared = { name, label: attribute.Name, value, help, error: errors.get(name) };
   const choices = attribute.Type === 2 ? listChoices(attribute).map(it => [it, it] as const) : booleanChoices;
   if (attribute.Type === 2 || attribute.Type === 3)
     return renderSelectField({ ...shared, options: [['', attribute.Required ? 'Choose' : 'None'], ...choices] });
   return renderField({ ...shared, maxLength: maxValueChars, isOptional: !attribute.Required });
 }
+
+/** A description that another sentence follows ends like one. */
+const endSentence = (text: string, next: string) => (next && /[^.!?…:]$/.test(text.trim()) ? `${text.trim()}.` : text);
 
 const booleanChoices = [
   ['true', 'Yes'],

@@ -325,7 +325,7 @@ onEveryEngine('apps on the portal site', app => {
     });
     assert.match(text, /aria-label="2 calls in 30 days, at most 2 a day"/);
     assert.match(text, /<th scope="row">api-/);
-    assert.match(text, /50 % within [\d.,]+ ms, 95 % within/);
+    assert.match(text, /50 % of calls within [\d.,]+ ms, 95 % within/);
     assert.match(text, /<li>No calls in the 30 days before<\/li>/);
     const csv = await client.get(`/portal/private/analytics?app=${client_id}&days=7&format=csv`);
     assert.match(csv.headers.get('content-type')!, /^text\/csv/);

@@ -68,7 +68,7 @@ const steps = [
   ['Make a call', 'Send the key of your app with your first request.'],
 ] as const;
 
-/** In place of the steps of a beginner. */
+/** Newest apps of a signed-in user. */
 async function renderOwnApps({ visitor }: SiteRequest, services: SiteServices): Promise<Markup> {
   const apps = (await listPageApps(visitor, services)).toReversed().slice(0, maxOwnApps);
   return html`<section aria-labelledby="own-apps"><h2 id="own-apps">Your apps</h2>

@@ -35,7 +35,7 @@ const wrongPassword = 'The password or the code is wrong. The account is not del
 /** Section of the profile. */
 export const renderDeleteLink = (): Markup =>
   html`<section class="form broad"><h2>Delete account</h2>
-<p>The account goes with its apps; their keys are refused at once.</p>
+<p>Deletes the account and its apps; their keys stop working at once.</p>
 <p><a class="button danger" href="${deletePath}">Delete account</a></p></section>`;
 
 interface DeleteState {
@@ -115,14 +115,14 @@ async function submitDelete(request: SiteRequest, services: SiteServices): Promi
   const { visitor, form, isSecure } = request;
   const user = visitor.user!;
   if (form('confirmation').trim().toLowerCase() !== user.Email)
-    return renderDelete(request, services, { failure: 'The address is another one. The account is not deleted.' });
+    return renderDelete(request, services, { failure: 'The typed address is not the address of this account.' });
   const fault = await findIdentityFault(request, services);
   const before = await services.portal.apps.countOfUser(user.ID);
   const failure: DeleteState | undefined = fault ?? (await remove(request, before, services));
   await auditForm('deleteOwnAccount', request, user, failure ? (failure.status ?? 422) : 200, services);
   if (failure) return renderDelete(request, services, failure);
   return {
-    ...renderNotice('Your account is deleted', ['Its apps and their keys went with it.'], signInLink()),
+    ...renderNotice('Your account is deleted', ['Its apps and keys are deleted too.'], signInLink()),
     cookies: [formatSiteCookie(sessionCookieName, '', 0, isSecure)],
     visitor: { ...visitor, user: undefined, rights: anonymousVisitor, sessionId: '' },
   };

@@ -92,10 +92,9 @@ async function submitAddress(request: SiteRequest, services: SiteServices): Prom
   const user = visitor.user!;
   if (user.Provider !== 'password' || !services.mailer.isConfigured) return undefined;
   const email = emailShape.safeParse(form('email'));
-  if (!email.success)
-    return refuseForm(request, services, { errors: new Map([['email', 'This is no e-mail address']]) });
-  if (email.data === user.Email)
-    return refuseForm(request, services, { errors: new Map([['email', 'This is the present address']]) });
+  const refuseEmail = (fault: string) => refuseForm(request, services, { errors: new Map([['email', fault]]) });
+  if (!email.success) return refuseEmail('Enter an e-mail address, such as ada@example.org');
+  if (email.data === user.Email) return refuseEmail('This is already your address');
   const given = { password: form('password').slice(0, maxPasswordBytes), otp: form('otp').slice(0, maxCodeChars) };
   try {
     const isVerified = await isReauthenticated(user, { ...given, address }, services);
@@ -159,7 +158,7 @@ async function submitConfirmation(request: SiteRequest, services: SiteServices):
   }
   const flow = { client: toAddressKey(address), account: user.Email };
   if (!(await verifyPassword(form('password').slice(0, maxPasswordBytes), user.Password, flow)))
-    return renderConfirmation(token, found, { errors: new Map([['password', 'Is wrong']]), status: 422 });
+    return renderConfirmation(token, found, { errors: new Map([['password', 'The password is wrong']]), status: 422 });
   attempt.succeed();
   const keptSessionId = visitor.user?.ID === user.ID ? visitor.sessionId : '';
   const isChanged = await completeAddressChange(found, keptSessionId, address, services);

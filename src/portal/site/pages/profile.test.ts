@@ -118,7 +118,7 @@ onEveryEngine('profile and team on the portal site', (app, engine) => {
   test('a user edits, sees or does not see an attribute as it says, and writes a write-once one once', async () => {
     const open = await add({ Behaviour: 1, ValidationRegExp: '^[0-9]*$' });
     const [seen, hidden] = [await add({ Behaviour: 2 }), await add({ Behaviour: 3 })];
-    const once = await add({ Behaviour: 1, WriteOnceReadMany: true });
+    const once = await add({ Behaviour: 1, WriteOnceReadMany: true, Description: 'Of the company' });
     const copied = await add({ AddToKeyMetadata: true });
     try {
       const user = await aUser();
@@ -129,6 +129,7 @@ onEveryEngine('profile and team on the portal site', (app, engine) => {
       const client = await signedInClient(app(), user);
       const page = (await client.get('/portal/private/profile')).text;
       assert.match(page, /set by the administrator/);
+      assert.match(page, /Of the company\. You can set it once; it cannot be changed later\./);
       assert.ok(!page.includes(hidden.Name) && !page.includes('the hidden value'));
       for (const { ID } of [seen, copied]) assert.ok(!page.includes(`name="attribute_${ID}"`));
       const save = (more: Record<string, string>) => client.post('/portal/private/profile/attributes', more);

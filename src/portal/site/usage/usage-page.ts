@@ -69,7 +69,7 @@ const formatMs = (ms: number) => `${formatCount(Math.round(ms * 10) / 10)} ms`;
 
 const renderPercentiles = ({ percentiles }: AppUsage): Markup | '' =>
   percentiles
-    ? html`<li>50 % within ${formatMs(percentiles.p50)}, 95 % within ${formatMs(percentiles.p95)}, 99 % within
+    ? html`<li>50 % of calls within ${formatMs(percentiles.p50)}, 95 % within ${formatMs(percentiles.p95)}, 99 % within
 ${formatMs(percentiles.p99)}</li>`
     : '';
 
@@ -78,7 +78,8 @@ function describeChange({ total, before }: AppUsage, days: number): string {
   if (before.calls === 0) return `No calls in the ${days} days before`;
   const percent = Math.round((100 * (total.calls - before.calls)) / before.calls);
   const change = percent === 0 ? 'As many' : `${formatCount(Math.abs(percent))} % ${percent > 0 ? 'more' : 'fewer'}`;
-  return `${change} calls ${percent === 0 ? 'as' : 'than'} in the ${days} days before, then ${formatShare(before)} errors`;
+  const errors = `${formatShare(before)} errors in that period`;
+  return `${change} calls ${percent === 0 ? 'as' : 'than'} in the ${days} days before (${errors})`;
 }
 
 const renderUsage = (usage: AppUsage, days: number): Markup =>
