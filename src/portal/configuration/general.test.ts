@@ -36,7 +36,7 @@ onEveryEngine(
       return General.find((it: { Name: string }) => it.Name === name);
     };
 
-    /** Effect of each setting on the site: `changed` with the value, `before` without it. */
+    /** Effect of each setting on the site: `read` returns `changed` while the setting has the value. */
     const effects: Readonly<
       Record<(typeof storableSettings)[number], { value: unknown; read: () => Promise<unknown>; changed: unknown }>
     > = {

@@ -171,5 +171,5 @@ export function countChange<Doc extends { readonly Hidden: boolean }>(
 }
 
 /** Sets UpdatedAt only where something changed. */
-export const updateIfChanged = <Doc extends { UpdatedAt: number }>(before: Doc, after: Doc, now: number): Doc =>
+const updateIfChanged = <Doc extends { UpdatedAt: number }>(before: Doc, after: Doc, now: number): Doc =>
   JSON.stringify(before) === JSON.stringify(after) ? before : { ...after, UpdatedAt: now };

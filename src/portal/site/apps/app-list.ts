@@ -18,7 +18,7 @@ import {
 } from '../page.ts';
 import { readPage, renderPaging } from '../pages/catalogue.ts';
 import { type KeyCalls, readKeyCalls } from '../usage/key-use.ts';
-import { formatCount, formatDay } from '../words.ts';
+import { formatCalls, formatDay } from '../words.ts';
 import { emptyApp, readAppFields, renderAppFields } from './app-form.ts';
 import { credentialStates, getCredentialState, renderCredentialState } from './credential-state.ts';
 import { listPageApps, maxUserApps } from './own-apps.ts';
@@ -79,7 +79,7 @@ function renderApp(app: StoredApp, { requests, keys, calls, nowMs }: ListedAcces
 <span class="badge">${app.Visibility}</span>
 ${pending > 0 ? html` <span class="badge warning">${pending} waiting</span>` : ''} ${renderWorstState(credentials, nowMs)}
 <p class="dim">${app.Description}</p></div><div class="dim">${count('approved')} approved ·
-${called === 1 ? '1 call' : `${formatCount(called)} calls`} in 24 hours · created
+${formatCalls(called)} in 24 hours · created
 ${formatDay(app.CreatedAt)}</div></li>`;
 }
 

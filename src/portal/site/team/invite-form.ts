@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { Problem } from '#base/problems.ts';
 import { inviteAddress, resendInvitation } from '../../invitations/invite.ts';
 import { isOrganisationAdmin, listGrantableTeams } from '../../users/member-changes.ts';
@@ -18,11 +17,10 @@ import {
   type SiteServices,
   teamPath,
 } from '../page.ts';
-import { describeLimit } from '../pages/register.ts';
+import { describeLimit, emailShape } from '../pages/register.ts';
 import { readRoleField, renderRoleField, renderTeamFields } from './member-fields.ts';
 import { invitePath, readTeamFields } from './member-words.ts';
 
-const emailShape = z.string().trim().toLowerCase().max(254).pipe(z.email());
 /** Addresses of one form. */
 const maxAddresses = 50;
 const maxPastedChars = 20_000;

@@ -3,7 +3,7 @@ import { useOperation } from '../../kit/queries.ts';
 import { toUsageQuery, type UsageCount, type UsageScope } from './usage-filters.ts';
 
 /** The time of the same length just before a scope. */
-export const toEarlierScope = (scope: UsageScope): UsageScope => ({
+const toEarlierScope = (scope: UsageScope): UsageScope => ({
   ...scope,
   start: scope.start - (scope.end - scope.start),
   end: scope.start,
