@@ -253,7 +253,7 @@ async function listRevisions<Doc>(
     const listed = found.slice(0, isEnd ? count : count - 1);
     if (readBytes > 0 && readBytes + bytes > maxBytesPerList)
       revisions.push(
-        // Whether a note is for the caller is known by the state, which is not read.
+        // The state, which is not read, tells whether the caller may see the note.
         ...listed.map(it => ({ ...toRevisionSummary(actor, it), note: '', paths: [], paths_omitted: true as const })),
       );
     else {
