@@ -1,11 +1,12 @@
 import { Bell } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { IconButton } from '../../kit/button.tsx';
+import { Dialog } from '../../kit/dialog.tsx';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
 import { useNotifications } from './use-notifications.ts';
 
-const NotificationDialog = lazy(() => import('./notification-dialog.tsx'));
+const NotificationList = lazy(() => import('./notification-list.tsx'));
 /** A larger number has no room in the circle. */
 const maxShown = 9;
 
@@ -34,7 +35,11 @@ export function NotificationButton() {
           {unread > maxShown ? `${maxShown}+` : unread}
         </span>
       )}
-      <Suspense>{isOpen && <NotificationDialog onClose={() => setIsOpen(false)} />}</Suspense>
+      <Dialog isOpen={isOpen} onClose={() => setIsOpen(false)} title={texts.shell.notifications}>
+        <Suspense>
+          <NotificationList onLeave={() => setIsOpen(false)} />
+        </Suspense>
+      </Dialog>
     </span>
   );
 }

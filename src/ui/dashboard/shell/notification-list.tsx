@@ -1,14 +1,12 @@
 import { StatusPill } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
-import { Dialog } from '../../kit/dialog.tsx';
 import { Switch } from '../../kit/field.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { notificationTexts } from '../../texts/en/notifications.ts';
-import { texts } from '../../texts/texts.ts';
 import { type Notification, SubjectLink } from './subject-link.tsx';
 import { useNotifications } from './use-notifications.ts';
 
@@ -17,7 +15,7 @@ const topics = Object.entries(own.topics) as [Notification['topic'], string][];
 const reads = ['GET /api/notifications'] as const;
 
 /** Notifications of the user: each leads to its object, is marked as read, and its topic can be muted. */
-export default function NotificationDialog({ onClose }: { onClose(): void }) {
+export default function NotificationList({ onLeave }: { onLeave(): void }) {
   const query = useNotifications(true);
   const { showError } = useToasts();
   const onError = (error: Error) => showError(error.message);
@@ -26,19 +24,8 @@ export default function NotificationDialog({ onClose }: { onClose(): void }) {
   const items = query.data?.value.notifications ?? [];
   const unread = items.filter(({ read }) => !read).map(({ id }) => id);
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={texts.shell.notifications}
-      about={own.about}
-      footer={
-        unread.length > 1 && (
-          <Button isBusy={isPending} onClick={() => mark(unread)}>
-            {own.markAllRead}
-          </Button>
-        )
-      }
-    >
+    <>
+      <p className="mb-2 text-dim">{own.about}</p>
       {!query.data && <QueryState query={query} lines={2} />}
       {query.data && items.length === 0 && <p className="text-dim">{own.none}</p>}
       <ul className="flex flex-col">
@@ -50,7 +37,7 @@ export default function NotificationDialog({ onClose }: { onClose(): void }) {
             </div>
             <p className={it.read ? 'text-dim break-words' : 'break-words'}>{it.message}</p>
             <div className="flex flex-wrap gap-2">
-              <SubjectLink notification={it} onClick={onClose} />
+              <SubjectLink notification={it} onClick={onLeave} />
               {!it.read && (
                 <Button isBusy={isPending} onClick={() => mark([it.id])}>
                   {own.markRead}
@@ -60,8 +47,13 @@ export default function NotificationDialog({ onClose }: { onClose(): void }) {
           </li>
         ))}
       </ul>
+      {unread.length > 1 && (
+        <Button isBusy={isPending} onClick={() => mark(unread)}>
+          {own.markAllRead}
+        </Button>
+      )}
       {query.data && <MutedTopics muted={query.data.value.muted_topics} onError={onError} />}
-    </Dialog>
+    </>
   );
 }
 
