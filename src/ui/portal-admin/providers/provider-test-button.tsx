@@ -6,7 +6,7 @@ import type { ResultOf } from '../../kit/calls.ts';
 import { FactList } from '../../kit/card.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { useWrite } from '../../kit/queries.ts';
-import { ErrorText } from '../../kit/states.tsx';
+import { ErrorText, Skeleton } from '../../kit/states.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 
 const own = adminTexts.providers;
@@ -29,10 +29,11 @@ export function ProviderTestButton({ providerId }: { readonly providerId: string
   const checks = test.data?.value.Checks ?? [];
   return (
     <>
-      <Button icon={PlugZap} isBusy={test.isPending} onClick={run}>
+      <Button icon={PlugZap} onClick={run}>
         {own.test}
       </Button>
-      <Dialog isOpen={isOpen && !test.isPending} onClose={() => setOpen(false)} title={own.test} about={own.testAbout}>
+      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title={own.test} about={own.testAbout}>
+        {test.isPending && <Skeleton />}
         <ErrorText error={test.error} />
         <FactList
           rows={checks.map(
