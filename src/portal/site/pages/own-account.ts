@@ -7,6 +7,7 @@ import { anonymousVisitor } from '../../visibility/rules.ts';
 import { auditForm } from '../audit.ts';
 import { describeFailure } from '../failure-text.ts';
 import { renderField, renderFormError } from '../form.ts';
+import { renderCurrentCode, renderCurrentPassword } from '../identity-fields.ts';
 import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
@@ -66,22 +67,10 @@ organisation remove you: your apps go to another member then.</p>
 ${apps.length > maxNamedApps ? html`<li>and ${apps.length - maxNamedApps} more</li>` : ''}</ul><p>`
     }</p>${renderCsrfField(visitor.csrfToken)}
 ${renderField({ name: 'confirmation', label: `Type “${user.Email}” to confirm`, autocomplete: 'off' })}
-${isLocal ? renderPassword() : ''}${hasCode ? renderCode() : ''}
+${isLocal ? renderCurrentPassword() : ''}${hasCode ? renderCurrentCode() : ''}
 <button class="danger">Delete account</button> <a class="button quiet" href="${profilePath}">Cancel</a></form>`,
   } satisfies SiteDocument;
 }
-
-const renderPassword = () =>
-  renderField({
-    name: 'password',
-    label: 'Current password',
-    type: 'password',
-    autocomplete: 'current-password',
-    maxLength: maxPasswordBytes,
-  });
-
-const renderCode = () =>
-  renderField({ name: 'otp', label: 'Code', autocomplete: 'one-time-code', maxLength: maxCodeChars });
 
 /** Why the visitor has not proved to be the user; undefined where that is proved. */
 async function findIdentityFault(request: SiteRequest, services: SiteServices): Promise<DeleteState | undefined> {

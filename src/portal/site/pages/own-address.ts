@@ -12,6 +12,7 @@ import { isReauthenticated } from '../../second-factor/second-factor.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 import { auditForm } from '../audit.ts';
 import { type FieldErrors, renderField, renderFormError } from '../form.ts';
+import { renderCurrentCode, renderCurrentPassword } from '../identity-fields.ts';
 import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
@@ -51,23 +52,9 @@ ${renderField({
   help: 'It gets a mail with a link. Until the link is confirmed, the address stays as it is.',
   value: form('email').slice(0, maxEmailChars),
   error: errors.get('email'),
-})}${renderPassword('address_password', errors)}${hasCode ? renderCode('address_otp') : ''}
+})}${renderCurrentPassword('address_password', errors)}${hasCode ? renderCurrentCode('address_otp') : ''}
 <button>Change address</button></form>`;
 }
-
-const renderPassword = (id: string, errors: FieldErrors): Markup =>
-  renderField({
-    name: 'password',
-    id,
-    label: 'Current password',
-    type: 'password',
-    autocomplete: 'current-password',
-    maxLength: maxPasswordBytes,
-    error: errors.get('password'),
-  });
-
-const renderCode = (id: string): Markup =>
-  renderField({ name: 'otp', id, label: 'Code', autocomplete: 'one-time-code', maxLength: maxCodeChars });
 
 /** Section of the profile. Users of single sign-on have the address of their provider. */
 export async function renderOwnAddress(request: SiteRequest, services: SiteServices): Promise<Markup | ''> {
@@ -129,7 +116,7 @@ function renderConfirmation(token: string, found: FoundAddressChange, state: Add
     main: html`<form class="form" method="post" action="${confirmAddressPath}"><h1>Confirm your address</h1>
 ${renderFormError(failure)}<input type="hidden" name="token" value="${token}">
 <p>An account of this portal gets the address <strong>${found.email}</strong>. If it is not yours, close this page.</p>
-${renderPassword('password', errors)}<button>Confirm address</button></form>`,
+${renderCurrentPassword('password', errors)}<button>Confirm address</button></form>`,
   };
 }
 

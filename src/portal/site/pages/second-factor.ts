@@ -12,7 +12,8 @@ import {
 import type { StoredPortalUser } from '../../users/schema.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 import { auditForm } from '../audit.ts';
-import { renderField, renderFormError } from '../form.ts';
+import { renderFormError } from '../form.ts';
+import { renderCurrentCode, renderCurrentPassword } from '../identity-fields.ts';
 import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
@@ -37,19 +38,6 @@ const removePath = `${factorPath}/remove`;
 export const opensWithoutFactor = (path: string): boolean =>
   path === profilePath || path === factorPath || path === confirmPath || path === acceptTermsPath;
 
-const renderPassword = (id: string) =>
-  renderField({
-    name: 'password',
-    id,
-    label: 'Current password',
-    type: 'password',
-    autocomplete: 'current-password',
-    maxLength: maxPasswordBytes,
-  });
-
-const renderCodeField = (id: string) =>
-  renderField({ name: 'otp', id, label: 'Code', autocomplete: 'one-time-code', maxLength: maxCodeChars });
-
 /** Section of the profile: the authenticator app of a user with a password. */
 export async function renderSecondFactor(
   user: StoredPortalUser,
@@ -61,15 +49,15 @@ export async function renderSecondFactor(
   if (!(await portal.factors.hasTotp(owner)))
     return html`<form class="form broad" method="post" action="${factorPath}"><h2>Second factor</h2>${csrf}
 <p>Codes of an authenticator app protect the account where the password becomes known to others.</p>
-${renderPassword('totp_password')}<button>Add authenticator app</button></form>`;
+${renderCurrentPassword('totp_password')}<button>Add authenticator app</button></form>`;
   const left = await portal.factors.countRecoveryCodes(owner);
   return html`<section class="form broad"><h2>Second factor</h2>
 <p>Signing in needs a code of your authenticator app. Recovery codes left: ${left}.</p>
 <form method="post" action="${codesPath}">${csrf}<h3>Replace recovery codes</h3>
-${renderPassword('codes_password')}${renderCodeField('codes_otp')}
+${renderCurrentPassword('codes_password')}${renderCurrentCode('codes_otp')}
 <button class="secondary">Replace recovery codes</button></form>
-<form method="post" action="${removePath}">${csrf}<h3>Remove authenticator app</h3>${renderPassword('remove_password')}
-${renderCodeField('remove_otp')}<button class="danger">Remove authenticator app</button></form></section>`;
+<form method="post" action="${removePath}">${csrf}<h3>Remove authenticator app</h3>${renderCurrentPassword('remove_password')}
+${renderCurrentCode('remove_otp')}<button class="danger">Remove authenticator app</button></form></section>`;
 }
 
 interface ReplyParts {
@@ -105,7 +93,7 @@ function renderSecret({ visitor, siteName }: SiteRequest, secret: string, failur
 <a href="${address}">open it in an app of this device</a>.</p>${renderQrCode(address)}
 <p><code>${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p>
 <form class="form broad" method="post" action="${confirmPath}">${renderCsrfField(visitor.csrfToken)}
-${renderCodeField('otp')}<button>Confirm code</button></form>`,
+${renderCurrentCode('otp')}<button>Confirm code</button></form>`,
     { status, json: toFormErrors(new Map(), failure) ?? { Secret: secret, Address: address } },
   );
 }
