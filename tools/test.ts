@@ -15,7 +15,8 @@ import { createUnitTestCheck } from './unit-tests.ts';
  * end no log of a test process may hold a secret that a test planted. A run lists the problems that operations returned
  * without a declaration; a whole run fails for them, and for declared ones that no response was, unless
  * `GW_TEST_PROBLEMS` is `list`. Few failed files of a whole run are run once more, one after the other, and named: a
- * test that fails only on a busy machine does not fail the run, a broken promise does. `npm run test:unit` (`--unit`) runs the tests that start no product and no service.
+ * test that fails only on a busy machine does not fail the run, a broken promise does. A file that runs for ten minutes
+ * is ended and has failed. `npm run test:unit` (`--unit`) runs the tests that start no product and no service.
  */
 
 const root = join(import.meta.dirname, '..');
@@ -123,6 +124,7 @@ async function runTests(
       `--test-reporter=${join(root, 'tools/run-summary.ts')}`,
       '--test-reporter-destination=stdout',
       '--test-timeout=120000',
+      `--import=${join(root, 'tools/file-limit.ts')}`,
       `--test-concurrency=${atOnce}`,
       ...forNode,
       ...chosen,
