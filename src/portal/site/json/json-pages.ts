@@ -139,7 +139,7 @@ export const jsonPages: readonly SitePage[] = [
   createJsonPage('requests', async (request, services) => (await listRequests(request, services))?.map(toRequest)),
   createJsonPage('credentials', readCredentials),
   createJsonPage('members', readMembers),
-  createJsonPage('usage', async (request, services) => (await findUsage(request, services))?.usage),
+  createJsonPage('usage', findUsage),
   createJsonPage('notifications', readNotifications),
   createJsonPage('search', findSearchResults),
   createJsonPage('export', readOwnData),

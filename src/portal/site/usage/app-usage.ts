@@ -4,13 +4,14 @@ import { createTimeBuckets, dayMs } from '#analytics/time-buckets.ts';
 import type { UsageQuery, UsageSum } from '#analytics/usage-sums-store.ts';
 import { Problem } from '#base/problems.ts';
 import { utcZone } from '#base/time-zone.ts';
-import type { StoredApp } from '../../apps/schema.ts';
-import { listKeyHashes } from '../../credentials/schema.ts';
 import type { SiteServices } from '../page.ts';
+import { createOrganisationFinder } from './organisation-finder.ts';
 
 /** Keys of one report: those of the newest credentials. */
-const maxReportKeys = 500;
+export const maxReportKeys = 500;
 const maxReportApis = 100;
+/** Status codes of one report. */
+const maxReportCodes = 100;
 
 export type AppUsageServices = Pick<SiteServices, 'portal' | 'clock' | 'usage' | 'defaultOrgId'>;
 
@@ -21,10 +22,16 @@ export interface AppUsageCount {
   readonly meanMs: number;
 }
 
+export interface UsageDay extends AppUsageCount {
+  readonly dayMs: number;
+}
+
 export interface AppUsage {
   /** One entry for each day of the range, oldest first. */
-  readonly days: readonly (AppUsageCount & { readonly dayMs: number })[];
+  readonly days: readonly UsageDay[];
   readonly apis: readonly (AppUsageCount & { readonly name: string })[];
+  /** By status code, the most frequent one first. */
+  readonly codes: readonly (AppUsageCount & { readonly code: number })[];
   readonly total: AppUsageCount;
   /** As many days before. */
   readonly before: AppUsageCount;
@@ -34,25 +41,37 @@ export interface AppUsage {
 
 export type UsagePercentiles = Readonly<Record<'p50' | 'p95' | 'p99', number>>;
 
-/** Hashes of the keys of apps by the organisation whose gateway counts them. Those of remote providers are elsewhere. */
-async function listHashes(apps: readonly StoredApp[], { portal, defaultOrgId }: AppUsageServices) {
-  const appIds = apps.map(({ ID }) => ID);
-  const requests = (await portal.accessRequests.listOfApps(appIds, { withDeleted: true })).slice(-maxReportKeys);
-  const hashesOf = new Map(requests.map(({ ID, RevokedHashes = [] }) => [ID, [...RevokedHashes]]));
-  for (const credential of await portal.credentials.ofRequests(requests.map(({ ID }) => ID)))
-    hashesOf.get(credential.AccessRequestID)?.push(...listKeyHashes(credential));
-  const providers = new Map<number, Awaited<ReturnType<typeof portal.providers.get>>>();
-  for (const id of new Set(requests.map(({ ProviderID }) => ProviderID)))
-    providers.set(id, await portal.providers.get(id));
-  const byOrganisation = new Map<string, string[]>();
-  for (const { ID, ProviderID } of requests) {
-    const provider = providers.get(ProviderID);
-    if (!provider || provider.MetaData.URL) continue;
-    const orgId = provider.MetaData.OrgID || (await defaultOrgId());
-    byOrganisation.set(orgId, [...(byOrganisation.get(orgId) ?? []), ...hashesOf.get(ID)!]);
-  }
-  return byOrganisation;
+/** Calls that a report counts. */
+export interface UsageSelection {
+  /** Keys of one request with their hashes. */
+  readonly keys: readonly { readonly providerId: number; readonly hashes: readonly string[] }[];
+  /** Undefined for all APIs. */
+  readonly apiIds: readonly string[] | undefined;
+  /** Both inclusive; undefined for all. */
+  readonly statuses: readonly [number, number] | undefined;
+  readonly days: number;
 }
+
+/** Days of a selection, today included, in UTC. */
+function toSpan(days: number, nowMs: number) {
+  const today = Math.floor(nowMs / dayMs);
+  return { today, from: (today - days + 1) * dayMs, to: (today + 1) * dayMs };
+}
+
+/** Queries of a selection, one for each organisation whose gateway counts. Calls of remote providers are elsewhere. */
+async function listQueries({ keys, apiIds, statuses, days }: UsageSelection, services: AppUsageServices) {
+  const { from, to } = toSpan(days, services.clock.now());
+  const findOrganisation = createOrganisationFinder(services);
+  const hashesOf = new Map<string, string[]>();
+  for (const { providerId, hashes } of keys) {
+    const orgId = await findOrganisation(providerId);
+    if (orgId !== undefined) hashesOf.set(orgId, [...(hashesOf.get(orgId) ?? []), ...hashes]);
+  }
+  const shared = { from, to, ownedApis: apiIds, statuses, ascending: false } as const;
+  return [...hashesOf].map(([orgId, hashes]) => ({ orgId, keyHashes: hashes.slice(-maxReportKeys), ...shared }));
+}
+
+type Query = Awaited<ReturnType<typeof listQueries>>[number];
 
 const toCount = (sums: readonly UsageSum[]): AppUsageCount => {
   const add = (read: (it: UsageSum) => number) => sums.reduce((total, it) => total + Number(read(it)), 0);
@@ -85,34 +104,49 @@ function toPercentiles(sums: readonly UsageSum[]): UsagePercentiles | undefined 
   return { p50: p50 / 1000, p95: p95 / 1000, p99: p99 / 1000 };
 }
 
-/** Usage of the keys of apps in the last days, today included, in UTC. */
-export async function readAppUsage(
-  apps: readonly StoredApp[],
-  days: number,
-  services: AppUsageServices,
-): Promise<AppUsage> {
-  const today = Math.floor(services.clock.now() / dayMs);
-  const span = { from: (today - days + 1) * dayMs, to: (today + 1) * dayMs };
-  const byDay: UsageSum[] = [];
+async function readDays(queries: readonly Query[], days: number, { usage, clock }: AppUsageServices) {
+  const { today } = toSpan(days, clock.now());
+  const sums: UsageSum[] = [];
+  for (const query of queries) {
+    const daily = { ...query, groups: [], time: createTimeBuckets('day', utcZone, query), order: 'time' } as const;
+    sums.push(...(await usage.page(daily, { page: 1, size: days })).items);
+  }
+  return Array.from({ length: days }, (_, place) => {
+    const day = today - days + 1 + place;
+    return { dayMs: day * dayMs, sums: sums.filter(({ bucket }) => Number(bucket) === day) };
+  });
+}
+
+const toUsageDays = (days: Awaited<ReturnType<typeof readDays>>): UsageDay[] =>
+  days.map(it => ({ dayMs: it.dayMs, ...toCount(it.sums) }));
+
+/** Calls by day only: cheaper than the whole report, whose percentiles take the most time. */
+export async function readUsageDays(selection: UsageSelection, services: AppUsageServices): Promise<UsageDay[]> {
+  return toUsageDays(await readDays(await listQueries(selection, services), selection.days, services));
+}
+
+export async function readAppUsage(selection: UsageSelection, services: AppUsageServices): Promise<AppUsage> {
+  const { days } = selection;
+  const queries = await listQueries(selection, services);
+  const byDay = await readDays(queries, days, services);
   const byApi: UsageSum[] = [];
+  const byCode: UsageSum[] = [];
   const earlier: UsageSum[] = [];
-  for (const [orgId, hashes] of await listHashes(apps, services)) {
-    const shared = { orgId, ...span, keyHashes: hashes.slice(-maxReportKeys), ascending: false } as const;
-    const time = createTimeBuckets('day', utcZone, span);
-    const daily = { ...shared, groups: [], time, order: 'time' } as const;
-    byDay.push(...(await services.usage.page(daily, { page: 1, size: days })).items);
-    const perApi = { ...shared, groups: ['api_id'], order: 'hits' } as const;
+  for (const query of queries) {
+    const perApi = { ...query, groups: ['api_id'], order: 'hits' } as const;
     byApi.push(...(await readTimed(perApi, services)));
-    const former = { ...perApi, from: span.from - days * dayMs, to: span.from };
+    const perCode = { ...query, groups: ['code'], order: 'hits' } as const;
+    byCode.push(...(await services.usage.page(perCode, { page: 1, size: maxReportCodes })).items);
+    const former = { ...perApi, from: query.from - days * dayMs, to: query.from };
     earlier.push(...(await services.usage.page(former, { page: 1, size: maxReportApis })).items);
   }
   return {
-    days: Array.from({ length: days }, (_, place) => {
-      const day = today - days + 1 + place;
-      return { dayMs: day * dayMs, ...toCount(byDay.filter(({ bucket }) => Number(bucket) === day)) };
-    }),
+    days: toUsageDays(byDay),
     apis: byApi.map(it => ({ name: it.api_name, ...toCount([it]) })),
-    total: toCount(byDay),
+    codes: [...Map.groupBy(byCode, it => Number(it.code))]
+      .map(([code, sums]) => ({ code, ...toCount(sums) }))
+      .toSorted((a, b) => b.calls - a.calls || a.code - b.code),
+    total: toCount(byDay.flatMap(({ sums }) => sums)),
     before: toCount(earlier),
     percentiles: toPercentiles(byApi),
   };

@@ -5,6 +5,7 @@ import { listKeyHashes } from '../../credentials/schema.ts';
 import { readCredentialOutlines } from '../../credentials/store.ts';
 import type { SiteServices } from '../page.ts';
 import type { AppUsageServices } from './app-usage.ts';
+import { createOrganisationFinder } from './organisation-finder.ts';
 
 export type AllUsageServices = AppUsageServices & Pick<SiteServices, 'records'>;
 
@@ -63,17 +64,4 @@ async function* readAppKeys({ portal, records }: AllUsageServices): AsyncGenerat
   }
   for await (const requests of readRevokedRequests(records))
     yield requests.map(({ ProviderID, RevokedHashes = [] }) => ({ ProviderID, hashes: RevokedHashes }));
-}
-
-/** Organisation of a provider, each read once; undefined for a remote one, whose calls are counted elsewhere. */
-export function createOrganisationFinder({ portal, defaultOrgId }: Pick<AllUsageServices, 'portal' | 'defaultOrgId'>) {
-  const found = new Map<number, string | undefined>();
-  return async (providerId: number): Promise<string | undefined> => {
-    if (!found.has(providerId)) {
-      const provider = await portal.providers.get(providerId);
-      const orgId = provider && !provider.MetaData.URL ? provider.MetaData.OrgID || (await defaultOrgId()) : undefined;
-      found.set(providerId, orgId);
-    }
-    return found.get(providerId);
-  };
 }

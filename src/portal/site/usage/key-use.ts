@@ -2,7 +2,7 @@ import { dayMs } from '#analytics/time-buckets.ts';
 import type { StoredAccessRequest } from '../../access-requests/schema.ts';
 import { listKeyHashes, type StoredCredential } from '../../credentials/schema.ts';
 import type { SiteServices } from '../page.ts';
-import { createOrganisationFinder } from './daily-usage.ts';
+import { createOrganisationFinder } from './organisation-finder.ts';
 
 /** Credentials of one page: the newest ones. */
 const maxCredentials = 500;

@@ -10,19 +10,23 @@ export interface PageUse {
   readonly quotas: ReadonlyMap<number, QuotaUse>;
 }
 
+type LimitedKeys = readonly (CountedKey & { readonly plan: StoredPlan | undefined })[];
+
+/** Use that can be read, or none: a page is shown without it. */
+async function orNone<T>(read: Promise<Map<number, T>>, { log }: SiteServices): Promise<Map<number, T>> {
+  try {
+    return await read;
+  } catch (error) {
+    log.error({ err: error }, 'use of keys unreadable');
+    return new Map();
+  }
+}
+
+export const readPageQuotas = (keys: LimitedKeys, services: SiteServices): Promise<Map<number, QuotaUse>> =>
+  orNone(readQuotaLeft(keys, services), services);
+
 /** Use of the keys of a page, as far as it can be read: without it, the page still shows a key that is shown once. */
-export async function readPageUse(
-  keys: readonly (CountedKey & { readonly plan: StoredPlan | undefined })[],
-  services: SiteServices,
-): Promise<PageUse> {
-  const orNone = async <T>(read: Promise<Map<number, T>>): Promise<Map<number, T>> => {
-    try {
-      return await read;
-    } catch (error) {
-      services.log.error({ err: error }, 'use of keys unreadable');
-      return new Map();
-    }
-  };
-  const calls = await orNone(readKeyCalls(keys, lastUseDays, services));
-  return { calls, quotas: await orNone(readQuotaLeft(keys, services)) };
+export async function readPageUse(keys: LimitedKeys, services: SiteServices): Promise<PageUse> {
+  const calls = await orNone(readKeyCalls(keys, lastUseDays, services), services);
+  return { calls, quotas: await readPageQuotas(keys, services) };
 }

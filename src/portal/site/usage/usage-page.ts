@@ -1,9 +1,9 @@
 import { formatIsoTime } from '#base/clock.ts';
 import { csvType, formatCsv } from '#operations/csv.ts';
-import { listPageApps } from '../apps/own-apps.ts';
 import { html, type Markup } from '../markup.ts';
 import {
   cataloguePath,
+  type SiteFields,
   type SiteFile,
   type SitePage,
   type SiteReply,
@@ -12,25 +12,33 @@ import {
   usagePath,
 } from '../page.ts';
 import { formatCalls, formatCount, formatDay } from '../words.ts';
-import { type AppUsage, type AppUsageCount, readAppUsage } from './app-usage.ts';
+import { type AppUsage, type AppUsageCount, readAppUsage, readUsageDays, type UsageDay } from './app-usage.ts';
+import { renderQuotas } from './quota-section.ts';
+import { findUsageFilter, listUsageChoices, type UsageChoice, type UsageFilter, usageRanges } from './usage-filter.ts';
 
-const ranges = [7, 30, 90] as const;
 const chart = { width: 720, height: 160, gap: 2 } as const;
+const filterNames = ['app', 'product', 'credential', 'status', 'days'] as const;
+const statusChoices: readonly (readonly [string, string])[] = [
+  ['2xx', '2xx (successful)'],
+  ['3xx', '3xx (redirects)'],
+  ['4xx', '4xx (refused)'],
+  ['5xx', '5xx (failed)'],
+];
 
-/** Usage of the apps and days of a query; undefined for an app that is not visible. */
-export async function findUsage({ query, visitor }: SiteRequest, services: SiteServices) {
-  const apps = await listPageApps(visitor, services);
-  const chosen = query('app') ? apps.filter(({ ID }) => String(ID) === query('app')) : apps;
-  if (query('app') && chosen.length === 0) return undefined;
-  const days = ranges.find(it => String(it) === query('days')) ?? ranges[0];
-  return { apps, days, usage: await readAppUsage(chosen, days, services) };
+/** Usage of the calls that a query selects; undefined where it names what is not visible. */
+export async function findUsage(request: SiteRequest, services: SiteServices): Promise<AppUsage | undefined> {
+  const filter = await findUsageFilter(request, services);
+  return filter && readAppUsage(filter.selection, services);
 }
 
-const toCsvUrl = (app: string, days: number) =>
-  `${usagePath}?${new URLSearchParams({ app, days: String(days), format: 'csv' })}`;
+/** Address of the page with the filters of a query, some of them changed. */
+function toUsageUrl(query: SiteFields, changed: Readonly<Record<string, string>>): string {
+  const values = { ...Object.fromEntries(filterNames.map(name => [name, query(name)])), ...changed };
+  return `${usagePath}?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`;
+}
 
 /** Days of a report as CSV, in UTC. */
-const toCsvFile = ({ days }: AppUsage): SiteFile => ({
+const toCsvFile = (days: readonly UsageDay[]): SiteFile => ({
   file: formatCsv(
     ['day', 'calls', 'errors', 'mean_ms'],
     days.map(it => [formatIsoTime(it.dayMs).slice(0, 10), it.calls, it.errors, Math.round(it.meanMs * 10) / 10]),
@@ -39,29 +47,54 @@ const toCsvFile = ({ days }: AppUsage): SiteFile => ({
 });
 
 async function respond(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
-  const found = await findUsage(request, services);
-  if (!found) return undefined;
-  if (request.query('format') === 'csv') return toCsvFile(found.usage);
-  const { apps, days, usage } = found;
   const { query } = request;
+  const filter = await findUsageFilter(request, services);
+  if (!filter) return undefined;
+  if (query('format') === 'csv') return toCsvFile(await readUsageDays(filter.selection, services));
+  const usage = await readAppUsage(filter.selection, services);
   return {
     title: 'Analytics',
     section: 'apps',
-    main: html`<div class="head"><h1>Usage</h1></div><form class="filters" method="get" action="${usagePath}">
-<label>App <select name="app"><option value="">All apps</option>${apps.map(
-      ({ ID, Name }) =>
-        html`<option value="${ID}"${query('app') === String(ID) ? html` selected` : ''}>${Name}</option>`,
-    )}</select></label><label>Range <select name="days">${ranges.map(
-      it => html`<option value="${it}"${it === days ? html` selected` : ''}>${it} days</option>`,
-    )}</select></label><button class="secondary">Show</button></form>
-${usage.total.calls === 0 ? renderNoCalls() : renderUsage(usage, days)}
-<p><a href="${toCsvUrl(query('app'), days)}"
- download="usage.csv">Download as CSV</a></p>`,
+    main: html`<div class="head"><h1>Usage</h1></div>${await renderFilters(filter, query, services)}
+${usage.total.calls === 0 ? renderNoCalls(filter) : renderUsage(usage, query, filter.selection.days)}
+${await renderQuotas(filter, services)}
+<p><a href="${toUsageUrl(query, { format: 'csv' })}" download="usage.csv">Download as CSV</a></p>`,
   };
 }
 
-const renderNoCalls = () =>
-  html`<div class="notice"><p>No calls in this time. Send the key of an app in the header <code>Authorization</code>;
+type Option = readonly [value: string, text: string];
+
+const renderSelect = (label: string, name: string, chosen: string, options: readonly Option[]) =>
+  html`<label>${label} <select name="${name}">${options.map(
+    ([value, text]) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`,
+  )}</select></label>`;
+
+const toOptions = (all: string, choices: readonly UsageChoice[]): Option[] => [
+  ['', all],
+  ...choices.map(({ value, text }) => [String(value), text] as const),
+];
+
+async function renderFilters(filter: UsageFilter, query: SiteFields, services: SiteServices): Promise<Markup> {
+  const { products, credentials } = await listUsageChoices(filter, services);
+  const apps = filter.apps.map(({ ID, Name }) => ({ value: ID, text: Name }));
+  const status = query('status');
+  const isListed = status === '' || statusChoices.some(([value]) => value === status);
+  const statuses: Option[] = [['', 'All'], ...statusChoices, ...(isListed ? [] : [[status, status] as const])];
+  const ranges = usageRanges.map(it => [String(it), `${it} days`] as const);
+  return html`<form class="filters" method="get" action="${usagePath}">
+${renderSelect('App', 'app', query('app'), toOptions('All apps', apps))}
+${renderSelect('Product', 'product', query('product'), toOptions('All products', products))}
+${renderSelect('Key', 'credential', query('credential'), toOptions('All keys', credentials))}
+${renderSelect('Status', 'status', status, statuses)}
+${renderSelect('Range', 'days', String(filter.selection.days), ranges)}<button class="secondary">Show</button></form>`;
+}
+
+/** Without a filter that could hide them, the way to the first call. */
+const renderNoCalls = ({ selection, product, credential }: UsageFilter) =>
+  product || credential || selection.statuses
+    ? html`<div class="notice"><p>No calls match these filters.</p>
+<p><a href="${usagePath}?days=${selection.days}">Show all calls</a></p></div>`
+    : html`<div class="notice"><p>No calls in this time. Send the key of an app in the header <code>Authorization</code>;
 calls appear here within a minute.</p><p><a href="${cataloguePath}">Choose a product</a></p></div>`;
 
 const formatShare = ({ calls, errors }: AppUsageCount) => `${((100 * errors) / calls).toFixed(1)} %`;
@@ -82,7 +115,7 @@ function describeChange({ total, before }: AppUsage, days: number): string {
   return `${change} calls ${percent === 0 ? 'as' : 'than'} in the ${days} days before (${errors})`;
 }
 
-const renderUsage = (usage: AppUsage, days: number): Markup =>
+const renderUsage = (usage: AppUsage, query: SiteFields, days: number): Markup =>
   html`<ul class="facts"><li>${formatCalls(usage.total.calls)}</li>
 <li>${formatCount(usage.total.errors)} errors (${formatShare(usage.total)})</li>
 <li>${formatMs(usage.total.meanMs)} on average</li>${renderPercentiles(usage)}
@@ -92,7 +125,15 @@ ${renderTable(
   'Day (UTC)',
   usage.days.filter(({ calls }) => calls > 0).map(it => ({ ...it, name: formatDay(it.dayMs) })),
 )}</section>
-<section aria-labelledby="by-api"><h2 id="by-api">Calls by API</h2>${renderTable('API', usage.apis)}</section>`;
+<section aria-labelledby="by-api"><h2 id="by-api">Calls by API</h2>${renderTable('API', usage.apis)}</section>
+<section aria-labelledby="by-status"><h2 id="by-status">Calls by status</h2>${renderTable(
+    'Status',
+    usage.codes.map(it => ({ ...it, name: renderCode(it.code, query) })),
+  )}</section>`;
+
+/** A status code that links to its calls. */
+const renderCode = (code: number, query: SiteFields): Markup | string =>
+  code >= 100 && code < 600 ? html`<a href="${toUsageUrl(query, { status: String(code) })}">${code}</a>` : String(code);
 
 /** Bars of calls with errors at their foot; the table below has the same numbers. */
 function renderChart({ days, total }: AppUsage, count: number): Markup {
@@ -107,7 +148,7 @@ function renderChart({ days, total }: AppUsage, count: number): Markup {
 ${days.map(({ calls, errors }, place) => [renderBar(place, calls, 'bar'), renderBar(place, errors, 'bar error')])}</svg>`;
 }
 
-const renderTable = (label: string, rows: readonly (AppUsageCount & { readonly name: string })[]) =>
+const renderTable = (label: string, rows: readonly (AppUsageCount & { readonly name: string | Markup })[]) =>
   html`<table><thead><tr><th scope="col">${label}</th><th scope="col" class="number">Calls</th>
 <th scope="col" class="number">Errors</th>
 <th scope="col" class="number">Average</th></tr></thead><tbody>${rows.map(
