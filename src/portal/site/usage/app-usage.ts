@@ -42,7 +42,7 @@ export interface AppUsage {
 export type UsagePercentiles = Readonly<Record<'p50' | 'p95' | 'p99', number>>;
 
 /** Calls that a report counts. */
-export interface UsageSelection {
+export interface AppUsageSelection {
   /** Keys of one request with their hashes. */
   readonly keys: readonly { readonly providerId: number; readonly hashes: readonly string[] }[];
   /** Undefined for all APIs. */
@@ -59,7 +59,7 @@ function toSpan(days: number, nowMs: number) {
 }
 
 /** Queries of a selection, one for each organisation whose gateway counts. Calls of remote providers are elsewhere. */
-async function listQueries({ keys, apiIds, statuses, days }: UsageSelection, services: AppUsageServices) {
+async function listQueries({ keys, apiIds, statuses, days }: AppUsageSelection, services: AppUsageServices) {
   const { from, to } = toSpan(days, services.clock.now());
   const findOrganisation = createOrganisationFinder(services);
   const hashesOf = new Map<string, string[]>();
@@ -121,11 +121,11 @@ const toUsageDays = (days: Awaited<ReturnType<typeof readDays>>): UsageDay[] =>
   days.map(it => ({ dayMs: it.dayMs, ...toCount(it.sums) }));
 
 /** Calls by day only: cheaper than the whole report, whose percentiles take the most time. */
-export async function readUsageDays(selection: UsageSelection, services: AppUsageServices): Promise<UsageDay[]> {
+export async function readUsageDays(selection: AppUsageSelection, services: AppUsageServices): Promise<UsageDay[]> {
   return toUsageDays(await readDays(await listQueries(selection, services), selection.days, services));
 }
 
-export async function readAppUsage(selection: UsageSelection, services: AppUsageServices): Promise<AppUsage> {
+export async function readAppUsage(selection: AppUsageSelection, services: AppUsageServices): Promise<AppUsage> {
   const { days } = selection;
   const queries = await listQueries(selection, services);
   const byDay = await readDays(queries, days, services);

@@ -8,7 +8,7 @@ import { renderScrollRegion } from '../scroll-region.ts';
 import { formatCount, formatMoment } from '../words.ts';
 import { readPageQuotas } from './page-use.ts';
 import { forecastQuota, type QuotaForecast } from './quota-forecast.ts';
-import { describeKey, type UsageFilter } from './usage-filter.ts';
+import { describeUsageKey, type UsageFilter } from './usage-filter.ts';
 
 interface LimitedKey {
   readonly credential: StoredCredential;
@@ -51,7 +51,7 @@ function renderQuota({ credential, request, plan }: LimitedKey, use: QuotaUse, n
   const forecast = forecastQuota(use, plan.QuotaRenewalRate * 1000, credential.CreatedAt, nowMs);
   const isRunning = use.renewsAtMs > 0 && use.used > 0;
   const renewal = isRunning ? formatMoment(use.renewsAtMs) : 'From the first call';
-  return html`<tr><th scope="row">${describeKey(request, credential)}</th>
+  return html`<tr><th scope="row">${describeUsageKey(request, credential)}</th>
 <td class="number">${formatCount(use.used)}</td><td class="number">${formatCount(use.max)}</td>
 <td>${plan.QuotaRenewalRate > 0 ? renewal : 'Never'}</td><td>${describeForecast(forecast)}</td></tr>`;
 }

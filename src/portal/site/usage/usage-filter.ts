@@ -4,7 +4,7 @@ import { listKeyHashes, type StoredCredential } from '../../credentials/schema.t
 import type { StoredProduct } from '../../products/schema.ts';
 import { listPageApps, readObjectId } from '../apps/own-apps.ts';
 import type { SiteFields, SiteRequest, SiteServices } from '../page.ts';
-import { maxReportKeys, type UsageSelection } from './app-usage.ts';
+import { type AppUsageSelection, maxReportKeys } from './app-usage.ts';
 
 export const usageRanges = [7, 30, 90] as const;
 /** Products and keys offered for a choice, those of the newest requests. */
@@ -12,12 +12,12 @@ const maxChoices = 100;
 
 /** Calls that the fields of a query select, and the objects they name. */
 export interface UsageFilter {
-  readonly selection: UsageSelection;
+  readonly selection: AppUsageSelection;
   /** All apps of the visitor. */
   readonly apps: readonly StoredApp[];
   /** Requests of all apps, oldest first, deleted ones included. */
   readonly requests: readonly StoredAccessRequest[];
-  /** Those whose calls are counted. */
+  /** Requests whose calls are counted. */
   readonly chosen: readonly StoredAccessRequest[];
   readonly product: StoredProduct | undefined;
   readonly credential: StoredCredential | undefined;
@@ -77,7 +77,7 @@ async function listKeys(
   requests: readonly StoredAccessRequest[],
   credential: StoredCredential | undefined,
   { portal }: SiteServices,
-): Promise<UsageSelection['keys']> {
+): Promise<AppUsageSelection['keys']> {
   const credentials = credential ? [credential] : await portal.credentials.ofRequests(requests.map(({ ID }) => ID));
   const byRequest = Map.groupBy(credentials, it => it.AccessRequestID);
   return requests.map(({ ID, ProviderID, RevokedHashes = [] }) => ({
@@ -87,7 +87,7 @@ async function listKeys(
 }
 
 /** A key in words: its app, its products, and the end of its hash, which tells keys of the same products apart. */
-export const describeKey = ({ Names }: StoredAccessRequest, { CredentialHash }: StoredCredential): string =>
+export const describeUsageKey = ({ Names }: StoredAccessRequest, { CredentialHash }: StoredCredential): string =>
   `${Names.app}: ${Names.products.join(', ')} (…${CredentialHash.slice(-6)})`;
 
 export interface UsageChoice {
@@ -112,6 +112,6 @@ export async function listUsageChoices(
     products: [...products.values()].map(it => ({ value: it.ID, text: it.DisplayName || it.Name })),
     credentials: all
       .filter(it => it.CredentialHash !== '')
-      .map(it => ({ value: it.ID, text: describeKey(requestOf.get(it.AccessRequestID)!, it) })),
+      .map(it => ({ value: it.ID, text: describeUsageKey(requestOf.get(it.AccessRequestID)!, it) })),
   };
 }
