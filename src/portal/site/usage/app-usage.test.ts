@@ -106,7 +106,11 @@ onEveryEngine('usage page of the portal site', app => {
     assert.deepEqual(await read({ status: 404, product: first.product }), [1, [first.name], [[404, 1]]]);
     assert.deepEqual(await read({ status: '5xx' }), [0, [], []]);
     assert.deepEqual(await read({ product: first.product, credential: second.credential }), [0, [], []]);
-    const absent = [{ product: other.product }, { credential: other.credential }, { credential: 'x' }];
+    const absent: Record<string, number | string>[] = [
+      { product: other.product },
+      { credential: other.credential },
+      { credential: 'x' },
+    ];
     for (const query of [...absent, { status: '404; drop' }, { status: '6xx' }])
       assert.equal(await read(query), 404, JSON.stringify(query));
     const { text } = await client.get(`${path}?status=404`);
