@@ -48,7 +48,7 @@ export const mailProblem = problems('mail', {
     message: 'mail.smtp_url must be smtp://user:password@host:port, or smtps:// for TLS from the start',
   },
   from_missing: { status: 400, message: 'mail.from must be the address that mails come from' },
-  not_configured: { status: 503, message: 'There is no mail server: mail.smtp_url is not set' },
+  not_configured: { status: 409, message: 'There is no mail server: mail.smtp_url is not set' },
 });
 
 const defaultPorts: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 };

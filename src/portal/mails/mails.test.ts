@@ -194,7 +194,7 @@ for (const engine of engines)
 onEveryEngine('mails of a portal without a mail server', app => {
   test('a test is refused, and changes enqueue nothing', async () => {
     const answer = await app().ask('POST', '/portal-api/mails/approve/test', { body: { To: 'me@example.org' } });
-    assert.equal(answer.status, 503);
+    assert.equal(answer.status, 409);
     await addDeveloper(app());
     assert.deepEqual(await requestPortal(app(), 'GET', '/portal-api/mail-outbox'), []);
   });

@@ -68,7 +68,7 @@ describe('Settings of an organisation without a mail server', () => {
   test('a test mail is refused with the setting that is missing', async () => {
     assert.equal((await app.ask('GET', settingsPath)).body.has_mail_server, false);
     const answer = await app.ask('POST', testPath);
-    assert.equal(answer.status, 503, answer.text);
+    assert.equal(answer.status, 409, answer.text);
     assert.match(answer.text, /mail\.smtp_url is not set/);
   });
 });
