@@ -20,8 +20,8 @@ import { createUnitTestCheck } from './unit-tests.ts';
  */
 
 const root = join(import.meta.dirname, '..');
-/** One file more than cores: many tests wait for processes and timers. */
-const concurrency = availableParallelism() + 1;
+/** More files than cores: many tests wait for processes and timers, a quarter of the time with one file more. */
+const concurrency = availableParallelism() + 2;
 /** More failed files than this are no accident of a busy machine. */
 const maxRepeatedFiles = 5;
 /** Compile cache shared by all test files: most load most of the product. */

@@ -13,7 +13,7 @@ import type { WebApp } from '#operations/web-app/web-app.ts';
 import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { type Application, startApplication } from '../../src/application.ts';
 import { recordChange, recordProblems } from './reached-problems.ts';
-import { type EngineName, engines, testPostgres } from './services/engines.ts';
+import { type EngineName, engines, testMigratedPostgres } from './services/engines.ts';
 
 export { type EngineName, engines };
 
@@ -74,7 +74,7 @@ export const usesNodeEngine = http1Engine === 'node';
 
 export async function startApp(engine: EngineName, options: AppOptions = {}): Promise<TestApp> {
   const directory = mkdtempSync(join(tmpdir(), 'gw-test-'));
-  const database = engine === 'postgres' ? await testPostgres() : undefined;
+  const database = engine === 'postgres' ? await testMigratedPostgres() : undefined;
   const settings = readSettings({
     flags: {
       data_dir: directory,

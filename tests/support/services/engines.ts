@@ -1,4 +1,4 @@
-import { type Database, freshDatabase, startPostgres } from './postgres.ts';
+import { type Database, freshDatabase, freshMigratedDatabase, startPostgres } from './postgres.ts';
 import { freshRedis, startRedis } from './redis.ts';
 
 /**
@@ -13,9 +13,14 @@ let postgresUrl: Promise<string> | undefined;
 let redisUrl: Promise<string> | undefined;
 
 /** A fresh, empty database for one test file. */
-export async function testPostgres(): Promise<Database> {
+export const testPostgres = async (): Promise<Database> => freshDatabase(await findPostgres());
+
+/** A fresh database with the tables of this release, for products that start often. */
+export const testMigratedPostgres = async (): Promise<Database> => freshMigratedDatabase(await findPostgres());
+
+function findPostgres(): Promise<string> {
   postgresUrl ??= findConfiguredUrl('GW_TEST_POSTGRES_URL') ?? startOwned(startPostgres);
-  return freshDatabase(await postgresUrl);
+  return postgresUrl;
 }
 
 /** The url of an empty Redis database for one test file. */
