@@ -32,6 +32,10 @@ const ownProblems = problems('people', {
   permission_unknown: { status: 400, message: 'user_permissions.{name}: no such permission{hint}' },
   permission_level_invalid: { status: 400, message: 'user_permissions.{name}: must be admin or deny' },
   user_outranks: { status: 403, message: 'access denied: this user has permissions that you do not have' },
+  group_outranks: {
+    status: 403,
+    message: 'access denied: users of this group have permissions that you do not have',
+  },
   email_owner_only: {
     status: 403,
     message: 'access denied: only the user itself or an administrator may change an e-mail address',

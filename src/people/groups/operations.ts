@@ -10,7 +10,7 @@ import type { OrganisationStore } from '../organisations/store.ts';
 import { checkPermissionNames } from '../permissions/names.ts';
 import { administratorPermissions, type PermissionMap } from '../permissions/table.ts';
 import { problem } from '../problems.ts';
-import { checkGroupGrant } from '../users/grant-check.ts';
+import { checkGroupGrant, rejectGroupDemotion } from '../users/grant-check.ts';
 import type { UserStore } from '../users/store.ts';
 import { ListedUserGroup, type StoredGroup, toUserGroup, UserGroup, UserGroupWrite } from './schema.ts';
 import type { GroupStore } from './store.ts';
@@ -33,13 +33,14 @@ type Permissions = Pick<StoredGroup, 'active' | 'user_permissions'>;
 
 /** Rejects permissions that a group cannot have, or that the actor cannot give. */
 export async function checkGroup(
-  { organisations }: GroupServices,
+  { organisations, users }: GroupServices,
   actor: Actor,
   next: Permissions,
-  before?: Permissions,
+  before?: StoredGroup,
 ): Promise<void> {
   rejectAdministratorPermissions(next.user_permissions);
   checkGroupGrant(actor, next, before);
+  if (before) await rejectGroupDemotion(users, actor, before, next);
   const custom = (await organisations.get(actor.orgId))?.additional_permissions ?? {};
   checkPermissionNames(next.user_permissions, { custom, before: before?.user_permissions });
 }
@@ -125,7 +126,7 @@ export const updateUserGroup = operation({
   params,
   body: UserGroupWrite,
   returns: statusResponse,
-  problems: [problem.group_not_found, ...groupGrantProblems],
+  problems: [problem.group_not_found, problem.group_outranks, ...groupGrantProblems],
   async handle({ actor, params: { groupId }, body, audit }, services: GroupServices) {
     audit(groupId);
     await services.users.runExclusive(async () => {

@@ -25,7 +25,7 @@ export const groupRevisionOperations = declareRevisionOperations<
   article: 'a user group',
   permissionName: 'user_groups',
   notFound: problem.group_not_found,
-  problems: [...storedGroupGrantProblems, problem.limit_reached],
+  problems: [...storedGroupGrantProblems, problem.group_outranks, problem.limit_reached],
   history: ({ groups }) => groups.history,
   toView: toUserGroup,
   toViewFor: async () => toUserGroup,

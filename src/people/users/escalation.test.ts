@@ -28,6 +28,36 @@ onEveryEngine('privilege escalation', app => {
     assert.equal((await ask('POST', '/api/users', denied.credential, equal)).status, 200);
   });
 
+  test('a group is not lowered by a caller who holds less than its users, by an update or a restore', async () => {
+    const low = { name: 'Staff', user_permissions: { hooks: 'read' } };
+    const { Meta: groupId } = (await app().ask('POST', '/api/usergroups', { body: low })).body;
+    const high = { name: 'Staff', user_permissions: { hooks: 'write', keys: 'write' } };
+    assert.equal((await app().ask('PUT', `/api/usergroups/${groupId}`, { body: high })).status, 200);
+    const clerk = await addUser({ user_groups: 'write', hooks: 'write' });
+    const path = `/api/usergroups/${groupId}`;
+    const empty = await ask('PUT', path, clerk.credential, low);
+    assert.equal(empty.status, 200, 'a group without users');
+    assert.equal((await app().ask('PUT', path, { body: high })).status, 200);
+    const member = { ...person(), active: true, group_id: groupId, user_permissions: { hooks: 'read' } };
+    const { Meta } = (await app().ask('POST', '/admin/users', { body: member })).body;
+    const writes = () => [
+      ask('PUT', path, clerk.credential, low),
+      ask('PUT', path, clerk.credential, { ...high, active: false }),
+      ask('POST', `/api/revisions/usergroups/${groupId}/1/restore`, clerk.credential),
+    ];
+    for (const { status, body } of await Promise.all(writes()))
+      assert.deepEqual(
+        [status, body.Message],
+        [403, 'access denied: users of this group have permissions that you do not have'],
+      );
+    assert.deepEqual((await app().ask('GET', path)).body.user_permissions, high.user_permissions);
+    const renamed = await ask('PUT', path, clerk.credential, { ...high, name: 'Team' });
+    assert.equal(renamed.status, 200, 'nothing is taken');
+    const inactive = { ...member, active: false };
+    assert.equal((await app().ask('PUT', `/admin/users/${Meta.id}`, { body: inactive })).status, 200);
+    assert.equal((await ask('PUT', path, clerk.credential, low)).status, 200, 'users without access lose nothing');
+  });
+
   test('ResetPassword is granted only by users who hold it, and preserved by updates', async () => {
     const plain = await addUser({ IsAdmin: 'admin' });
     const puppet = { ...person(), user_permissions: { IsAdmin: 'admin', ResetPassword: 'admin' } };

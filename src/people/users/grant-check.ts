@@ -1,5 +1,10 @@
 import { type Actor, isAdmin } from '#operations/actor.ts';
-import { findEffectivePermissions, findGroupOf } from '../groups/effective-permissions.ts';
+import {
+  combinePermissions,
+  findEffectivePermissions,
+  findGroupOf,
+  toGroupPermissions,
+} from '../groups/effective-permissions.ts';
 import type { StoredGroup } from '../groups/schema.ts';
 import type { GroupStore } from '../groups/store.ts';
 import type { OrganisationStore } from '../organisations/store.ts';
@@ -8,6 +13,7 @@ import { type ExcessPermission, findExcess, isOutranked } from '../permissions/r
 import { administratorPermissions } from '../permissions/table.ts';
 import { problem } from '../problems.ts';
 import type { StoredUser } from './schema.ts';
+import type { UserStore } from './store.ts';
 
 export interface PermissionServices {
   groups: GroupStore;
@@ -93,6 +99,31 @@ export async function createHiddenOwnerCheck({ ownership }: Pick<GrantCheckServi
 export async function rejectOutranking(groups: GroupStore, actor: Actor, target: StoredUser): Promise<void> {
   if (target.id === actor.id) return;
   if (isOutranked(actor.permissions, await findEffectivePermissions(groups, target))) throw problem.user_outranks();
+}
+
+/** Users of a group that one read compares. */
+const usersPerRead = 500;
+
+/**
+ * Rejects a change of a group that takes permissions from a user who holds more than the actor; a deactivation takes
+ * all. Inside `runExclusive`.
+ */
+export async function rejectGroupDemotion(
+  users: UserStore,
+  actor: Actor,
+  before: StoredGroup,
+  next: Pick<StoredGroup, 'active' | 'user_permissions'>,
+): Promise<void> {
+  const held = actor.permissions;
+  const isLowered = isOutranked(toGroupPermissions(next), toGroupPermissions(before));
+  if (!isLowered || !isOutranked(held, toGroupPermissions(before))) return;
+  for (let page = 1, pages = 1; page <= pages; page++) {
+    const found = await users.pageOfGroup(before.org_id, before.id, { page, size: usersPerRead });
+    const outranks = (user: StoredUser) =>
+      user.id !== actor.id && user.active && isOutranked(held, combinePermissions(user, before));
+    if (found.items.some(outranks)) throw problem.group_outranks();
+    pages = found.pages;
+  }
 }
 
 /** Rejects a change that takes permissions from a user who holds more than the actor; a deactivation takes all. */
