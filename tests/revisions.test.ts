@@ -188,6 +188,9 @@ onEveryEngine('notes of revisions', app => {
         [1, ''],
       ],
     );
+    const [third, second, first] = revisions.map(({ summary }: Body) => summary as string[]);
+    assert.deepEqual([third, first], [['rate limit 5 → 6 a minute'], []]);
+    assert.match(second.join(), /^rate limit .*5 a minute/);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Settings } from '#base/settings.ts';
 import type { ObjectHistory, Revision } from '#storage/revision-log.ts';
 import type { Actor } from './actor.ts';
 import { changeNoteAbout, changeNoteHeader } from './change-note.ts';
+import { maxSummaryPhrases, summarizeChanges } from './change-words.ts';
 import { operation, type Permission } from './operation.ts';
 import { problem } from './problems.ts';
 import { listRemovedObjects, removedList } from './removed-objects.ts';
@@ -77,6 +78,9 @@ const change = z.object({
 });
 const listedRevision = revisionSummary.extend({
   paths: z.array(z.string()).describe(`The first ${maxPathsListed} members that differ from the revision before it`),
+  summary: z
+    .array(z.string())
+    .describe(`These differences in words: at most ${maxSummaryPhrases}, then the number of others`),
   paths_omitted: z
     .literal(true)
     .optional()
@@ -214,7 +218,25 @@ const createStateDiff =
     const [old, next] = [showBoth(before), showBoth(after)];
     return diffJson(old.whole, next.whole, maxChanges, { before: old.shown, after: next.shown });
   };
-const listPaths = ({ changes }: JsonDiff) => changes.slice(0, maxPathsListed).map(({ path }) => path);
+
+/** Differences of a revision from the one before it, as a list has them. A new object is no change of members. */
+function listDifferences<Doc>(
+  diff: ReturnType<typeof createStateDiff<Doc>>,
+  view: Viewer<Doc>,
+  before: Doc | undefined,
+  after: Doc | undefined,
+) {
+  const found = diff(view, before, after);
+  const documents = {
+    before: before === undefined ? undefined : view(before),
+    after: after === undefined ? undefined : view(after),
+  };
+  const isUpdate = documents.before !== undefined && documents.after !== undefined;
+  return {
+    paths: found.changes.slice(0, maxPathsListed).map(({ path }) => path),
+    summary: isUpdate ? summarizeChanges(found, documents) : [],
+  };
+}
 const toDifferences = ({ changes, isTruncated }: JsonDiff) => ({ changes: [...changes], is_truncated: isTruncated });
 
 type Viewer<Doc> = (state: Doc) => unknown | undefined;
@@ -235,6 +257,8 @@ async function requireRevision<Doc>({ objectId, view, history }: Readable<Doc>, 
   return row;
 }
 
+const notCompared = { paths: [], summary: [] };
+
 /** Revisions with the members that differ from the one before; newest first, below `first`. */
 async function listRevisions<Doc>(
   diff: ReturnType<typeof createStateDiff<Doc>>,
@@ -254,17 +278,22 @@ async function listRevisions<Doc>(
     if (readBytes > 0 && readBytes + bytes > maxBytesPerList)
       revisions.push(
         // The state, which is not read, tells whether the caller may see the note.
-        ...listed.map(it => ({ ...toRevisionSummary(actor, it), note: '', paths: [], paths_omitted: true as const })),
+        ...listed.map(it => ({
+          ...toRevisionSummary(actor, it),
+          note: '',
+          ...notCompared,
+          paths_omitted: true as const,
+        })),
       );
     else {
       readBytes += bytes;
       const rows = await history.list(actor.orgId, objectId, count, next);
-      const toPaths = (row: Revision<Doc>, at: number) =>
-        isHidden(view, row) ? [] : listPaths(diff(view, rows[at + 1]?.state, row.state));
+      const compareRow = (row: Revision<Doc>, at: number) =>
+        isHidden(view, row) ? notCompared : listDifferences(diff, view, rows[at + 1]?.state, row.state);
       revisions.push(
         ...rows.slice(0, listed.length).map((row, at) => {
           const summary = toRevisionSummary(actor, row);
-          return { ...summary, ...(isHidden(view, row) ? { note: '' } : {}), paths: toPaths(row, at) };
+          return { ...summary, ...(isHidden(view, row) ? { note: '' } : {}), ...compareRow(row, at) };
         }),
       );
     }

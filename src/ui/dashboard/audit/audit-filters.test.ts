@@ -10,6 +10,7 @@ const revision = (number: number, atMs: number, operation = 'updatePolicy', name
   note: '',
   author: { id: '1', name, surface: 'dashboard', operation, address: '', user_agent: '' },
   paths: [],
+  summary: [],
 });
 
 describe('Revision of an audit record', () => {
@@ -29,7 +30,7 @@ describe('Revision of an audit record', () => {
   });
 
   test('an object has a history where a write of it was done', () => {
-    const shared = { _id: '1', req_id: '', org_id: '', date: '', ip: '', surface: '', ...record };
+    const shared = { _id: '1', req_id: '', org_id: '', date: '', ip: '', surface: '', object_name: '', ...record };
     const put = { ...shared, method: 'PUT', url: '/api/portal/policies/a', status: 200, object: 'a' };
     assert.deepEqual(findHistory(put)?.params, { apiId: 'a', policyId: 'a', hookId: 'a', assetId: 'a' });
     for (const other of [{ status: 400 }, { method: 'DELETE' }, { object: '' }, { url: '/api/keys/a' }])
