@@ -11,6 +11,8 @@ export interface AuditEntry {
   readonly status: number;
   readonly ip: string;
   readonly object: string;
+  /** Name of the object when it was written; absent where it was not, or has none. */
+  readonly objectName?: string | undefined;
 }
 
 export type WriteAudit = (entry: AuditEntry) => Promise<void>;

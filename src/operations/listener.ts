@@ -172,7 +172,7 @@ function addOperation(
     errorHandler: (error, request, reply) => sendProblem(request, reply, error, { object: '', orgId: '' }),
     async handler(request, reply) {
       const releaseBody = takeBodyRelease(request);
-      const auditTarget = { object: '', orgId: '' };
+      const auditTarget: AuditTarget = { object: '', orgId: '', names: new Map() };
       const headers: Record<string, string> = {};
       const outputs = { auditTarget, headers };
       const callContext = createCallContext(app, it, request, outputs, () =>
@@ -229,7 +229,7 @@ async function recordAudit(
   writeAudit: WriteAudit,
   request: FastifyRequest,
   status: number,
-  { object, orgId, more = [] }: AuditTarget,
+  { object, orgId, more = [], names }: AuditTarget,
 ) {
   const actor = actors.get(request);
   if (!actor || !isMutation(it)) return;
@@ -243,7 +243,8 @@ async function recordAudit(
     status,
     ip,
   };
-  for (const audited of [object, ...more]) await writeAudit({ ...entry, object: audited });
+  for (const audited of [object, ...more])
+    await writeAudit({ ...entry, object: audited, objectName: names?.get(audited) });
 }
 
 const toRoutePath = ({ path, matchesRest }: AnyOperation) =>

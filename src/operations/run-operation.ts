@@ -53,6 +53,8 @@ export interface AuditTarget {
   orgId: string;
   /** Objects of further records of the same request. */
   more?: readonly string[];
+  /** Names of written objects by their ids. */
+  readonly names?: Map<string, string>;
 }
 
 /** The members of a call that do not come from its request, and what observes it. */
@@ -91,9 +93,9 @@ export async function runOperation(
   }
   const note = isMutation(it) ? readChangeNote(request.headers) : undefined;
   const isSecure = request.protocol === 'https';
-  const { versions, auditTarget: _target, ...own } = callContext;
+  const { versions, auditTarget, ...own } = callContext;
   const call = { params, query, body, address: request.ip, isSecure, ...own };
-  const context = { author: toAuthor(it, request, actor, note), rows: versions };
+  const context = { author: toAuthor(it, request, actor, note), rows: versions, objectNames: auditTarget.names };
   const handle = (): Promise<unknown> =>
     runInOperationContext(context, () => it.handle(call as never, options.services as never));
   const unreadable: UnreadableRows = new Map();

@@ -30,7 +30,13 @@ export interface RowObserver {
 export interface OperationContext {
   readonly author: ChangeAuthor;
   readonly rows?: RowObserver | undefined;
+  /** Names of the objects that the operation wrote, by each of their ids. */
+  readonly objectNames?: Map<string, string> | undefined;
 }
+
+/** Bounds the names of an operation that writes many objects; those of further ones are left out. */
+const maxObjectNames = 1000;
+const maxNameCharacters = 200;
 
 const current = new AsyncLocalStorage<OperationContext>();
 
@@ -48,6 +54,13 @@ export const runInOperationContext = <T>(context: OperationContext, work: () => 
   current.run(context, work);
 
 export const currentAuthor = (): ChangeAuthor => current.getStore()?.author ?? programAuthor;
+
+/** Notes the name of a written object for the audit record of the operation in progress. */
+export function noteObjectName(ids: readonly string[], name: string): void {
+  const names = current.getStore()?.objectNames;
+  if (!names || name === '' || names.size >= maxObjectNames) return;
+  for (const id of ids) names.set(id, name.toWellFormed().slice(0, maxNameCharacters).toWellFormed());
+}
 
 /** Observer of a table; undefined where the operation in progress observes none, or another table. */
 export function findRowObserver(table: TableName): RowObserver | undefined {

@@ -2,7 +2,7 @@ import { type ExpressionBuilder, sql } from 'kysely';
 import type { Clock } from '#base/clock.ts';
 import { every, type RepeatedWork } from '#base/repeat.ts';
 import type { RecordChange } from './collection.ts';
-import { type ChangeAuthor, currentAuthor } from './operation-context.ts';
+import { type ChangeAuthor, currentAuthor, noteObjectName } from './operation-context.ts';
 import type { Records } from './records.ts';
 import type { Tables } from './tables.ts';
 
@@ -54,7 +54,7 @@ type StoredRow = Record<string, unknown>;
 export interface RevisedKind<Doc> {
   readonly table: RevisedTable;
   /** Identifies an object by its row. */
-  identify(row: StoredRow): { readonly orgId: string; readonly publicId: string };
+  identify(row: StoredRow): { readonly orgId: string; readonly publicId: string; readonly name: string };
   /** Leaves out secrets that a revision must not bring back; the whole row by default. */
   strip?(row: StoredRow): StoredRow;
   /** Opens a stripped row: sealed members become readable. */
@@ -231,6 +231,8 @@ function createRecorder<Doc>(
   }
 
   return async ({ id, before, after }) => {
+    const { publicId, name } = identify(JSON.parse((after ?? before)!) as StoredRow);
+    noteObjectName([id, publicId], name);
     if (before !== undefined && after !== undefined && toState(before) === toState(after)) return;
     let last = await findLastRevision(records, table, id);
     if (last === 0 && before !== undefined) await insert(id, ++last, 'found', before);

@@ -44,6 +44,8 @@ export async function writeSearchEntry(
     .execute();
 }
 
-export async function removeSearchEntry(records: Records, kind: SearchKind, object: string): Promise<void> {
-  await records.db.deleteFrom('search_names').where('kind', '=', kind).where('object', '=', object).execute();
+/** Removes the index entry of an object; returns its label, empty without one. */
+export async function removeSearchEntry(records: Records, kind: SearchKind, object: string): Promise<string> {
+  const own = records.db.deleteFrom('search_names').where('kind', '=', kind).where('object', '=', object);
+  return (await own.returning('label').executeTakeFirst())?.label ?? '';
 }

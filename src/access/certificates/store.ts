@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Vault } from '#base/vault.ts';
-import { createCollection, hasNameWith, type PageRequest, type Query } from '#storage/collection.ts';
+import { columnContains, createCollection, hasNameWith, type PageRequest, type Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { ObjectHistory, RevisionLog } from '#storage/revision-log.ts';
 import { problem } from './problems.ts';
@@ -50,7 +50,11 @@ const createCertificateCollection = (records: Records, history: ObjectHistory<Ce
 const createCertificateHistory = (revisions: RevisionLog) =>
   revisions.createHistory<Certificate>({
     table: 'certificates',
-    identify: ({ orgId, id }) => ({ orgId: String(orgId), publicId: String(id) }),
+    identify: ({ orgId, id, subjectCn }) => ({
+      orgId: String(orgId),
+      publicId: String(id),
+      name: String(subjectCn ?? ''),
+    }),
     strip: ({ sealedKey: _key, ...row }) => row,
     open: row => withoutPrivateKey(row as unknown as StoredCertificate),
   });
@@ -68,6 +72,8 @@ export interface CertificateFilter {
   /** Certificates that are expired, or not, at `nowMs`. */
   readonly isExpired?: boolean | undefined;
   readonly expiresBeforeMs?: number | undefined;
+  /** Certificates of authorities, or others. */
+  readonly isAuthority?: boolean | undefined;
   readonly nowMs?: number | undefined;
 }
 
@@ -76,10 +82,12 @@ const expiresBy = (atMs: number) => sql<SqlBool>`not_after > 0 and not_after < $
 
 const buildCertificateConditions = (
   orgId: string,
-  { text, isExpired, expiresBeforeMs, nowMs = 0 }: CertificateFilter,
+  { text, isExpired, expiresBeforeMs, isAuthority, nowMs = 0 }: CertificateFilter,
 ): Expression<SqlBool>[] => [
   ...(text ? [hasNameWith('certificates', orgId, text)] : []),
   ...(expiresBeforeMs === undefined ? [] : [expiresBy(expiresBeforeMs)]),
+  // A member of the stored JSON: quotation marks inside of texts are escaped.
+  ...(isAuthority === undefined ? [] : [columnContains('body', JSON.stringify({ isCa: isAuthority }).slice(1, -1))]),
   ...(isExpired === true ? [expiresBy(nowMs)] : []),
   ...(isExpired === false ? [sql<SqlBool>`not (${expiresBy(nowMs)})`] : []),
 ];

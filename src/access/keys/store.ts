@@ -7,7 +7,7 @@ import {
   type PageRequest,
   translateConflict,
 } from '#storage/collection.ts';
-import { findRowObserver } from '#storage/operation-context.ts';
+import { findRowObserver, noteObjectName } from '#storage/operation-context.ts';
 import type { Records } from '#storage/records.ts';
 import { removeSearchEntry, writeSearchEntry } from '#storage/search-names.ts';
 import { openRow, openRows } from '#storage/unreadable-rows.ts';
@@ -303,7 +303,7 @@ function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: Ch
         findRowObserver('keys')?.onWrite(row.id, row.body, undefined);
         await records.db.deleteFrom('keys').where('id', '=', rowId).execute();
         await unindexRights(records, rowId);
-        await removeSearchEntry(records, 'keys', rowId);
+        noteObjectName([row.key_hash], await removeSearchEntry(records, 'keys', rowId));
         records.markChanged('keys', row.digest);
         return true;
       });
@@ -358,6 +358,7 @@ async function indexNames(
   if (kind === 'organisation') return;
   const names = [alias ?? '', basic_auth_data?.user ?? '', key_hash];
   const label = alias || basic_auth_data?.user || '';
+  noteObjectName([key_hash], label);
   await writeSearchEntry(records, 'keys', { orgId: org_id, object: id }, { names, label, detail: key_hash });
 }
 

@@ -1,8 +1,9 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { constantTimeEqual } from '#base/constant-time.ts';
 import type { Vault } from '#base/vault.ts';
-import { createCollection, hasNameWith, type PageRequest, type Query } from '#storage/collection.ts';
+import { createCollection, hasNameWith, type PageRequest, type Query, type RowChange } from '#storage/collection.ts';
 import { selectListed } from '#storage/listed-values.ts';
+import { noteObjectName } from '#storage/operation-context.ts';
 import type { Records } from '#storage/records.ts';
 import { openRows } from '#storage/unreadable-rows.ts';
 import { problem } from './problems.ts';
@@ -42,6 +43,7 @@ function createClientRows(records: Records, vault: Vault) {
         detail: api_id,
       }),
     },
+    noteClientName,
   );
   const mapSecrets = (client: StoredClient, transform: (text: string, purpose: string) => string): StoredClient => ({
     ...client,
@@ -157,6 +159,12 @@ function createClientWrites(records: Records, { clients, seal, open, get }: Clie
       });
     },
   };
+}
+
+/** Audit records name a client by its own id, not by that of its row. */
+async function noteClientName({ before, after }: RowChange): Promise<void> {
+  const { client_id, client_name } = JSON.parse((after ?? before)!) as StoredClient;
+  noteObjectName([client_id], client_name);
 }
 
 /** Registration access token (RFC 7591) of a client: as sensitive as its secret. */

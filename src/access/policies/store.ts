@@ -82,7 +82,7 @@ const createPolicyCollection = (records: Records, history: ObjectHistory<StoredP
 const createPolicyHistory = (revisions: RevisionLog) =>
   revisions.createHistory<StoredPolicy>({
     table: 'policies',
-    identify: ({ org_id, id }) => ({ orgId: String(org_id), publicId: String(id) }),
+    identify: ({ org_id, id, name }) => ({ orgId: String(org_id), publicId: String(id), name: String(name ?? '') }),
     open: row => row as unknown as StoredPolicy,
     ignored: ['last_updated'],
   });

@@ -119,7 +119,11 @@ export function createApiStore(records: Records, vault: Vault, { revisions, maxR
 const createApiHistory = (revisions: RevisionLog, vault: Vault) =>
   revisions.createHistory<StoredApi>({
     table: 'apis',
-    identify: ({ org_id, api_id }) => ({ orgId: String(org_id), publicId: String(api_id) }),
+    identify: ({ org_id, api_id, summary }) => ({
+      orgId: String(org_id),
+      publicId: String(api_id),
+      name: String((summary as StoredApi['summary']).name ?? ''),
+    }),
     open: row => openApiSecrets(vault, row as unknown as ApiRow),
     ignored: ['updated_at'],
   });
@@ -171,6 +175,19 @@ const createApiReader = (records: Records, apis: Apis) => ({
       filter: query => query.where(columnContains('body', text)),
       order: apiOrders.created_at,
     }),
+  /** APIs whose stored form contains one of these texts, in one read. */
+  async findMentioningAny(orgId: string, texts: readonly string[]): Promise<StoredApi[]> {
+    if (texts.length === 0) return [];
+    const mentions = sql<SqlBool>`(${sql.join(
+      texts.map(text => columnContains('body', text)),
+      sql` or `,
+    )})`;
+    return apis.all({
+      where: { org_id: orgId },
+      filter: query => query.where(mentions),
+      order: apiOrders.created_at,
+    });
+  },
   async hasKind(orgId: string, kind: StoredApi['kind']): Promise<boolean> {
     const ofKind = records.db.selectFrom('apis').select('id').where('org_id', '=', orgId).where('kind', '=', kind);
     return (await ofKind.limit(1).execute()).length > 0;

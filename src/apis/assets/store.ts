@@ -32,7 +32,7 @@ function createAssetCodec(vault: Vault) {
 const createAssetHistory = (revisions: RevisionLog, open: (row: unknown) => Asset) =>
   revisions.createHistory<Asset>({
     table: 'assets',
-    identify: ({ org_id, id }) => ({ orgId: String(org_id), publicId: String(id) }),
+    identify: ({ org_id, id, name }) => ({ orgId: String(org_id), publicId: String(id), name: String(name ?? '') }),
     open,
     ignored: ['last_updated'],
   });

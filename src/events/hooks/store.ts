@@ -45,7 +45,11 @@ export function createHookStore(
   const { seal, open } = createHookCodec(vault);
   const history = revisions?.createHistory<Hook>({
     table: 'hooks',
-    identify: ({ org_id, webhook_id }) => ({ orgId: String(org_id), publicId: String(webhook_id) }),
+    identify: ({ org_id, webhook_id, name }) => ({
+      orgId: String(org_id),
+      publicId: String(webhook_id),
+      name: String(name ?? ''),
+    }),
     open: row => open(row as unknown as StoredHook),
   });
   const hooks = createCollection<'hooks', StoredHook>(

@@ -43,6 +43,7 @@ onEveryEngine('audit logs', app => {
       status: 200,
       object: body.ID,
       surface: 'dashboard',
+      object_name: '',
     });
     const read = await app().ask('GET', `/api/audit-logs/${_id}`, { credential: accessKey });
     assert.deepEqual(read.body, last);
@@ -128,6 +129,36 @@ onEveryEngine('audit logs', app => {
         ['deleteUser', bob, orgId],
       ],
     );
+  });
+
+  test('a record has the name of its object at that time, also of one that was renamed or deleted', async () => {
+    const { orgId, accessKey: credential } = await app().stranger();
+    const ask = async (method: string, path: string, body?: unknown) => {
+      const answer = await app().ask(method, path, { credential, ...(body === undefined ? {} : { body }) });
+      assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`);
+      return answer.body;
+    };
+    const path = `named-${orgId}`;
+    const api_definition = { ...api(path), name: 'Orders', use_standard_auth: false, use_oauth2: true };
+    const apiId = (await ask('POST', '/api/apis', { api_definition })).ID;
+    const policy = { name: 'Gold', access_rights: { [apiId]: {} }, rate: 1, per: 1 };
+    const policyId = (await ask('POST', '/api/portal/policies', policy)).Message;
+    await ask('PUT', `/api/portal/policies/${policyId}`, { ...policy, name: 'Silver' });
+    await ask('DELETE', `/api/portal/policies/${policyId}`);
+    const { key_id, key_hash } = await ask('POST', '/api/keys', { alias: 'till 4', access_rights: { [apiId]: {} } });
+    await ask('DELETE', `/api/keys/${key_id}`);
+    const clients = `/api/apis/oauth/${apiId}`;
+    const client = await ask('POST', clients, { client_name: 'Shop', redirect_uri: 'https://a.example/' });
+    await ask('DELETE', `${clients}/${client.client_id}`);
+    const long = await ask('POST', '/api/hooks', { ...hook, name: `"object":"${'x'.repeat(150)}` });
+    await ask('DELETE', `/api/apis/${apiId}`);
+    const names = async (object: string) =>
+      (await logs('/api/audit-logs?p=-1', credential)).filter(it => it.object === object).map(it => it.object_name);
+    assert.deepEqual(await names(policyId), ['Silver', 'Silver', 'Gold']);
+    assert.deepEqual(await names(key_hash), ['till 4', 'till 4']);
+    assert.deepEqual(await names(client.client_id), ['Shop', 'Shop']);
+    assert.deepEqual(await names(apiId), ['Orders', 'Orders']);
+    assert.deepEqual(await names(long.ID), [`"object":"${'x'.repeat(150)}`]);
   });
 
   test('a change that is refused names what it was about', async () => {

@@ -30,7 +30,10 @@ onEveryEngine('audit export', app => {
     assert.equal(csv.headers.get('content-disposition'), 'attachment; filename="audit-logs.csv"');
     const lines = csv.text.split('\r\n');
     assert.equal(lines.length, listed.length + 2);
-    assert.equal(lines[0], '_id,req_id,org_id,date,timestamp,ip,user,action,method,url,status,object,surface');
+    assert.equal(
+      lines[0],
+      '_id,req_id,org_id,date,timestamp,ip,user,action,method,url,status,object,surface,object_name',
+    );
     const ids = lines.slice(1, -1).map(line => line.split(',')[0]);
     assert.deepEqual(
       ids,

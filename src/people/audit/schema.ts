@@ -16,6 +16,8 @@ export interface AuditRecord {
   readonly ip: string;
   readonly surface: string;
   readonly object: string;
+  /** Empty where the object has no name, or was not written. */
+  readonly objectName: string;
 }
 
 export const AuditLog = z.object({
@@ -32,14 +34,16 @@ export const AuditLog = z.object({
   status: z.int().describe('Status of the response'),
   object: z.string().describe('Id of the object; the hash of a key'),
   surface: z.string(),
+  object_name: z.string().describe('Name of the object at that time; empty without one, and where nothing was written'),
 });
 
-export const toAuditLog = ({ id, reqId, at, actor, ...record }: AuditRecord): z.input<typeof AuditLog> => ({
+export const toAuditLog = ({ id, reqId, at, actor, objectName, ...record }: AuditRecord): z.input<typeof AuditLog> => ({
   _id: String(id),
   req_id: reqId,
   date: formatHttpDate(at),
   timestamp: toUnixSeconds(at),
   user: actor,
+  object_name: objectName,
   ...record,
 });
 

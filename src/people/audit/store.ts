@@ -35,6 +35,8 @@ interface Body {
   surface: string;
   actor_id: string;
   object: string;
+  /** Absent where the object has no name, and in records of earlier versions. */
+  object_name?: string | undefined;
   req_id?: string;
 }
 
@@ -50,9 +52,15 @@ export function createAuditStore(records: Records, clock: Clock) {
   const selectMatching = (filter: AuditFilter) => records.db.selectFrom('audit').where(toCondition(records, filter));
 
   return {
-    async write({ actor, orgId, action, method, url, status, ip, object }: AuditEntry): Promise<void> {
+    async write({ actor, orgId, action, method, url, status, ip, object, objectName }: AuditEntry): Promise<void> {
       const row = { org_id: orgId, at: clock.now(), actor: actor.name, action, method, url, status, ip };
-      const body: Body = { surface: actor.surface, actor_id: actor.id, object, req_id: createPublicId() };
+      const body: Body = {
+        surface: actor.surface,
+        actor_id: actor.id,
+        object,
+        object_name: objectName,
+        req_id: createPublicId(),
+      };
       await records.db
         .insertInto('audit')
         .values({ ...row, body: JSON.stringify(body) })
@@ -134,10 +142,10 @@ function toCondition(
   return conditions.reduce((all, each) => sql<SqlBool>`${all} and ${each}`, sql<SqlBool>`1 = 1`);
 }
 
-type Row = Omit<AuditRecord, 'surface' | 'object' | 'reqId'> & { body: string };
+type Row = Omit<AuditRecord, 'surface' | 'object' | 'objectName' | 'reqId'> & { body: string };
 
 /** PostgreSQL may return bigint columns as text. */
 function toRecord({ id, at, status, body, ...row }: Row): AuditRecord {
-  const { surface, object, req_id = '' } = JSON.parse(body) as Body;
-  return { ...row, id: Number(id), at: Number(at), status: Number(status), surface, object, reqId: req_id };
+  const { surface, object, object_name: objectName = '', req_id: reqId = '' } = JSON.parse(body) as Body;
+  return { ...row, id: Number(id), at: Number(at), status: Number(status), surface, object, objectName, reqId };
 }

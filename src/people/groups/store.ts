@@ -12,7 +12,7 @@ const defaultMaxGroups = 1000;
 export function createGroupStore(records: Records, maxGroups = defaultMaxGroups, revisions?: RevisionLog) {
   const history = revisions?.createHistory<StoredGroup>({
     table: 'user_groups',
-    identify: ({ org_id, id }) => ({ orgId: String(org_id), publicId: String(id) }),
+    identify: ({ org_id, id, name }) => ({ orgId: String(org_id), publicId: String(id), name: String(name ?? '') }),
     open: row => row as unknown as StoredGroup,
   });
   const groups = createCollection<'user_groups', StoredGroup>(

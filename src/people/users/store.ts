@@ -39,7 +39,11 @@ const toColumns = (user: StoredUser, access_digest: string) => ({
 const createUserHistory = (revisions: RevisionLog) =>
   revisions.createHistory<RevisedUser>({
     table: 'users',
-    identify: ({ org_id, id }) => ({ orgId: String(org_id), publicId: String(id) }),
+    identify: ({ org_id, id, email_address }) => ({
+      orgId: String(org_id),
+      publicId: String(id),
+      name: String(email_address ?? ''),
+    }),
     strip: row => ({ ...toRevisedUser(row as unknown as StoredUser) }),
     open: row => row as unknown as RevisedUser,
   });

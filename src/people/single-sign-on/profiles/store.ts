@@ -29,7 +29,7 @@ export interface ProfileFilter {
 const createProfileHistory = (revisions: RevisionLog, open: (profile: IdentityProfile) => IdentityProfile) =>
   revisions.createHistory<IdentityProfile>({
     table: 'identity_profiles',
-    identify: ({ OrgID, ID }) => ({ orgId: String(OrgID), publicId: String(ID) }),
+    identify: ({ OrgID, ID, Name }) => ({ orgId: String(OrgID), publicId: String(ID), name: String(Name ?? '') }),
     open: row => open(row as unknown as IdentityProfile),
     ignored: ['UpdatedAt', 'UpdatedBy'],
   });
