@@ -363,13 +363,14 @@ type CatalogueServices = ServicesOf<typeof catalogue> & Installation['services']
 function createListenerOptions(
   settings: Settings,
   { log, clock }: AppEnvironment,
-  services: Omit<CatalogueServices, 'log'> & { readonly waitUntilApplied: WaitUntilApplied },
+  services: Omit<CatalogueServices, 'log' | 'appliedWaits'> & { readonly waitUntilApplied: WaitUntilApplied },
 ) {
   const writeAudit = createAuditWriter(services.audit, log);
   const maxFailures = settings['management.max_auth_failures_per_minute'];
+  const appliedWaits = createAppliedWaits(services.waitUntilApplied, settings['management.max_waiting_writes']);
   return {
     operations: catalogue,
-    services: { ...services, log },
+    services: { ...services, log, appliedWaits },
     authenticate: createAuthenticators(services.users, services.resolveActor, services.secrets),
     authenticateSession: createSessionAuthenticators(services),
     writeAudit,
@@ -387,7 +388,7 @@ function createListenerOptions(
     validateResponses: settings['management.validate_responses'],
     ...(settings.from ? { rejectWrite: rejectConfigurationWrite } : {}),
     runOnce: createRunOnce(services),
-    appliedWaits: createAppliedWaits(services.waitUntilApplied, settings['management.max_waiting_writes']),
+    appliedWaits,
     hashVersion: (text: string) => services.vault.digest(text, 'object version'),
   };
 }

@@ -2,6 +2,7 @@ import { certificateDependencyOperations } from '#access/certificates/dependency
 import { notificationOperations } from '#access/certificates/notification-operations.ts';
 import { certificateOperations } from '#access/certificates/operations.ts';
 import { certificateRevisionOperations } from '#access/certificates/revision-operations.ts';
+import { hookUseOperations } from '#access/dependents/hook-use-operations.ts';
 import { dependentOperations } from '#access/dependents/operations.ts';
 import { gatewayAccessOperations } from '#access/gateway-operations.ts';
 import { organisationKeyOperations } from '#access/keys/admin-operations.ts';
@@ -70,6 +71,7 @@ import { portalDomainOperations } from '#people/organisations/portal-operations.
 import { customPermissionOperations } from '#people/permissions/operations.ts';
 import { preferenceOperations } from '#people/preferences/operations.ts';
 import { ruleOperations } from '#people/rules/operations.ts';
+import { factorListOperations } from '#people/sessions/factor-list-operations.ts';
 import { factorOperations } from '#people/sessions/factor-operations.ts';
 import { sessionOperations } from '#people/sessions/operations.ts';
 import { passkeyOperations } from '#people/sessions/passkey-operations.ts';
@@ -110,6 +112,7 @@ export const catalogue = [
   ...resetOperations,
   ...nonceOperations,
   ...factorOperations,
+  ...factorListOperations,
   ...passkeyOperations,
   ...passkeySignInOperations,
   ...identityProfileOperations,
@@ -159,6 +162,7 @@ export const catalogue = [
   ...certificateOperations,
   ...certificateDependencyOperations,
   ...dependentOperations,
+  ...hookUseOperations,
   ...certificateRevisionOperations,
   ...notificationOperations,
   ...policyOperations,

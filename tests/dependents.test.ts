@@ -138,6 +138,34 @@ onEveryEngine('Dependents', app => {
       assert.equal((await app().ask('DELETE', `/api/usergroups/${id}${query}`)).status, 409, query);
   });
 
+  test('uses of webhooks are listed for some of them at once, in the organisation and by permission', async () => {
+    const hook = (name: string) => ({ method: 'POST', target_path: 'http://127.0.0.1:1/hook', name });
+    const { ID: used } = await ok(app(), 'POST', '/api/hooks', hook('used'));
+    const { ID: unused } = await ok(app(), 'POST', '/api/hooks', hook('unused'));
+    const references = { hook_references: [{ event_name: 'AuthFailure', hook: { id: used } }] };
+    const apis = [await createApi(app(), {}, references), await createApi(app(), {}, references)];
+    const path = `/api/hooks/uses?ids=${used},${unused},${createPublicId()}`;
+    const { hooks } = await ok(app(), 'GET', path);
+    assert.deepEqual(
+      hooks.map((it: { hook_id: string; total: number; apis: { id: string; name: string }[] }) => [
+        it.hook_id,
+        it.total,
+        it.apis.map(({ id }) => id).sort(),
+      ]),
+      [
+        [used, 2, apis.sort()],
+        [unused, 0, []],
+      ],
+    );
+    assert.ok(hooks[0].apis.every(({ name }: { name: string }) => name.startsWith('D ')));
+    const { accessKey: credential } = await addPerson(app(), { user_permissions: { hooks: 'read' } });
+    const [counted] = (await app().ask('GET', path, { credential })).body.hooks;
+    assert.deepEqual([counted.total, counted.apis], [2, []]);
+    const stranger = await app().stranger();
+    assert.deepEqual((await app().ask('GET', path, { credential: stranger.accessKey })).body.hooks, []);
+    for (const id of apis) await ok(app(), 'DELETE', `/api/apis/${id}`);
+  });
+
   test('dependents that a caller must not read are counted and not named', async () => {
     const { path } = await cases[0]!.create(app());
     const { accessKey: credential } = await addPerson(app(), { user_permissions: { apis: 'write' } });

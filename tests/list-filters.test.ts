@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from './support/app.ts';
-import { makeAuthority } from './support/certificates.ts';
+import { makeAuthority, makeCertificate } from './support/certificates.ts';
 
 /** Filters of dashboard lists that the database evaluates. */
 onEveryEngine('Filters of lists', app => {
@@ -29,6 +29,11 @@ onEveryEngine('Filters of lists', app => {
     assert.deepEqual(await find('state=expired'), []);
     assert.deepEqual(await find('expires_before=253402300799&q=billing'), [two]);
     assert.deepEqual(await find('expires_before=1'), []);
+    assert.deepEqual(await find('is_ca=true'), [two, one]);
+    assert.deepEqual(await find('is_ca=false'), []);
+    const leaf = (await ok('POST', '/api/certs', makeCertificate({ cn: '"isCa":true' }).certPem)).id as string;
+    assert.deepEqual([await find('is_ca=true'), await find('is_ca=false')], [[two, one], [leaf]]);
+    await ok('DELETE', `/api/certs/${leaf}`);
     const { db } = app().application.installation.records;
     await db.updateTable('certificates').set({ not_after: 1000 }).where('id', '=', one).execute();
     await db.updateTable('certificates').set({ not_after: -62_135_596_800_000 }).where('id', '=', two).execute();

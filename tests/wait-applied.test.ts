@@ -109,6 +109,9 @@ describe('A process without traffic threads', () => {
         assert.match(headers.get('x-gw-not-applied') ?? '', /^process two on edge: serves revision 0 of \d+$/);
         assert.equal(counted.get('x-gw-not-applied'), 'other processes of the installation: 1');
       });
+      const { body: reloaded } = await app.ask('POST', '/api/system/reload');
+      assert.deepEqual([reloaded.processes, reloaded.applied], [2, 1]);
+      assert.match(reloaded.not_applied.join(), /^process two on edge: serves revision 0 of \d+$/);
     } finally {
       await app.close();
     }

@@ -4,11 +4,17 @@ import type { AnyOperation } from './operation.ts';
 import { problem } from './problems.ts';
 import { createInvalidProblem } from './validation-error.ts';
 
-/**
- * Waits until the committed configuration is served; resolves with the parts of the data plane that do not serve it
- * within the timeout, each with the reason, as far as the actor may see them.
- */
-export type WaitUntilApplied = (actor: Actor) => Promise<readonly string[]>;
+/** Processes with traffic threads, after a wait for the committed configuration. */
+export interface AppliedState {
+  readonly processes: number;
+  /** Processes of which a part does not serve it within the timeout. */
+  readonly staleProcesses: number;
+  /** Parts of the data plane that do not serve it, each with the reason, as far as the actor may see them. */
+  readonly stale: readonly string[];
+}
+
+/** Waits until the committed configuration is served. */
+export type WaitUntilApplied = (actor: Actor) => Promise<AppliedState>;
 
 /** Writes that wait, of all listeners of the process. */
 export interface AppliedWaits {
@@ -16,6 +22,8 @@ export interface AppliedWaits {
   reserve(orgId: string): () => void;
   /** Response headers about the wait: whether all serve the change, and the names of those that do not. */
   describeApplied(actor: Actor): Promise<Record<string, string>>;
+  /** Makes the data plane load what is committed, in a place of the organisation of the actor. */
+  reload(actor: Actor): Promise<AppliedState>;
 }
 
 /** Parts that the header names. */
@@ -33,15 +41,25 @@ export function createAppliedWaits(waitUntilApplied: WaitUntilApplied, maxWaits:
     else waitsByOrganisation.delete(orgId);
   }
 
+  function reserve(orgId: string): () => void {
+    const waits = waitsByOrganisation.get(orgId) ?? 0;
+    if (waits >= maxWaits) throw problem.too_many_waits({ detail: { max: maxWaits } });
+    waitsByOrganisation.set(orgId, waits + 1);
+    return () => release(orgId);
+  }
+
   return {
-    reserve(orgId) {
-      const waits = waitsByOrganisation.get(orgId) ?? 0;
-      if (waits >= maxWaits) throw problem.too_many_waits({ detail: { max: maxWaits } });
-      waitsByOrganisation.set(orgId, waits + 1);
-      return () => release(orgId);
+    reserve,
+    async reload(actor) {
+      const releaseWait = reserve(actor.orgId);
+      try {
+        return await waitUntilApplied(actor);
+      } finally {
+        releaseWait();
+      }
     },
     async describeApplied(actor): Promise<Record<string, string>> {
-      const stale = await waitUntilApplied(actor);
+      const { stale } = await waitUntilApplied(actor);
       if (stale.length === 0) return { 'x-gw-applied': 'true' };
       const named = stale.slice(0, maxPartsNamed).map(toHeaderText);
       if (stale.length > named.length) named.push(`and ${stale.length - named.length} more`);

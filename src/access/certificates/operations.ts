@@ -46,18 +46,20 @@ export const listCertificates = operation({
     q: z.string().trim().max(200).optional().describe('Part of the subject, a DNS name or the id, case-insensitive'),
     state: z.enum(['valid', 'expired']).optional().describe('By the end of validity; a bare public key is valid'),
     expires_before: unixSeconds.optional().describe('Certificates that expire before this Unix time, expired ones too'),
+    is_ca: z.enum(['true', 'false']).optional().describe('Certificates of authorities, or others'),
   }),
   returns: z.object({
     cert_basics: z.array(CertificateSummary).nullable(),
     certs: z.array(CertificateId).optional(),
     pages: z.int(),
   }),
-  async handle({ actor, query: { p, mode, filter, q, state, expires_before } }, services: CertificateServices) {
+  async handle({ actor, query: { p, mode, filter, q, state, expires_before, is_ca } }, services: CertificateServices) {
     const { items, pages } = await services.certificates.page(actor.orgId, toPage(services, p), {
       hasPrivate: mode && filters[filter],
       text: q,
       isExpired: state && state === 'expired',
       expiresBeforeMs: expires_before === undefined ? undefined : expires_before * 1000,
+      isAuthority: is_ca && is_ca === 'true',
       nowMs: services.clock.now(),
     });
     return {

@@ -134,6 +134,23 @@ async function findHookDependents(services: DependentServices, orgId: string, re
   return hook && findApisNaming(services, orgId, [hook.id, hook.webhook_id].filter(Boolean));
 }
 
+/** APIs that name these webhooks, by the id of each, in one read of the APIs. */
+export async function findHookUses(
+  { apis }: Pick<DependentServices, 'apis'>,
+  orgId: string,
+  hooks: readonly { readonly id: string; readonly webhook_id: string }[],
+): Promise<ReadonlyMap<string, readonly Dependent[]>> {
+  const idsOf = ({ id, webhook_id }: (typeof hooks)[number]) => [id, webhook_id].filter(Boolean);
+  const naming = await apis.findMentioning(orgId, ...hooks.flatMap(idsOf));
+  return new Map(
+    hooks.map(hook => {
+      const ids = idsOf(hook);
+      const using = naming.filter(it => hasText([it.definition, it.wrapper.hook_references], ids));
+      return [hook.id, using.map(toApi)] as const;
+    }),
+  );
+}
+
 async function findGroupDependents(services: DependentServices, orgId: string, ref: string) {
   const { groups, identityProfiles, dependents } = services;
   const group = await groups.get(orgId, ref);

@@ -168,26 +168,13 @@ const createApiReader = (records: Records, apis: Apis) => ({
     const filter = (query: Query) => query.where(sql<SqlBool>`id in (${bases})`);
     return apis.all({ where: { org_id: orgId }, filter, order: ['id'] });
   },
-  /** APIs whose stored form contains a text: candidates for those that name an object by its id. */
-  findMentioning: (orgId: string, text: string) =>
+  /** APIs whose stored form contains one of these texts: candidates for those that name an object by its id. */
+  findMentioning: (orgId: string, ...texts: readonly string[]) =>
     apis.all({
       where: { org_id: orgId },
-      filter: query => query.where(columnContains('body', text)),
+      filter: query => query.where(it => it.or(texts.map(text => columnContains('body', text)))),
       order: apiOrders.created_at,
     }),
-  /** APIs whose stored form contains one of these texts, in one read. */
-  async findMentioningAny(orgId: string, texts: readonly string[]): Promise<StoredApi[]> {
-    if (texts.length === 0) return [];
-    const mentions = sql<SqlBool>`(${sql.join(
-      texts.map(text => columnContains('body', text)),
-      sql` or `,
-    )})`;
-    return apis.all({
-      where: { org_id: orgId },
-      filter: query => query.where(mentions),
-      order: apiOrders.created_at,
-    });
-  },
   async hasKind(orgId: string, kind: StoredApi['kind']): Promise<boolean> {
     const ofKind = records.db.selectFrom('apis').select('id').where('org_id', '=', orgId).where('kind', '=', kind);
     return (await ofKind.limit(1).execute()).length > 0;

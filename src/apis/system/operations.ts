@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
+import type { AppliedWaits } from '#operations/wait-applied.ts';
 import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem } from '../problems.ts';
@@ -11,6 +12,9 @@ interface CacheServices {
   apis: ApiStore;
   traffic: DataPlaneControl;
 }
+
+/** Threads and processes that the result of a reload names. */
+const maxPartsNamed = 100;
 
 const ofApi = z.object({ apiId: z.string().describe('Public or database id of the API') });
 
@@ -82,6 +86,26 @@ export const reloadInstallation = operation({
   },
 });
 
+export const reloadTraffic = operation({
+  surface: 'dashboard',
+  noun: 'reload',
+  name: 'reloadTraffic',
+  method: 'POST',
+  path: '/api/system/reload',
+  about:
+    'Makes the traffic threads of this process load every committed change, waits until the other processes on the database serve it too, and returns on how many of them it has taken effect.',
+  permission: 'admin',
+  returns: z.object({
+    processes: z.int().describe('Running processes with traffic threads'),
+    applied: z.int().describe('Those that serve every committed change'),
+    not_applied: z.array(z.string()).describe('What does not serve it within ten seconds, with the reason'),
+  }),
+  async handle({ actor }, { appliedWaits }: { appliedWaits: AppliedWaits }) {
+    const { processes, staleProcesses, stale } = await appliedWaits.reload(actor);
+    return { processes, applied: processes - staleProcesses, not_applied: stale.slice(0, maxPartsNamed) };
+  },
+});
+
 export const checkAdminSecret = operation({
   surface: 'admin',
   noun: 'system',
@@ -99,6 +123,7 @@ export const apiSystemOperations = [
   checkAdminSecret,
   clearOwnApiJwksCache,
   reloadInstallation,
+  reloadTraffic,
   ...nodeOperations,
   ...statisticsOperations,
   ...systemSettingsOperations,

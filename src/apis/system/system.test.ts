@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settingNames } from '#base/settings.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
+import { addPerson } from '../../../tests/support/browser.ts';
 import { onEverySharedEngine } from '../../../tests/support/shared-app.ts';
 
 onEverySharedEngine('schemas', app => {
@@ -48,6 +49,20 @@ onEveryEngine('reload', app => {
     assert.equal((await app().ask('POST', '/api/apis', { body: { api_definition } })).status, 200);
     assert.deepEqual((await app().ask('GET', '/admin/system/reload')).body, { status: 'ok' });
     assert.notEqual((await fetch(app().url.gateway + listen_path)).status, 404);
+  });
+
+  test('a reload by an administrator says on how many processes it took effect, and is audited', async () => {
+    const listen_path = '/reloaded-here/';
+    const proxy = { listen_path, target_url: 'http://127.0.0.1:9/' };
+    const api_definition = { name: 'reloaded here', use_keyless: true, proxy };
+    assert.equal((await app().ask('POST', '/api/apis', { body: { api_definition } })).status, 200);
+    const { status, body } = await app().ask('POST', '/api/system/reload');
+    assert.deepEqual([status, body], [200, { processes: 1, applied: 1, not_applied: [] }]);
+    assert.notEqual((await fetch(app().url.gateway + listen_path)).status, 404);
+    const { audit_logs } = (await app().ask('GET', '/api/audit-logs?action=reloadTraffic')).body;
+    assert.deepEqual([audit_logs.length, audit_logs[0].status], [1, 200]);
+    const { accessKey: credential } = await addPerson(app(), { user_permissions: { system: 'write' } });
+    assert.equal((await app().ask('POST', '/api/system/reload', { credential })).status, 403);
   });
 });
 

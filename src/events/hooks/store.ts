@@ -45,11 +45,7 @@ export function createHookStore(
   const { seal, open } = createHookCodec(vault);
   const history = revisions?.createHistory<Hook>({
     table: 'hooks',
-    identify: ({ org_id, webhook_id, name }) => ({
-      orgId: String(org_id),
-      publicId: String(webhook_id),
-      name: String(name ?? ''),
-    }),
+    identify: it => ({ orgId: String(it.org_id), publicId: String(it.webhook_id), name: String(it.name ?? '') }),
     open: row => open(row as unknown as StoredHook),
   });
   const hooks = createCollection<'hooks', StoredHook>(

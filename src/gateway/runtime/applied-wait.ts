@@ -2,7 +2,7 @@ import { canSeeNodes } from '#apis/system/node-visibility.ts';
 import { createNodeWait, type NodeWaitOptions, type NodeWaitResult } from '#apis/system/node-wait.ts';
 import type { Log } from '#base/log.ts';
 import type { Actor } from '#operations/actor.ts';
-import type { WaitUntilApplied } from '#operations/wait-applied.ts';
+import type { AppliedState, WaitUntilApplied } from '#operations/wait-applied.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -28,23 +28,27 @@ export function createAppliedWait(options: AppliedWaitOptions): WaitUntilApplied
   const { dataPlane, records, grants, log, sharesDatabase } = options;
   const waitForNodes = createNodeWait(options);
 
-  async function waitForOthers(actor: Actor): Promise<{ readonly count: number; readonly stale: readonly string[] }> {
+  async function waitForOthers(actor: Actor): Promise<AppliedState> {
     try {
       const revision = await records.revision();
       const { served, stale } = sharesDatabase ? await waitForNodes(revision) : noOthers;
       const isVisible = stale.length > 0 && (await canSeeNodes(grants, actor));
       const names = isVisible ? nameNodes(stale, revision) : countNodes(stale);
-      return { count: served.length + stale.length, stale: names };
+      return { processes: served.length + stale.length, staleProcesses: stale.length, stale: names };
     } catch (error) {
       log.warn({ reason: (error as Error).message }, 'revisions of other processes not read');
-      return { count: 1, stale: [unknownNodes] };
+      return { processes: 1, staleProcesses: 1, stale: [unknownNodes] };
     }
   }
 
   return async actor => {
     const [threads, others] = await Promise.all([dataPlane.waitUntilApplied(), waitForOthers(actor)]);
-    if (!threads && others.count === 0) return [noThreads];
-    return [...(threads ?? []), ...others.stale];
+    if (!threads && others.processes === 0) return { ...others, stale: [noThreads] };
+    return {
+      processes: others.processes + (threads ? 1 : 0),
+      staleProcesses: others.staleProcesses + (threads?.length ? 1 : 0),
+      stale: [...(threads ?? []), ...others.stale],
+    };
   };
 }
 

@@ -26,6 +26,27 @@ export function createFactorStore(records: Records, vault: Vault) {
   return {
     ...createTotpSecrets(records, vault, rows, recoveryCodes.replaceRecoveryCodes),
     ...recoveryCodes,
+
+    /** Factors that sign-in asks for, of those users of an organisation that have one. */
+    async listKinds(orgId: string, userIds: readonly string[]) {
+      if (userIds.length === 0) return [];
+      const counted = await records.db
+        .selectFrom('user_factors')
+        .select(['user_id', 'kind', it => it.fn.countAll<number>().as('total')])
+        .where('org_id', '=', orgId)
+        .where('user_id', 'in', userIds)
+        .where('kind', 'in', ['totp', 'passkey'])
+        .groupBy(['user_id', 'kind'])
+        .orderBy('user_id')
+        .execute();
+      const byUser = Map.groupBy(counted, ({ user_id }) => user_id);
+      return [...byUser].map(([id, rows]) => ({
+        id,
+        totp: rows.some(({ kind }) => kind === 'totp'),
+        passkeys: Number(rows.find(({ kind }) => kind === 'passkey')?.total ?? 0),
+      }));
+    },
+
     async removeTotp(userId: string): Promise<boolean> {
       return (await rows.remove(userId, ['totp', 'totp_pending', 'recovery'])).numDeletedRows > 0n;
     },

@@ -106,6 +106,11 @@ onEveryEngine(
       const missing = await openBrowser(app()).signIn({ username, password });
       assert.deepEqual([missing.status, missing.body.second_factors], [401, ['totp', 'passkey']]);
       assert.equal((await signIn(authenticator)).status, 200);
+      const other = await addPerson(app());
+      const list = `/api/users/second-factors?ids=${other.id},${person.id}`;
+      assert.deepEqual((await app().ask('GET', list)).body.users, [{ id: person.id, totp: true, passkeys: 1 }]);
+      const { accessKey: credential } = await app().stranger();
+      assert.deepEqual((await app().ask('GET', list, { credential })).body.users, []);
     });
 
     test('a faulty registration is rejected with a reason, and adds nothing', async () => {
