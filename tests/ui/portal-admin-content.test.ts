@@ -7,7 +7,7 @@ import { testPortalAdmin } from '../support/portal-admin.ts';
 import type { Developer } from '../support/portal-site.ts';
 import { createSiteClient } from '../support/site-client.ts';
 import { eventually } from '../support/upstream.ts';
-import { startReceiver } from '../support/webhooks.ts';
+import { isSigned, startReceiver } from '../support/webhooks.ts';
 
 describe('Portal admin: content, connections and settings', () => {
   const portal = testPortalAdmin();
@@ -161,7 +161,12 @@ describe('Portal admin: content, connections and settings', () => {
     await page.getByLabel('Name (required)').fill('CRM');
     await page.getByLabel('URL (required)').fill(`${receiver.url}/in`);
     await page.getByRole('checkbox', { name: 'OrganisationRegistered' }).check();
+    await page.getByLabel('Sample of an event').selectOption('QuotaThreshold');
+    await page.getByText(/"Event": "QuotaThreshold"/).waitFor();
     await page.getByRole('button', { name: 'Create webhook' }).click();
+    const shown = page.getByRole('dialog', { name: 'Secret of the webhook' });
+    const secret = await shown.getByText(/^whsec_/).innerText();
+    await shown.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('heading', { level: 1, name: 'CRM' }).waitFor();
     await page.getByRole('button', { name: 'Add header' }).click();
     const dialog = page.getByRole('dialog');
@@ -180,6 +185,13 @@ describe('Portal admin: content, connections and settings', () => {
     await test.getByText(/"Event":"PlanChanged"/).waitFor();
     await assertAccessible(page, 'test of a webhook');
     assert.equal(receiver.at('/in')[0]!.headers['x-team'], 'portal');
+    assert.ok(isSigned(receiver.at('/in')[0]!, secret));
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate secret' }).click();
+    assert.notEqual(await shown.getByText(/^whsec_/).innerText(), secret);
+    await shown.getByRole('button', { name: 'Done' }).click();
+    await page.getByText(/signed with the former secret too/).waitFor();
     await requestPortal(portal.app(), 'POST', '/portal-api/organisations', { Name: 'Delivered Ltd' });
     await receiver.take('/in', 2);
     const list = () => read(`/webhooks/${hook.ID}/deliveries?state=delivered`);

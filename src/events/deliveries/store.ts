@@ -93,6 +93,12 @@ function createDeliveryQueue(records: Records) {
         selectDeliveries(records).where('org_id', '=', orgId).where('hook', '=', hook).where(isWaiting).orderBy('id'),
       ),
 
+    /** Deletes the waiting deliveries of a hook that was removed. */
+    async discardWaiting(orgId: string, hook: string): Promise<void> {
+      const waiting = records.db.deleteFrom('deliveries').where(isWaiting);
+      await waiting.where('org_id', '=', orgId).where('hook', '=', hook).execute();
+    },
+
     async recordAttempt(delivery: Delivery, { log, ...result }: AttemptResult, nowMs: number): Promise<void> {
       await records.db
         .updateTable('deliveries')

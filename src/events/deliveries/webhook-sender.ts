@@ -6,7 +6,6 @@ import { Problem } from '#base/problems.ts';
 import { every, type RepeatedWork } from '#base/repeat.ts';
 import type { Vault } from '#base/vault.ts';
 import { headersPurpose } from '../delivery-builder.ts';
-import { inlineSecret } from '../hooks/secret-store.ts';
 import type { HookStore } from '../hooks/store.ts';
 import { buildDeliverySpan, startAttemptTrace } from './delivery-span.ts';
 import type { Lane, LaneStore } from './lane-store.ts';
@@ -234,7 +233,7 @@ async function findTarget(
 ): Promise<WebhookTarget | undefined> {
   if (inline) {
     const headers = JSON.parse(vault.open(inline.sealedHeaders, headersPurpose)) as Record<string, string>;
-    return { method: inline.method, url: inline.url, headers, secret: inlineSecret };
+    return { method: inline.method, url: inline.url, headers, secret: hook };
   }
   const stored = await hooks.get(orgId, hook);
   if (!stored) return undefined;

@@ -6,7 +6,6 @@ import { type Delivery, deliveryStates, toDeliveryDetail } from '#events/deliver
 import type { WebhookCallServices } from '#events/deliveries/send-webhook.ts';
 import { type ProbeLimit, sendProbe } from '#events/hooks/probe.ts';
 import { problem as hookProblem } from '#events/hooks/problems.ts';
-import { inlineSecret } from '#events/hooks/secret-store.ts';
 import { operation } from '#operations/operation.ts';
 import { noResponse } from '../no-response.ts';
 import { type Missing, present, problem } from '../problems.ts';
@@ -19,10 +18,10 @@ import {
   portalPageQuery,
   toPortalPageRequest,
 } from '../shapes.ts';
-import { buildEventPayload, toDeliveryHook, toHeaderMap } from './notify.ts';
+import { buildEventPayload, toHeaderMap } from './notify.ts';
 import { createSampleMessage } from './sample-message.ts';
 import { portalEvents } from './schema.ts';
-import type { PortalWebhookStore } from './store.ts';
+import { operatorOrgId, type PortalWebhookStore, toDeliveryHook } from './store.ts';
 
 interface PortalDeliveryServices extends Pick<DeliveryServices, 'deliveries' | 'clock' | 'wakeSender'> {
   readonly portalWebhooks: PortalWebhookStore;
@@ -33,9 +32,6 @@ interface PortalProbeServices extends WebhookCallServices {
   readonly hookProbes: ProbeLimit;
   readonly settings: Settings;
 }
-
-/** Deliveries of the portal are among those of the operator, which have no organisation. */
-const operatorOrgId = '';
 
 const declared = { surface: 'portal', noun: 'webhooks', permission: 'secret' } as const;
 const params = z.object({ webhook_id: numberedId });
@@ -157,7 +153,7 @@ export const testWebhook = operation({
     const hook = present(await services.portalWebhooks.get(webhook_id), 'Webhook', 'unknown');
     const nowMs = services.clock.now();
     const call = {
-      target: { method: hook.Method, url: hook.URL, headers: toHeaderMap(hook), secret: inlineSecret },
+      target: { method: hook.Method, url: hook.URL, headers: toHeaderMap(hook), secret: toDeliveryHook(hook) },
       orgId: operatorOrgId,
       event,
       payload: buildEventPayload(event, createSampleMessage(event, nowMs), nowMs),

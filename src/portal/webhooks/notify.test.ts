@@ -14,15 +14,26 @@ before(async () => {
 });
 after(() => receiver?.close());
 
+/** Paths of all members of a body. */
+const listMembers = (body: Record<string, unknown>): string[] =>
+  Object.entries(body).flatMap(([name, value]) =>
+    name === 'Message' ? Object.keys(value as object).map(it => `Message.${it}`) : [name],
+  );
+
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 onEveryEngine('portal webhook events', app => {
+  const emit = () => requestPortal(app(), 'POST', '/portal-api/organisations', { Name: `o-${createPublicId()}` });
+  const rotate = (ID: string) => requestPortal(app(), 'PUT', `/portal-api/webhooks/${ID}/rotate-secret`);
+  const readOperatorSecret = async () => (await requestPortal(app(), 'GET', '/admin/hooks/secret')).secret;
   const createHook = async (...Events: string[]) => {
     const path = `/${createPublicId()}`;
     const hook = { Name: 'crm', URL: receiver.url + path, Method: 'POST', Timeout: 5, Events };
-    const { ID } = await requestPortal(app(), 'POST', '/portal-api/webhooks', hook, 201);
+    const { ID, Secret: secret } = await requestPortal(app(), 'POST', '/portal-api/webhooks', hook, 201);
     await requestPortal(app(), 'POST', `/portal-api/webhooks/${ID}/headers`, { Name: 'X-Own', Value: 'mine' }, 201);
     return {
+      ID,
+      secret,
       calls: (count: number) => receiver.take(path, count),
       /** Name and message of each, in order; times are checked here and left out. */
       takeEvents: async (count: number) =>
@@ -38,7 +49,7 @@ onEveryEngine('portal webhook events', app => {
   };
 
   test('creating a user, an app or an organisation sends a signed event with the headers of the webhook', async () => {
-    const { takeEvents, calls, remove } = await createHook(
+    const { takeEvents, calls, remove, secret } = await createHook(
       'UserRegistered',
       'ApplicationRegistered',
       'OrganisationRegistered',
@@ -57,13 +68,65 @@ onEveryEngine('portal webhook events', app => {
     ]);
     const [first] = await calls(3);
     assert.equal(first!.headers['x-own'], 'mine');
-    const { secret } = await requestPortal(app(), 'GET', '/admin/hooks/secret');
     assert.ok(isSigned(first!, secret));
+    assert.ok(!isSigned(first!, await readOperatorSecret()));
     const id = String(first!.headers['x-gw-delivery']);
     await eventually(async () =>
       assert.equal((await requestPortal(app(), 'GET', `/admin/deliveries/${id}`)).state, 'delivered'),
     );
     await remove();
+  });
+
+  test('a rotated secret signs beside the former one for a day, then alone', async () => {
+    const { ID, secret: first, calls, remove } = await createHook('OrganisationRegistered');
+    const { Secret: second, OldSecretValidUntil } = await rotate(ID);
+    const { SecretChangedAt, ...read } = await requestPortal(app(), 'GET', `/portal-api/webhooks/${ID}`);
+    assert.deepEqual([read.OldSecretValidUntil, read.Secret], [OldSecretValidUntil, undefined]);
+    assert.ok(SecretChangedAt < OldSecretValidUntil);
+    await emit();
+    const [during] = await calls(1);
+    assert.deepEqual([isSigned(during!, first), isSigned(during!, second)], [true, true]);
+    const { db } = app().application.installation.records;
+    const own = db.updateTable('hook_secrets').where('hook', '=', `inline-portal-${ID}`);
+    await own.set(({ eb }) => ({ changed_at: eb('changed_at', '-', 86_400_001) })).execute();
+    await emit();
+    const [, later] = await calls(2);
+    assert.deepEqual([isSigned(later!, first), isSigned(later!, second)], [false, true]);
+    await remove();
+    assert.deepEqual(
+      await db.selectFrom('hook_secrets').selectAll().where('hook', '=', `inline-portal-${ID}`).execute(),
+      [],
+    );
+  });
+
+  test('a webhook from before secrets of webhooks is signed with that of the operator until its first rotation', async () => {
+    const { ID, calls, remove } = await createHook('OrganisationRegistered');
+    const { services, records } = app().application.installation;
+    await services.portalWebhooks.change(Number(ID), ({ SecretChangedAt: _at, ...it }) => it);
+    await records.db.deleteFrom('hook_secrets').where('hook', '=', `inline-portal-${ID}`).execute();
+    assert.equal((await requestPortal(app(), 'GET', `/portal-api/webhooks/${ID}`)).SecretChangedAt, '');
+    const shared = await readOperatorSecret();
+    await emit();
+    assert.ok(isSigned((await calls(1))[0]!, shared));
+    const { Secret } = await rotate(ID);
+    await emit();
+    const [, during] = await calls(2);
+    assert.deepEqual([isSigned(during!, shared), isSigned(during!, Secret)], [true, true]);
+    assert.equal(await readOperatorSecret(), shared);
+    await remove();
+  });
+
+  test('waiting deliveries of a deleted webhook are not sent', async () => {
+    const { ID, remove } = await createHook('OrganisationRegistered');
+    receiver.answer = (_request, response) => void response.writeHead(500).end();
+    await emit();
+    const { db } = app().application.installation.records;
+    const listed = () => requestPortal(app(), 'GET', `/portal-api/webhooks/${ID}/deliveries?state=waiting`);
+    await eventually(async () => assert.ok((await listed())[0]?.Attempts > 0));
+    await remove();
+    receiver.answer = undefined;
+    const left = db.selectFrom('deliveries').select('id').where('hook', '=', `inline-portal-${ID}`);
+    assert.deepEqual(await left.execute(), []);
   });
 
   test('activation and deactivation of a user send events, other changes of the user do not', async () => {
@@ -111,18 +174,24 @@ onEveryEngine('portal webhook events', app => {
   test('a test sends the method, headers and signature of the webhook with sample data of any event, and no delivery', async () => {
     const path = `/${createPublicId()}`;
     const hook = { Name: 'crm', URL: receiver.url + path, Method: 'PUT', Events: [] };
-    const { ID } = await requestPortal(app(), 'POST', '/portal-api/webhooks', hook, 201);
+    const { ID, Secret } = await requestPortal(app(), 'POST', '/portal-api/webhooks', hook, 201);
     await requestPortal(app(), 'POST', `/portal-api/webhooks/${ID}/headers`, { Name: 'X-Own', Value: 'mine' }, 201);
-    const { secret } = await requestPortal(app(), 'GET', '/admin/hooks/secret');
+    const samples = await requestPortal(app(), 'GET', '/portal-api/webhook-events');
+    assert.deepEqual(
+      samples.map((it: { Event: string }) => it.Event),
+      [...portalEvents],
+    );
     const send = (event: string) => app().ask('PUT', `/portal-api/webhooks/${ID}/test?event=${event}`);
     for (const event of portalEvents) {
       const { status, body, text } = await send(event);
       assert.deepEqual([status, body.Delivered, body.Status, body.Error], [200, true, 200, ''], text);
       const call = receiver.at(path).at(-1)!;
       assert.deepEqual([call.method, call.headers['x-own'], call.headers['x-gw-test']], ['PUT', 'mine', 'true']);
-      assert.ok(isSigned(call, secret), event);
+      assert.ok(isSigned(call, Secret), event);
       assert.equal(call.body, body.Body);
       assert.equal(JSON.parse(call.body).Event, event);
+      const { Sample } = samples.find((it: { Event: string }) => it.Event === event);
+      assert.deepEqual(listMembers(Sample), listMembers(JSON.parse(call.body)), event);
     }
     const statusOf = async (event: string) => JSON.parse((await send(event)).body.Body).Message.Status;
     assert.equal(await statusOf('PlanChangeApproved'), 'approved');
@@ -167,7 +236,6 @@ onEveryEngine('portal webhook events', app => {
     const { ID } = await requestPortal(app(), 'POST', '/portal-api/webhooks', hook, 201);
     const { ID: other } = await requestPortal(app(), 'POST', '/portal-api/webhooks', { ...hook, Events: [] }, 201);
     const list = (query = '') => requestPortal(app(), 'GET', `/portal-api/webhooks/${ID}/deliveries${query}`);
-    const emit = () => requestPortal(app(), 'POST', '/portal-api/organisations', { Name: `o-${createPublicId()}` });
     await emit();
     await eventually(async () => assert.equal((await list('?state=delivered')).length, 1));
     const [sent] = await list();

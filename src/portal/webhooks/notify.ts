@@ -1,7 +1,6 @@
 import { type Clock, formatIsoTime } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import { inlinePrefix } from '#events/deliveries/schema.ts';
 import type { DeliveryStore, NewDelivery } from '#events/deliveries/store.ts';
 import { headersPurpose } from '#events/delivery-builder.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
@@ -13,7 +12,7 @@ import type { StoredPlan } from '../plans/schema.ts';
 import type { StoredProduct } from '../products/schema.ts';
 import type { StoredPortalUser } from '../users/schema.ts';
 import type { PortalEvent, Webhook } from './schema.ts';
-import type { PortalWebhookStore } from './store.ts';
+import { operatorOrgId, type PortalWebhookStore, toDeliveryHook } from './store.ts';
 
 export interface PortalNotifierOptions {
   readonly webhooks: Pick<PortalWebhookStore, 'wanting'>;
@@ -110,11 +109,11 @@ export const portalMessages = {
   }),
 };
 
-/** Name of the queue of a webhook among those of the operator. */
-export const toDeliveryHook = ({ ID }: Pick<Webhook, 'ID'>): string => `${inlinePrefix}portal-${ID}`;
-
-export const buildEventPayload = (event: PortalEvent, message: object, nowMs: number): string =>
-  JSON.stringify({ Event: event, Message: message, Timestamp: formatIsoTime(nowMs) });
+export const toEventBody = (event: PortalEvent, message: object, nowMs: number) => ({
+  ...{ Event: event, Message: message, Timestamp: formatIsoTime(nowMs) },
+});
+export const buildEventPayload = (...given: Parameters<typeof toEventBody>): string =>
+  JSON.stringify(toEventBody(...given));
 
 export const toHeaderMap = ({ Headers }: Pick<Webhook, 'Headers'>): Record<string, string> =>
   Object.fromEntries(Headers.map(({ Name, Value }) => [Name, Value]));
@@ -128,7 +127,7 @@ export type NotifyPortal = ReturnType<typeof createPortalNotifier>;
 export function createPortalNotifier({ webhooks, deliveries, vault, clock, settings }: PortalNotifierOptions) {
   const buildDelivery = (hook: Webhook, event: PortalEvent, payload: string): NewDelivery => {
     return {
-      orgId: '',
+      orgId: operatorOrgId,
       apiId: '',
       hook: toDeliveryHook(hook),
       event,

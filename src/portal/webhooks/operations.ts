@@ -5,8 +5,19 @@ import type { Clock } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { present, problem } from '../problems.ts';
-import { numberedId, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
-import { defaultTimeoutSeconds, toWebhookView, WebhookChange, WebhookView, WebhookWrite } from './schema.ts';
+import { formatOptionalTime, numberedId, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
+import { toEventBody } from './notify.ts';
+import { createSampleMessage } from './sample-message.ts';
+import {
+  defaultTimeoutSeconds,
+  NewWebhookView,
+  portalEvents,
+  toWebhookView,
+  WebhookChange,
+  WebhookSecretView,
+  WebhookView,
+  WebhookWrite,
+} from './schema.ts';
 import type { PortalWebhookStore } from './store.ts';
 
 export interface WebhookServices {
@@ -41,14 +52,14 @@ export const createWebhook = operation({
   name: 'createWebhook',
   method: 'POST',
   path: '/portal-api/webhooks',
-  about: 'Creates a webhook for events of the portal.',
+  about: 'Creates a webhook for events of the portal. Its secret, which signs deliveries, is returned this once.',
   body: WebhookWrite,
-  returns: WebhookView,
+  returns: NewWebhookView,
   status: 201,
   async handle({ body, audit }, { portalWebhooks, clock, addressPolicies }: WebhookServices) {
     ensureUrlAllowed(addressPolicies, body.URL);
     const now = clock.now();
-    const hook = await portalWebhooks.insert({
+    const { stored, secret } = await portalWebhooks.insert({
       Name: body.Name,
       URL: body.URL,
       Method: body.Method,
@@ -59,8 +70,8 @@ export const createWebhook = operation({
       CreatedAt: now,
       UpdatedAt: now,
     });
-    audit(String(hook.ID));
-    return toWebhookView(hook);
+    audit(String(stored.ID));
+    return { ...toWebhookView(stored), Secret: secret };
   },
 });
 
@@ -109,7 +120,7 @@ export const deleteWebhook = operation({
   name: 'deleteWebhook',
   method: 'DELETE',
   path: '/portal-api/webhooks/{webhook_id}',
-  about: 'Deletes a webhook and its headers.',
+  about: 'Deletes a webhook with its headers, its secret and the deliveries that wait.',
   params,
   returns: okResponse,
   problems: [problem.not_found],
@@ -120,4 +131,49 @@ export const deleteWebhook = operation({
   },
 });
 
-export const webhookOperations = [listWebhooks, createWebhook, getWebhook, updateWebhook, deleteWebhook];
+export const rotateWebhookSecret = operation({
+  ...declared,
+  name: 'rotateWebhookSecret',
+  method: 'PUT',
+  path: '/portal-api/webhooks/{webhook_id}/rotate-secret',
+  about:
+    'Gives a webhook a new secret, which is returned this once. For a day deliveries are signed with the former one as well: that of the webhook, or of the operator where it had none of its own.',
+  params,
+  returns: WebhookSecretView,
+  problems: [problem.unknown],
+  async handle({ params: { webhook_id }, audit }, { portalWebhooks, clock }: WebhookServices) {
+    audit(String(webhook_id));
+    const { secret, OldSecretValidUntil } = present(
+      await portalWebhooks.rotateSecret(webhook_id, clock.now()),
+      'Webhook',
+      'unknown',
+    );
+    return { Secret: secret, OldSecretValidUntil: formatOptionalTime(OldSecretValidUntil) };
+  },
+});
+
+export const listWebhookEvents = operation({
+  ...declared,
+  name: 'listWebhookEvents',
+  method: 'GET',
+  path: '/portal-api/webhook-events',
+  about: 'Lists the events of the portal, each with the body of a delivery about objects that do not exist.',
+  returns: z.array(z.object({ Event: z.enum(portalEvents), Sample: z.record(z.string(), z.unknown()) })),
+  async handle(_call, { clock }: WebhookServices) {
+    const nowMs = clock.now();
+    return portalEvents.map(Event => ({
+      Event,
+      Sample: toEventBody(Event, createSampleMessage(Event, nowMs), nowMs),
+    }));
+  },
+});
+
+export const webhookOperations = [
+  listWebhooks,
+  createWebhook,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  listWebhookEvents,
+];

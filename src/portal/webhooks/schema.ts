@@ -64,7 +64,7 @@ const writable = z.object({
   Events: events.nullish(),
 });
 /** Headers have operations of their own. */
-const readOnly = ['ID', 'Headers', 'CreatedAt', 'UpdatedAt'];
+const readOnly = ['ID', 'Headers', 'Secret', 'SecretChangedAt', 'OldSecretValidUntil', 'CreatedAt', 'UpdatedAt'];
 export const WebhookWrite = readOnlyMembers(writable, readOnly);
 export const WebhookChange = readOnlyMembers(
   writable.extend({ Name: nonEmptyText().nullish(), URL: webhookUrl.nullish(), Method: method.nullish() }),
@@ -97,6 +97,10 @@ export interface Webhook {
   Headers: WebhookHeader[];
   /** Last used header id. */
   HeaderCount: number;
+  /** Absent while the secret of the operator's webhooks signs deliveries. */
+  SecretChangedAt?: number;
+  /** End of the overlap of the last rotation. */
+  OldSecretValidUntil?: number;
   CreatedAt: number;
   UpdatedAt: number;
 }
@@ -113,9 +117,15 @@ export const WebhookView = z.object({
   Timeout: z.int(),
   Headers: z.array(WebhookHeaderRow),
   Events: z.array(z.string()),
+  SecretChangedAt: z.string().describe('Empty while deliveries are signed with the secret of the operator'),
+  OldSecretValidUntil: z.string().describe('Until then deliveries are signed with the former secret too'),
   CreatedAt: z.string(),
   UpdatedAt: z.string(),
 });
+
+const secret = z.string().describe('Signs deliveries; returned only here');
+export const NewWebhookView = WebhookView.extend({ Secret: secret });
+export const WebhookSecretView = z.object({ Secret: secret, OldSecretValidUntil: z.string() });
 
 export const toHeaderRow = ({ ID, Name, Value }: WebhookHeader) => ({ ID: String(ID), Name, Value });
 export const toHeaderView = (header: WebhookHeader, webhookId: number) => ({
@@ -127,6 +137,8 @@ export const toWebhookView = ({ HeaderCount: _count, ...hook }: Webhook): z.inpu
   ...hook,
   ID: String(hook.ID),
   Headers: hook.Headers.map(toHeaderRow),
+  SecretChangedAt: formatOptionalTime(hook.SecretChangedAt),
+  OldSecretValidUntil: formatOptionalTime(hook.OldSecretValidUntil),
   CreatedAt: formatOptionalTime(hook.CreatedAt),
   UpdatedAt: formatOptionalTime(hook.UpdatedAt),
 });

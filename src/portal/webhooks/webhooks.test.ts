@@ -23,12 +23,13 @@ onEveryEngine('portal webhooks', app => {
 
   test('a webhook is created with every member and read back the same', async () => {
     const made = await make();
-    const { ID, CreatedAt, UpdatedAt, ...hook } = made;
+    const { Secret, ...readable } = made;
+    const { ID, CreatedAt, UpdatedAt, SecretChangedAt, ...hook } = readable;
     assert.match(ID, /^\d+$/);
-    assert.match(CreatedAt, portalTime);
-    assert.match(UpdatedAt, portalTime);
-    assert.deepEqual(hook, { ...whole, Headers: [] });
-    assert.deepEqual((await app().ask('GET', `/portal-api/webhooks/${ID}`)).body, made);
+    for (const time of [CreatedAt, UpdatedAt, SecretChangedAt]) assert.match(time, portalTime);
+    assert.match(Secret, /^whsec_/);
+    assert.deepEqual(hook, { ...whole, Headers: [], OldSecretValidUntil: '' });
+    assert.deepEqual((await app().ask('GET', `/portal-api/webhooks/${ID}`)).body, readable);
   });
 
   test('every event is accepted, duplicates are dropped, and integers may be text', async () => {
@@ -58,6 +59,8 @@ onEveryEngine('portal webhooks', app => {
       ID,
       Headers: [{ ID: '1', Name: 'X-A', Value: '1' }],
       CreatedAt: before.CreatedAt,
+      SecretChangedAt: before.SecretChangedAt,
+      OldSecretValidUntil: '',
     });
     const partial = await app().ask('PUT', `/portal-api/webhooks/${ID}`, { body: { Name: 'renamed' } });
     assert.deepEqual({ ...partial.body, UpdatedAt }, { ...body, Name: 'renamed' });
@@ -186,6 +189,7 @@ onEveryEngine('portal webhooks', app => {
         ['GET', '', undefined, 404],
         ['DELETE', '', undefined, 404],
         ['PUT', '', whole, 422],
+        ['PUT', '/rotate-secret', undefined, 422],
         ['GET', '/headers', undefined, 404],
         ['POST', '/headers', header, 422],
         ['GET', '/headers/1', undefined, 404],

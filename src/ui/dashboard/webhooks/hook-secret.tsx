@@ -7,22 +7,10 @@ import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
+import { verificationSnippet } from '../../kit/verification-snippet.ts';
 import { texts } from '../../texts/texts.ts';
 
 const own = texts.webhooks;
-
-const snippet = `import { createHmac, timingSafeEqual } from 'node:crypto';
-
-// header: X-Gw-Signature, body: the bytes of the request
-export function isSigned(header, body, secret) {
-  const parts = header.split(',').map(part => part.split('='));
-  const time = parts.find(([name]) => name === 't')?.[1];
-  const mine = createHmac('sha256', secret).update(\`\${time}.\${body}\`).digest();
-  return parts.some(([name, hex]) => {
-    const theirs = Buffer.from(hex ?? '', 'hex');
-    return name === 'v1' && theirs.length === mine.length && timingSafeEqual(theirs, mine);
-  });
-}`;
 
 /** Secret of the signature: read on demand, masked, rotated with an overlap of a day. */
 export function HookSecret({ hookId }: { hookId: string }) {
@@ -55,7 +43,7 @@ export function HookSecret({ hookId }: { hookId: string }) {
         </div>
       </Card>
       <Card title={own.verify}>
-        <BodyText label={own.verify} text={snippet} />
+        <BodyText label={own.verify} text={verificationSnippet} />
       </Card>
       <ConfirmDialog
         isOpen={isRotating}

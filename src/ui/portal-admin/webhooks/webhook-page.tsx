@@ -1,5 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import type { ArgumentsOf } from '../../kit/calls.ts';
+import { useState } from 'react';
+import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
@@ -10,6 +11,7 @@ import { DeleteButton } from '../lists/detail-page.tsx';
 import { EventChoice, portalEventNames } from './event-choice.tsx';
 import { WebhookDeliveries } from './webhook-deliveries.tsx';
 import { WebhookHeaders } from './webhook-headers.tsx';
+import { WebhookSecret, WebhookSecretDialog } from './webhook-secret.tsx';
 import { WebhookTest } from './webhook-test.tsx';
 
 const own = adminTexts.webhooks;
@@ -39,6 +41,9 @@ const newWebhook = { Name: '', URL: '', Method: 'POST', Timeout: 10, Events: [] 
 export function NewPortalWebhookPage() {
   const navigate = useNavigate();
   const create = useWrite('POST /portal-api/webhooks', refreshed);
+  const [created, setCreated] = useState<ResultOf<'POST /portal-api/webhooks'>>();
+  const open = (webhookId: string) =>
+    void navigate({ to: '/admin/webhooks/$webhookId', params: { webhookId }, ignoreBlocker: true });
   return (
     <PageFrame title={own.newTitle} width="form">
       <RecordForm
@@ -52,10 +57,10 @@ export function NewPortalWebhookPage() {
         onSave={async (draft, _changes, accept) => {
           const { value } = await create.mutateAsync({ given: { body: draft as WebhookWrite } });
           accept();
-          const params = { webhookId: String(value.ID) };
-          await navigate({ to: '/admin/webhooks/$webhookId', params, ignoreBlocker: true });
+          setCreated(value);
         }}
       />
+      {created && <WebhookSecretDialog secret={created.Secret} onClose={() => open(created.ID)} />}
     </PageFrame>
   );
 }
@@ -111,6 +116,7 @@ export function PortalWebhookPage() {
             toasts.showSuccess(adminTexts.forms.saved(String(draft.Name)));
           }}
         />
+        <WebhookSecret hook={hook} />
         <WebhookDeliveries webhookId={webhookId} />
       </div>
     </PageFrame>
