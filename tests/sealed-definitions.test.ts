@@ -178,6 +178,7 @@ for (const engine of engines)
         'portal_oauth_clients',
         'portal_certificates',
         'portal_provider_certificates',
+        'portal_organisation_certificates',
         'portal_search_entries',
         'portal_search_sources',
         'portal_search_words',

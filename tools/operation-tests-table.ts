@@ -1,7 +1,13 @@
 /** Operations whose tests build the path in a helper, by test file. */
 export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
   'src/events/hooks/probe.test.ts': ['testHook'],
-  'src/portal/certificates/certificates.test.ts': ['attachCredentialCertificate', 'detachCredentialCertificate'],
+  'src/portal/certificates/certificates.test.ts': [
+    'attachCredentialCertificate',
+    'detachCredentialCertificate',
+    'listOrganisationCertificates',
+    'assignOrganisationCertificate',
+    'withdrawOrganisationCertificate',
+  ],
   'src/portal/mails/mails.test.ts': ['listPortalMails', 'restorePortalMail', 'previewPortalMail', 'retryOutboxMail'],
   'src/portal/providers/inspection.test.ts': [
     'testProvider',

@@ -8,6 +8,7 @@ import { audienceOperations } from './catalogues/audience-operations.ts';
 import { catalogueOperations } from './catalogues/operations.ts';
 import { categoryOperations } from './categories/operations.ts';
 import { portalCertificateOperations } from './certificates/operations.ts';
+import { organisationCertificateOperations } from './certificates/organisation-operations.ts';
 import { changelogOperations } from './changelog/operations.ts';
 import { proposalOperations } from './changelog/proposal-operations.ts';
 import { generalSettingsOperations } from './configuration/general-operations.ts';
@@ -84,6 +85,7 @@ export const portalOperations = [
   ...credentialOperations,
   listAllCredentials,
   ...portalCertificateOperations,
+  ...organisationCertificateOperations,
   ...customCredentialOperations,
   ...accessRequestOperations,
   ...relatedOperations,

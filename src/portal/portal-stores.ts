@@ -13,7 +13,11 @@ import { createAccessRequestStore } from './access-requests/store.ts';
 import { createAppStore } from './apps/store.ts';
 import { createAttributeStore } from './attributes/store.ts';
 import { createCatalogueStore } from './catalogues/store.ts';
-import { createPortalCertificateStore, createProviderCertificateStore } from './certificates/store.ts';
+import {
+  createOrganisationCertificateStore,
+  createPortalCertificateStore,
+  createProviderCertificateStore,
+} from './certificates/store.ts';
 import { createProposalStore } from './changelog/proposal-store.ts';
 import { createChangelogStore } from './changelog/store.ts';
 import { type ControlPlaneOf, selectControlPlane } from './control-plane.ts';
@@ -80,6 +84,7 @@ export function createPortalStores({ records, vault, clock, settings, mailer, lo
     providerTasks: createProviderTaskStore(records, vault, node),
     providerCertificates: createProviderCertificateStore(records),
     certificates: createPortalCertificateStore(records),
+    organisationCertificates: createOrganisationCertificateStore(records),
     ...documents,
     themes,
     tags: createLabelStore(records, 'portal_tags'),

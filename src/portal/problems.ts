@@ -133,6 +133,10 @@ export const problem = problems('portal', {
     status: 422,
     message: 'Credentials or requests of the app use the certificate: detach it first',
   },
+  assigned_certificate_in_use: {
+    status: 422,
+    message: 'Credentials or requests of apps of the organisation use the certificate: detach it there first',
+  },
   too_many_bound: { status: 422, message: 'The credential has {max} certificates, the maximum: detach one first' },
   secret_fixed: { status: 422, message: 'The secret of an OAuth client is changed at its identity provider' },
   no_former_key: { status: 422, message: 'The credential has no old key that is still valid' },

@@ -46,6 +46,7 @@ export interface PortalTables {
   portal_notifications: Numbered & { user_id: number; is_read: number };
   portal_oauth_clients: Numbered & { app_id: number; client_type_id: number };
   portal_oauth_providers: Named & { name: string };
+  portal_organisation_certificates: Numbered & { organisation_id: number; fingerprint: string };
   portal_organisation_requests: Numbered & { user_id: number; name: string; status: string };
   portal_organisations: Named & { name: string };
   portal_plans: Named & { provider_id: number; reference_id: string; name: string };

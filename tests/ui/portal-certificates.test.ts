@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { makeClientCertificate } from '../support/certificates.ts';
 import { assertAccessible } from '../support/dashboard-app.ts';
-import { addApi, addPlan, addProduct } from '../support/portal.ts';
-import { addSiteDeveloper, testPortalSite } from '../support/portal-site.ts';
+import { addApi, addPlan, addProduct, requestPortal } from '../support/portal.ts';
+import { testPortalAdmin } from '../support/portal-admin.ts';
+import { addSiteDeveloper } from '../support/portal-site.ts';
 import { createTlsGateway } from '../support/tls-gateway.ts';
 import { eventually, waitUntilApplied } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -12,7 +13,7 @@ const gateway = createTlsGateway();
 after(gateway.remove);
 
 describe('Client certificates on the portal site', () => {
-  const site = testPortalSite({ settings: gateway.settings });
+  const site = testPortalAdmin({ settings: gateway.settings });
   let upstream: Upstream;
   before(async () => {
     upstream = await startUpstream();
@@ -92,5 +93,50 @@ describe('Client certificates on the portal site', () => {
     await page.locator('details.confirm > summary').last().click();
     await page.getByRole('button', { name: /^Revoke (key|access)$/ }).click();
     await page.getByText('The credential was revoked').first().waitFor();
+  });
+
+  test('an assigned certificate is bound by the approval of a request without one: it passes, another is 403', async () => {
+    const app = site.app();
+    const APIID = await addApi(app, 'stock', {
+      proxy: { listen_path: '/stock/', target_url: upstream.url, strip_listen_path: true },
+      use_mutual_tls_auth: true,
+    });
+    const product = await addProduct(app, { DisplayName: 'Stock', APIDetails: [{ APIID }], Catalogues: [1] });
+    await addPlan(app, { DisplayName: 'Silver', Catalogues: [1] });
+    const organisation = await requestPortal(app, 'POST', '/portal-api/organisations', { Name: 'Acme' });
+    const [assigned, other] = ['assigned', 'stranger'].map(cn => makeClientCertificate(gateway.authority, cn));
+    const admin = await site.openAs(await site.anAdmin(), `/admin/organisations/${organisation.ID}`);
+    await admin.getByRole('button', { name: 'Assign certificate' }).click();
+    const dialog = admin.getByRole('dialog', { name: 'Assign certificate' });
+    await dialog.getByLabel('Certificate (PEM)').fill(assigned!.certPem + assigned!.keyPem);
+    await dialog.getByRole('button', { name: 'Assign certificate' }).click();
+    await dialog.getByText('has a private key').waitFor();
+    await dialog.getByLabel('Certificate (PEM)').fill(assigned!.certPem);
+    await assertAccessible(admin, 'assignment of a certificate');
+    await dialog.getByRole('button', { name: 'Assign certificate' }).click();
+    await admin.getByRole('button', { name: 'Withdraw certificate assigned' }).waitFor();
+
+    const developer = await addSiteDeveloper(app, { OrganisationID: organisation.ID });
+    const page = await site.openAs(developer, `/portal/catalogue-products/${product.Path}`);
+    await page.getByRole('link', { name: /with this plan/ }).click();
+    await page.getByText('Administrators of the portal manage the certificates of your organisation').waitFor();
+    assert.equal(await page.getByLabel('Certificate (PEM)').count(), 0);
+    await page.getByLabel('Name of the app').fill('Depot');
+    await page.getByRole('button', { name: 'Request access' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Depot' }).waitFor();
+
+    await admin.goto(`${app.url.portal}/admin/access_requests`);
+    await admin.getByRole('link', { name: /Depot/ }).click();
+    await admin.getByRole('button', { name: 'Approve request' }).click();
+    await admin.getByText('1 request was approved').waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: /^Show key/ }).click();
+    const key = await page.locator('.secret > code').innerText();
+    const statusOf = async (client: typeof assigned) => {
+      await waitUntilApplied(app);
+      return gateway.call(`${app.url.gateway}/stock/`, client, { authorization: key });
+    };
+    assert.deepEqual([await statusOf(assigned), await statusOf(other)], [200, 403]);
+    assert.equal(await page.getByText('Attach another certificate').count(), 0);
   });
 });

@@ -58,6 +58,8 @@ export const createDeliveryStore = (records: Records) => ({
   ...createDeliveryQueue(records),
   ...createDeliveryHistory(records),
   readQueue: () => readQueue(records),
+  /** Deletes the waiting deliveries of a hook that was removed. */
+  discardWaiting: (orgId: string, hook: string) => discardWaiting(records, orgId, hook),
 });
 
 const selectDeliveries = (records: Records) => records.db.selectFrom('deliveries');
@@ -92,12 +94,6 @@ function createDeliveryQueue(records: Records) {
       findOne(
         selectDeliveries(records).where('org_id', '=', orgId).where('hook', '=', hook).where(isWaiting).orderBy('id'),
       ),
-
-    /** Deletes the waiting deliveries of a hook that was removed. */
-    async discardWaiting(orgId: string, hook: string): Promise<void> {
-      const waiting = records.db.deleteFrom('deliveries').where(isWaiting);
-      await waiting.where('org_id', '=', orgId).where('hook', '=', hook).execute();
-    },
 
     async recordAttempt(delivery: Delivery, { log, ...result }: AttemptResult, nowMs: number): Promise<void> {
       await records.db
@@ -184,6 +180,11 @@ async function countWaiting(records: Records, orgId: string): Promise<number> {
     .where('org_id', '=', orgId)
     .where(isWaiting);
   return Number((await counted.executeTakeFirstOrThrow()).total);
+}
+
+async function discardWaiting(records: Records, orgId: string, hook: string): Promise<void> {
+  const waiting = records.db.deleteFrom('deliveries').where(isWaiting);
+  await waiting.where('org_id', '=', orgId).where('hook', '=', hook).execute();
 }
 
 /** Waiting deliveries of all organisations, with the creation of the oldest. */

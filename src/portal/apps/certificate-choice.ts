@@ -1,4 +1,5 @@
 import { createInvalidProblem } from '#operations/validation-error.ts';
+import { findAssignedCertificate } from '../certificates/assigned.ts';
 import { readClientCertificate } from '../certificates/client-certificate.ts';
 import type { NewCertificate } from '../certificates/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
@@ -12,15 +13,21 @@ export interface CertificateChoice {
   readonly CertificateID?: number | undefined;
 }
 
-/** Certificate of a request for products that require one; nothing for a request of a key. */
+/**
+ * Certificate of a request for products that require one: that of the body, else the one that is assigned to the
+ * organisation of the owner. Nothing for a request of a key.
+ */
 export async function resolveCertificateChoice(
   app: StoredApp,
   body: CertificateChoice,
   products: readonly StoredProduct[],
   services: Pick<PortalServices, 'portal' | 'clock'>,
 ): Promise<NewCertificate | undefined> {
-  if (products.some(isBoundToCertificate)) return findChosenCertificate(app, body, services);
   const named = (['Certificate', 'CertificateID'] as const).filter(name => body[name] !== undefined);
+  if (products.some(isBoundToCertificate)) {
+    const assigned = named.length === 0 ? await findAssignedCertificate(app, services) : undefined;
+    return assigned ?? findChosenCertificate(app, body, services);
+  }
   if (named.length === 0) return undefined;
   throw createInvalidProblem(named.map(path => ({ path, message: 'the products require no client certificate' })));
 }

@@ -42,7 +42,7 @@ export const Provision = z.object({
     'Addresses to which the OAuth client sends users back, separated by commas; those of the app when omitted',
   ),
   Certificate: optionalMember(z.string().max(maxPemChars)).describe(
-    'Client certificate in the PEM format, without its private key, for products whose APIs require one',
+    'Client certificate in the PEM format, without its private key, for products whose APIs require one; that of the organisation of the owner when omitted',
   ),
   CertificateName: optionalMember(textUpTo()).describe('Name of the certificate; its subject when omitted'),
   CertificateID: optionalMember(lenientInt).describe('A certificate that the app has, in place of a new one'),

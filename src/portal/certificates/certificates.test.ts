@@ -4,11 +4,22 @@ import { createPublicId } from '#base/ids.ts';
 import { expectProblem } from '../../../tests/contract/expect-problem.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { type MadeCertificate, makeCertificate, makeClientCertificate } from '../../../tests/support/certificates.ts';
-import { addAccessRequest, addApi, addApp, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
+import {
+  addAccessRequest,
+  addApi,
+  addApp,
+  addDeveloper,
+  addPlan,
+  addProduct,
+  requestPortal,
+} from '../../../tests/support/portal.ts';
+import { sitePassword } from '../../../tests/support/portal-site.ts';
+import { signedInClient } from '../../../tests/support/site-client.ts';
 import { createTlsGateway } from '../../../tests/support/tls-gateway.ts';
 import { waitUntilApplied } from '../../../tests/support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 import { problem } from '../problems.ts';
+import { maxAssignedCertificates } from './assigned.ts';
 import { maxBoundCertificates } from './attachment.ts';
 import { maxPemChars } from './client-certificate.ts';
 
@@ -262,6 +273,111 @@ onEveryEngine(
       await ask('DELETE', `${certificates}/${ID}`);
       await ask('DELETE', `/apps/${appId}/certificates/${ID}`);
       assert.equal((await ask('GET', `/apps/${appId}/certificates`)).length, maxBoundCertificates - 1);
+    });
+
+    test('requests of an organisation use the certificate that is assigned to it, and bind it at the approval', async () => {
+      const { product, path } = await aSecured();
+      const [assigned, other] = [aClient('assigned'), aClient('other')];
+      const organisation = await ask('POST', '/organisations', { Name: `o-${createPublicId()}` });
+      const list = `/organisations/${organisation.ID}/certificates`;
+      const { ID, ...view } = await ask('POST', list, { Certificate: assigned.certPem, CertificateName: 'Ours' }, 201);
+      assert.deepEqual(
+        [view.Name, view.Fingerprint, view.State, view.OrganisationID, view.Credentials],
+        ['Ours', assigned.fingerprint, 'valid', organisation.ID, []],
+      );
+      const owner = await addApp(app(), {
+        UserID: (await addDeveloper(app(), { OrganisationID: organisation.ID })).ID,
+      });
+      const wanted = { PlanID: (await addPlan(app())).ID, ProductIDs: [product] };
+      const { AccessRequestID } = await ask('PUT', `/apps/${owner.ID}/provision`, wanted);
+      const withdraw = (expected: Parameters<typeof expectProblem>[2], id = ID) =>
+        expectProblem(app(), 'withdrawOrganisationCertificate', expected, `/portal-api${list}/${id}`);
+      await withdraw(problem.assigned_certificate_in_use);
+      await ask('PUT', `/access_requests/${AccessRequestID}/approve`);
+      const request = `/apps/${owner.ID}/access-requests/${AccessRequestID}`;
+      const [{ Credential: key, ID: credentialId }] = await ask('GET', `${request}/credentials`);
+      assert.equal(await statusOf(path, assigned, key), 200);
+      assert.equal(await statusOf(path, other, key), 403);
+      assert.deepEqual((await ask('GET', list))[0].Credentials, [credentialId]);
+      await withdraw(problem.assigned_certificate_in_use);
+      await withdraw(problem.not_found, 999_999);
+      await ask('DELETE', `${request}/credentials/${credentialId}`);
+      await ask('DELETE', `${list}/${ID}`);
+      assert.deepEqual(await ask('GET', list), []);
+      const { errors } = await ask('PUT', `/apps/${owner.ID}/provision`, wanted, 422);
+      assert.match(errors[0], /^Certificate: is required/);
+    });
+
+    test('of several assigned certificates the valid one with the latest end is used; an expired one alone is refused', async () => {
+      const { product } = await aSecured();
+      const [early, late] = [aClient('early'), aClient('late')];
+      const organisation = await ask('POST', '/organisations', { Name: `o-${createPublicId()}` });
+      const list = `/organisations/${organisation.ID}/certificates`;
+      const path = `/portal-api${list}`;
+      const owner = await addApp(app(), {
+        UserID: (await addDeveloper(app(), { OrganisationID: organisation.ID })).ID,
+      });
+      const wanted = { PlanID: (await addPlan(app())).ID, ProductIDs: [product], ProvisionImmediately: true };
+      const { organisationCertificates } = app().application.installation.services.portal;
+      const { ID: _id, ...first } = await organisationCertificates.insert({
+        ...{
+          OrganisationID: organisation.ID,
+          Name: 'past',
+          Fingerprint: 'past',
+          Subject: '',
+          Issuer: '',
+          NotBefore: 0,
+        },
+        ...{ NotAfter: 1, PEM: makeCertificate({ cn: 'past', notAfter: new Date(1) }).certPem, CreatedAt: 0 },
+      });
+      const refused = await ask('PUT', `/apps/${owner.ID}/provision`, wanted, 422);
+      assert.match(refused.errors[0], /^Certificate: certificate is expired/);
+      await ask('POST', list, { Certificate: early.certPem }, 201);
+      const latest = await ask('POST', list, { Certificate: late.certPem }, 201);
+      const stored = (await organisationCertificates.get(latest.ID))!;
+      await organisationCertificates.remove(latest.ID);
+      await organisationCertificates.insert({ ...stored, NotAfter: stored.NotAfter + 86_400_000 });
+      await ask('PUT', `/apps/${owner.ID}/provision`, wanted);
+      assert.equal((await ask('GET', `/apps/${owner.ID}/certificates`))[0].Fingerprint, late.fingerprint);
+      const again = await ask('POST', list, { Certificate: late.certPem }, 422);
+      assert.equal(again.errors[0], 'Certificate: is assigned to the organisation already');
+      const both = late.certPem + late.keyPem;
+      assert.match((await ask('POST', list, { Certificate: both }, 422)).errors[0], /^Certificate: has a private key/);
+      for (let count = (await ask('GET', list)).length; count < maxAssignedCertificates; count++)
+        await organisationCertificates.insert({ ...first, Fingerprint: `f${count}` });
+      const beyond = await ask('POST', list, { Certificate: aClient('beyond').certPem }, 422);
+      assert.match(beyond.errors[0], /^Certificate: the organisation has \d+, the maximum/);
+      await ask('DELETE', `/organisations/${organisation.ID}`);
+      assert.deepEqual(await organisationCertificates.ofOrganisation(organisation.ID), []);
+      await expectProblem(app(), 'listOrganisationCertificates', problem.not_found, path);
+      const body = { Certificate: early.certPem };
+      await expectProblem(app(), 'assignOrganisationCertificate', problem.unknown, path, { body });
+    });
+
+    test('a developer of an organisation with assigned certificates can neither send, attach nor detach one', async () => {
+      const { product } = await aSecured();
+      const organisation = await ask('POST', '/organisations', { Name: `o-${createPublicId()}` });
+      const list = `/organisations/${organisation.ID}/certificates`;
+      await ask('POST', list, { Certificate: aClient('managed').certPem }, 201);
+      const user = await addDeveloper(app(), { OrganisationID: organisation.ID, Password: sitePassword });
+      const owner = await addApp(app(), { UserID: user.ID });
+      const { credential, appId, path } = await provision([product], {}, owner);
+      const client = await signedInClient(app(), user);
+      const page = await client.get(`/portal/private/apps/${appId}`);
+      assert.ok(page.text.includes('Client certificates') && !page.text.includes('Attach another certificate'));
+      const fields = { client_id: String(appId), cred_id: String(credential.ID) };
+      const own = { certificate_file: aClient('smuggled').certPem };
+      const { ID } = credential.Certificates[0];
+      for (const more of [
+        { mode: 'attach', ...own },
+        { mode: 'detach', certificate_id: String(ID) },
+      ]) {
+        const { status, text } = await client.post('/portal/private/credentials', { ...fields, ...more });
+        assert.equal(status, 422, text);
+        assert.match(text, /administrators of the portal manage the certificates of your organisation/);
+      }
+      const [{ Certificates }] = await ask('GET', `${path}/credentials`);
+      assert.deepEqual(Certificates, credential.Certificates);
     });
   },
   { settings: gateway.settings },

@@ -23,6 +23,13 @@ export type NewCertificate = Pick<
   'Name' | 'Fingerprint' | 'Subject' | 'Issuer' | 'NotBefore' | 'NotAfter' | 'PEM'
 >;
 
+/** Client certificate that administrators assigned to an organisation of developers. */
+export interface StoredOrganisationCertificate extends NewCertificate {
+  ID: number;
+  OrganisationID: number;
+  CreatedAt: number;
+}
+
 /** A certificate in the certificate store of a provider. */
 export interface StoredProviderCertificate {
   ID: number;
@@ -81,15 +88,33 @@ export const PortalCertificateRow = PortalCertificate.extend({
   UserEmail: z.string(),
 });
 
-export const toCertificateView = (
-  { ID, AppID, Name, Fingerprint, Subject, Issuer, ...it }: StoredPortalCertificate,
+/** Certificate of an organisation. */
+export const OrganisationCertificate = PortalCertificate.omit({ AppID: true }).extend({ OrganisationID: z.int() });
+
+const toSharedView = (
+  { ID, Name, Fingerprint, Subject, Issuer, ...it }: StoredPortalCertificate | StoredOrganisationCertificate,
   credentials: readonly number[],
   nowMs: number,
-): z.output<typeof PortalCertificate> => ({
-  ...{ ID, AppID, Name, Fingerprint, Subject, Issuer },
+) => ({
+  ...{ ID, Name, Fingerprint, Subject, Issuer },
   NotBefore: formatOptionalTime(it.NotBefore),
   NotAfter: formatOptionalTime(it.NotAfter),
   State: findValidity(it, nowMs),
   CreatedAt: formatOptionalTime(it.CreatedAt),
   Credentials: [...credentials],
+});
+
+export const toCertificateView = (
+  it: StoredPortalCertificate,
+  credentials: readonly number[],
+  nowMs: number,
+): z.output<typeof PortalCertificate> => ({ ...toSharedView(it, credentials, nowMs), AppID: it.AppID });
+
+export const toAssignedView = (
+  it: StoredOrganisationCertificate,
+  credentials: readonly number[],
+  nowMs: number,
+): z.output<typeof OrganisationCertificate> => ({
+  ...toSharedView(it, credentials, nowMs),
+  OrganisationID: it.OrganisationID,
 });

@@ -4,7 +4,7 @@ import type { Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { readDocuments, toBatches } from '../batch-store.ts';
 import { createNumberedStore } from '../numbered-store.ts';
-import type { StoredPortalCertificate, StoredProviderCertificate } from './schema.ts';
+import type { StoredOrganisationCertificate, StoredPortalCertificate, StoredProviderCertificate } from './schema.ts';
 
 /** Newest certificates that the list of all and the notices have. */
 const maxListed = 50_000;
@@ -41,6 +41,23 @@ export function createPortalCertificateStore(records: Records) {
         'portal_certificates',
         sql`from portal_certificates order by id desc limit ${maxListed}`,
       ),
+  };
+}
+
+/** Certificates that administrators assigned to organisations. */
+export function createOrganisationCertificateStore(records: Records) {
+  const certificates = createNumberedStore<'portal_organisation_certificates', StoredOrganisationCertificate>(
+    records,
+    'portal_organisation_certificates',
+    it => ({ organisation_id: it.OrganisationID, fingerprint: it.Fingerprint }),
+  );
+  return {
+    get: (id: number) => certificates.get(id),
+    /** Oldest first. */
+    ofOrganisation: (organisationId: number) => certificates.all({ organisation_id: organisationId }),
+    insert: certificates.insert,
+    remove: certificates.remove,
+    removeOfOrganisation: (organisationId: number) => certificates.rows.remove({ organisation_id: organisationId }),
   };
 }
 

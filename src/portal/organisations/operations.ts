@@ -136,6 +136,7 @@ export const deletePortalOrganisation = operation({
       await portal.catalogues.audiences.removeTeams({ organisation: ID });
       for (const team of await portal.teams.ofOrganisation(ID)) await portal.inviteCodes.removeOfTeam(team.ID);
       await portal.invitations.removeOfOrganisation(ID);
+      await portal.organisationCertificates.removeOfOrganisation(ID);
       await portal.teams.removeOrganisation(ID);
       await portal.organisations.remove(ID);
     });

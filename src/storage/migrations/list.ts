@@ -53,6 +53,7 @@ import { uptimeTags } from './0053-uptime-tags.ts';
 import { portalSearch } from './0054-portal-search.ts';
 import { portalChangelogProposals } from './0055-portal-changelog-proposals.ts';
 import { uptimeChecks } from './0056-uptime-checks.ts';
+import { portalOrganisationCertificates } from './0057-portal-organisation-certificates.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -110,4 +111,5 @@ export const migrations: readonly Migration[] = [
   portalSearch,
   portalChangelogProposals,
   uptimeChecks,
+  portalOrganisationCertificates,
 ];

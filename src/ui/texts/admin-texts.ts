@@ -1,6 +1,6 @@
 import { appTexts, customCredentialTexts } from './en/admin/apps.ts';
 import { catalogueTexts } from './en/admin/catalogues.ts';
-import { portalCertificateTexts } from './en/admin/certificates.ts';
+import { organisationCertificateTexts, portalCertificateTexts } from './en/admin/certificates.ts';
 import { changelogTexts, productClientTypeTexts } from './en/admin/changelog.ts';
 import { oauthProviderTexts, portalWebhookTexts, providerTexts, webhookDeliveryTexts } from './en/admin/connections.ts';
 import { mailTexts, pageTexts, postTexts, themeTexts } from './en/admin/content.ts';
@@ -42,6 +42,7 @@ export const adminTexts = {
   customCredentials: customCredentialTexts,
   credentials: portalCredentialTexts,
   certificates: portalCertificateTexts,
+  organisationCertificates: organisationCertificateTexts,
   users: portalUserTexts,
   organisations: organisationTexts,
   organisationRequests: organisationRequestTexts,

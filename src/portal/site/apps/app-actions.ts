@@ -4,6 +4,7 @@ import { findChosenCertificate } from '../../apps/certificate-choice.ts';
 import { changeApp } from '../../apps/changes.ts';
 import { removeApp } from '../../apps/removal.ts';
 import type { StoredApp } from '../../apps/schema.ts';
+import { refuseOwnCertificate } from '../../certificates/assigned.ts';
 import { attachCertificate, detachCertificate } from '../../certificates/attachment.ts';
 import { revealKey } from '../../credentials/reveal.ts';
 import { endOverlap, rotateKey } from '../../credentials/rotation.ts';
@@ -166,6 +167,7 @@ async function submitCredential(request: SiteRequest, services: SiteServices): P
     if (mode === 'delete') await removeCredential(credential.ID, owning.ProviderID, services);
     if (mode === 'update' && credential.OauthClientID)
       await changeRedirectUris(owning, credential.OauthClientID, form('redirect_url'), services);
+    if (mode === 'attach' || mode === 'detach') await refuseOwnCertificate(app.UserID, services);
     if (mode === 'attach') await attachOwn(app, credential, owning, request, services);
     if (mode === 'detach') await detachCertificate(credential, owning, readObjectId(form('certificate_id')), services);
     outcome = mode === 'reveal' || mode === 'roll' ? await openKey(credential.ID, mode, request, services) : {};

@@ -1,5 +1,6 @@
 import type { RequestContext, StoredAccessRequest } from '../../access-requests/schema.ts';
 import { loadContexts } from '../../access-requests/views.ts';
+import { listAssigned } from '../../certificates/assigned.ts';
 import type { StoredCredential } from '../../credentials/schema.ts';
 import type { StoredOauthClient } from '../../oauth-clients/schema.ts';
 import type { StoredPlan } from '../../plans/schema.ts';
@@ -125,7 +126,9 @@ export async function renderAppPage(
   );
   const use = await readPageUse(keys, services);
   const shown = { revealed, revealedCustom, revealMode };
-  const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), certificates, use, ...shown };
+  const hasManagedCertificates = (await listAssigned(app.UserID, services)).length > 0;
+  const held = { certificates, hasManagedCertificates };
+  const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), ...held, use, ...shown };
   return {
     status,
     json: toOutcome(
@@ -183,6 +186,8 @@ interface CardOptions {
   readonly revealMode: RevealMode;
   readonly use: PageUse;
   readonly certificates: CertificateCardOptions['certificates'];
+  /** Administrators of the portal manage them. */
+  readonly hasManagedCertificates: boolean;
 }
 
 const renderProducts = ({ products }: RequestView) =>
@@ -244,6 +249,7 @@ ${
 }
 ${renderCertificates(credential, {
   ...options,
+  canEdit: canEdit && !options.hasManagedCertificates,
   action: credentialsPath,
   renderFields: mode => renderActionFields(mode, ID, options),
 })}</article>`;

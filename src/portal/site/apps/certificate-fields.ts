@@ -1,4 +1,6 @@
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { CertificateChoice } from '../../apps/certificate-choice.ts';
+import { chooseAssigned, listAssigned, managedFault } from '../../certificates/assigned.ts';
 import { hasPrivateKey, maxPemChars } from '../../certificates/client-certificate.ts';
 import type { StoredPortalCertificate } from '../../certificates/schema.ts';
 import { isBoundToCertificate, type StoredProduct } from '../../products/schema.ts';
@@ -63,8 +65,12 @@ export async function renderCertificateFields(
   services: SiteServices,
 ): Promise<Markup | ''> {
   if (!isBoundToCertificate(product)) return '';
-  const own = await listOwnCertificates(visitor, services);
   const heading = html`<h2>3. Client certificate</h2><p>Calls are accepted with this certificate alone.</p>`;
+  const assigned = chooseAssigned(await listAssigned(visitor.user!.ID, services), services.clock.now());
+  if (assigned)
+    return html`${heading}<p>Administrators of the portal manage the certificates of your organisation:
+<strong>${assigned.Name}</strong>, valid until ${formatDay(assigned.NotAfter)}.</p>`;
+  const own = await listOwnCertificates(visitor, services);
   if (own.length === 0) return html`${heading}${renderPemFields(form, errors)}`;
   const isNew = form(actionField) === 'create';
   const renderRadio = (value: string, text: string, isChecked: boolean) =>
@@ -89,6 +95,10 @@ export async function readCertificateFields(
   services: SiteServices,
 ): Promise<CertificateChoice> {
   if (!isBoundToCertificate(product)) return {};
+  if ((await listAssigned(visitor.user!.ID, services)).length > 0) {
+    if ([pemField, idField].some(name => form(name) !== '')) throw createInvalidProblem([managedFault]);
+    return {};
+  }
   if (form(actionField) !== 'existing') return readPemFields(form);
   const id = readObjectId(form(idField));
   const chosen = (await listOwnCertificates(visitor, services)).find(({ ID }) => ID === id);

@@ -14,11 +14,11 @@ import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { AdminList, adminPageRows } from '../lists/admin-list.tsx';
 import { RemovePart } from '../products/remove-part.tsx';
+import { validityTones } from './validity-tones.ts';
 
 const own = adminTexts.certificates;
 type CertificateItem = ResultOf<'GET /portal-api/certificates'>[number];
 const states = ['valid', 'expiring', 'expired', 'not valid yet'] as const;
-const tones = { valid: 'success', expiring: 'warning', expired: 'danger', 'not valid yet': 'warning' } as const;
 
 const columns: readonly Column<CertificateItem>[] = [
   { id: 'name', title: own.columns.name, cell: ({ Name }) => <span className="break-words">{Name}</span> },
@@ -44,7 +44,7 @@ const columns: readonly Column<CertificateItem>[] = [
   {
     id: 'state',
     title: own.columns.state,
-    cell: ({ State }) => <StatusPill tone={tones[State]}>{own.states[State]}</StatusPill>,
+    cell: ({ State }) => <StatusPill tone={validityTones[State]}>{own.states[State]}</StatusPill>,
   },
   { id: 'expires', title: own.columns.expires, cell: ({ NotAfter }) => NotAfter },
   { id: 'uses', title: own.columns.uses, cell: ({ Credentials }) => Credentials.length || own.unused },

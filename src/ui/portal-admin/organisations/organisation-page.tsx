@@ -14,6 +14,7 @@ import { adminTexts } from '../../texts/admin-texts.ts';
 import { type FormSection, RecordForm } from '../forms/record-form.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
 import { NameDialog } from '../lists/name-dialog.tsx';
+import { OrganisationCertificates } from './organisation-certificates.tsx';
 
 const own = adminTexts.organisations;
 type OrganisationChange = ArgumentsOf<'PUT /portal-api/organisations/{organisation_id}'>['body'];
@@ -74,6 +75,7 @@ export function OrganisationPage() {
             toasts.showSuccess(adminTexts.forms.saved(Name));
           }}
         />
+        <OrganisationCertificates organisationId={organisationId} />
         <TeamCard organisation={organisation} />
         <MemberCard users={Users} />
       </div>

@@ -27,3 +27,21 @@ export const portalCertificateTexts = {
   removeConsequence: 'The app has to upload it again to use it.',
   removed: (name: string) => `Certificate ${name} was deleted`,
 } as const;
+
+/** Texts of the client certificates of an organisation. */
+export const organisationCertificateTexts = {
+  title: 'Client certificates',
+  none: 'None: developers of the organisation send their own with a request.',
+  assign: 'Assign certificate',
+  about: 'Requests of developers of the organisation use it, for products whose APIs require one; they send none.',
+  pem: 'Certificate (PEM)',
+  pemHelp: 'The text between BEGIN CERTIFICATE and END CERTIFICATE, without the private key.',
+  file: 'or a file with it',
+  name: 'Name',
+  nameHelp: 'Empty: the subject of the certificate.',
+  facts: (until: string, uses: number) =>
+    `until ${until}, ${uses === 0 ? 'not used' : uses === 1 ? '1 credential' : `${uses} credentials`}`,
+  assigned: (name: string) => `Certificate ${name} was assigned`,
+  withdraw: (name: string) => `Withdraw certificate ${name}`,
+  withdrawConsequence: 'New requests do not use it. It is refused while credentials or requests do.',
+} as const;
