@@ -370,7 +370,7 @@ function createListenerOptions(
   const appliedWaits = createAppliedWaits(services.waitUntilApplied, settings['management.max_waiting_writes']);
   return {
     operations: catalogue,
-    services: { ...services, log, appliedWaits },
+    services: { ...services, log, version, appliedWaits },
     authenticate: createAuthenticators(services.users, services.resolveActor, services.secrets),
     authenticateSession: createSessionAuthenticators(services),
     writeAudit,

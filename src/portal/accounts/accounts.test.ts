@@ -290,8 +290,12 @@ for (const engine of engines) {
       assert.doesNotMatch(welcome.text, /ready|login/);
       assert.equal((await visitor.signIn(email)).status, 401);
       const users = await requestPortal(app(), 'GET', '/portal-api/users?per_page=1000');
-      const { ID } = users.find((it: { Email: string }) => it.Email === email);
-      await requestPortal(app(), 'PUT', `/portal-api/users/${ID}`, { Active: true });
+      const { ID, State } = users.find((it: { Email: string }) => it.Email === email);
+      assert.equal(State, 'waiting');
+      const change = (Active: boolean) => requestPortal(app(), 'PUT', `/portal-api/users/${ID}`, { Active });
+      assert.equal((await change(true)).State, 'active');
+      assert.equal((await change(false)).State, 'deactivated');
+      await change(true);
       assert.equal((await visitor.signIn(email)).status, 303);
     });
   });

@@ -12,6 +12,7 @@ import { insertUser } from '../users/creation.ts';
 import { resolveTeams, resolveUserOrganisation, restrictApps } from '../users/membership.ts';
 import { isPortalAdmin, type StoredPortalUser, type UserRole } from '../users/schema.ts';
 import { linkOrganisation, toSessionOwner } from '../users/session-owner.ts';
+import { insertUserSession } from '../users/user-session.ts';
 
 export type SignOnAccountServices = Pick<PortalServices, 'portal' | 'records' | 'clock' | 'settings'>;
 
@@ -65,15 +66,14 @@ async function openInTransaction(
   identity: SignOnIdentity,
   { address, userAgent }: PortalSignOnClient,
 ): Promise<OpenedPortalSignOn> {
-  const { portal, clock } = services;
   await source.recheck();
   const known = await findAccount(services, source, identity);
   const user = known ?? (await createAccount(services, source, identity));
   if (!user.Active) throw signOnProblem.account_inactive();
   const isResynced = known && source.resyncsTeams && !isPortalAdmin(user.Role);
   const resynced = isResynced ? await resyncTeams(services, source, identity, user) : undefined;
-  const session = { orgId: '', userId: toSessionOwner(user.ID), profileId: source.sharedProfileId, address, userAgent };
-  const { token, session: stored } = await portal.sessions.insert(session, clock.now());
+  const session = { profileId: source.sharedProfileId, address, userAgent };
+  const { token, session: stored } = await insertUserSession(user.ID, session, services);
   const opened = { user: resynced ?? user, token, sessionId: stored.id };
   return { ...opened, isNew: known === undefined, hasOtherTeams: resynced !== undefined };
 }

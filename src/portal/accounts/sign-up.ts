@@ -90,12 +90,14 @@ export async function completeSignUp(
 async function createSignedUp(signUp: SignUp, services: AccountServices): Promise<StoredPortalUser> {
   const { portal, clock, settings } = services;
   const now = clock.now();
+  const isOpen = settings['portal.registration'] === 'open';
   const user = {
     CID: createSortableId(now),
     Email: signUp.email,
     First: signUp.first,
     Last: signUp.last,
-    Active: settings['portal.registration'] === 'open',
+    Active: isOpen,
+    ...(!isOpen && { AwaitsApproval: true }),
     Role: 'consumer-team-member' as const,
     Provider: 'password',
     Password: signUp.password,

@@ -128,7 +128,9 @@ onEveryEngine('attributes of portal users', app => {
       await ok('PUT', path(ID), { Value: '' });
       assert.equal((await ok('GET', path(ID))).Value, '');
       await ok('PUT', path(ID), { Value: good });
+      assert.equal((await ok('GET', `${custom}/${ID}`)).ValueCount, 1);
       assert.deepEqual(await ok('DELETE', path(ID)), { status: 'ok' });
+      assert.equal((await ok('GET', `${custom}/${ID}`)).ValueCount, 0);
     }
     for (const other of [`/users/99999/custom-attributes`, '/users/99999/custom-attributes/1', path(99999)])
       assert.equal((await ask('GET', other)).status, 404, other);

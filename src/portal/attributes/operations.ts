@@ -10,6 +10,7 @@ import {
   AttributeModelRow,
   type AttributeType,
   AttributeWrite,
+  CountedAttribute,
   CustomAttribute,
   DefaultAttributeChange,
   DefaultAttributeView,
@@ -146,13 +147,14 @@ export const getCustomAttribute = operation({
   name: 'getCustomAttribute',
   method: 'GET',
   path: `${customPath}/{custom_attribute_id}`,
-  about: 'Returns a custom attribute.',
+  about: 'Returns a custom attribute with the number of users who have a value (`ValueCount`).',
   params: ofCustom,
-  returns: CustomAttribute,
+  returns: CountedAttribute,
   problems: [problem.not_found],
   async handle({ params }, { portal }: Services) {
-    const found = await portal.attributes.custom.get(params.custom_attribute_id);
-    return toAttributeView(requireOfModel(found, params.extended_attribute_id));
+    const stored = await portal.attributes.custom.get(params.custom_attribute_id);
+    const found = requireOfModel(stored, params.extended_attribute_id);
+    return { ...toAttributeView(found), ValueCount: await portal.attributes.values.countOf(found.ID) };
   },
 });
 

@@ -52,7 +52,7 @@ const writable = z.object({
   ShowOnSignUp: optionalMember(lenientBool).describe('The sign-up of the site asks for it'),
   WriteOnceReadMany: optionalMember(lenientBool),
 });
-const readOnly = ['ID', 'CreatedAt', 'UpdatedAt'];
+const readOnly = ['ID', 'ValueCount', 'CreatedAt', 'UpdatedAt'];
 export const AttributeWrite = readOnlyMembers(writable, readOnly);
 export const AttributeChange = readOnlyMembers(
   writable.partial({ Identifier: true, Name: true, Type: true }),
@@ -120,6 +120,8 @@ export const CustomAttribute = z.object({
   CreatedAt: z.string(),
   UpdatedAt: z.string(),
 });
+/** Attribute with the number of users who have a value. */
+export const CountedAttribute = CustomAttribute.extend({ ValueCount: z.int() });
 export const DefaultAttributeView = z.object({ ID: z.int(), Label: z.string(), AddToKeyMetadata: z.boolean() });
 export const DefaultAttributeChange = readOnlyMembers(z.object({ AddToKeyMetadata: lenientBool }), ['ID', 'Label']);
 

@@ -42,6 +42,7 @@ export function createAttributeStore(records: Records) {
     values: {
       find: (userId: number, attributeId: number) => values.rows.find({ user_id: userId, attribute_id: attributeId }),
       ofUser: (userId: number) => values.all({ user_id: userId }),
+      countOf: (attributeId: number) => values.count({ attribute_id: attributeId }),
       removeUser: (userId: number) => values.rows.remove({ user_id: userId }),
       remove: values.remove,
       /** Inside a transaction that holds the lock of the user. */

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
+import { defaultOrganisationId } from '../organisations/schema.ts';
+import type { PortalServices } from '../portal-stores.ts';
+import { formatOptionalTime } from '../shapes.ts';
 import { GeneralSetting, listGeneralSettings } from './general-settings.ts';
 import type { StoredSettings } from './stored-settings.ts';
 
@@ -8,6 +11,8 @@ import type { StoredSettings } from './stored-settings.ts';
 const mask = '********';
 
 const Config = z.object({
+  Version: z.string().describe('Version of the process that responds'),
+  BootstrappedAt: z.string().describe('When the portal was set up, with its first organisation'),
   HostPort: z.int(),
   RefreshInterval: z.int().describe('Minutes between synchronizations of providers; 0 for none'),
   LogLevel: z.string(),
@@ -23,7 +28,10 @@ const Config = z.object({
     .describe('Settings of the portal in effect, with secrets masked, and where each comes from'),
 });
 
-const toConfig = (settings: Settings, storedSettings: StoredSettings): z.output<typeof Config> => ({
+const toConfig = (
+  settings: Settings,
+  storedSettings: StoredSettings,
+): Omit<z.output<typeof Config>, 'Version' | 'BootstrappedAt'> => ({
   HostPort: settings['portal.port'],
   // Providers are synchronized on request only.
   RefreshInterval: 0,
@@ -44,6 +52,11 @@ const toConfig = (settings: Settings, storedSettings: StoredSettings): z.output<
   General: listGeneralSettings(storedSettings),
 });
 
+interface ConfigServices extends Pick<PortalServices, 'portal'> {
+  readonly storedSettings: StoredSettings;
+  readonly version: string;
+}
+
 export const listConfigs = operation({
   surface: 'portal',
   noun: 'configuration',
@@ -51,10 +64,12 @@ export const listConfigs = operation({
   name: 'listConfigs',
   method: 'GET',
   path: '/portal-api/configs',
-  about: 'Returns the configuration of the portal, without secrets.',
+  about: 'Returns version and configuration of the portal, without secrets.',
   returns: z.array(Config),
-  async handle(_call, { storedSettings }: { storedSettings: StoredSettings }) {
-    return [toConfig(storedSettings.settings, storedSettings)];
+  async handle(_call, { storedSettings, version: Version, portal }: ConfigServices) {
+    const first = await portal.organisations.get(defaultOrganisationId);
+    const facts = { Version, BootstrappedAt: formatOptionalTime(first?.CreatedAt) };
+    return [{ ...facts, ...toConfig(storedSettings.settings, storedSettings) }];
   },
 });
 

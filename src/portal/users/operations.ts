@@ -176,6 +176,7 @@ function changeUser(
       ResetPassword: body.ResetPassword ?? before.ResetPassword,
       UpdatedAt: clock.now(),
     };
+    if (Active) delete user.AwaitsApproval;
     if (user.Provider !== 'password') Object.assign(user, { Password: '', ResetPassword: false });
     await portal.users.change(id, () => user);
     if (user.Provider !== before.Provider) {

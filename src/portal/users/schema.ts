@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { chosenCid, lenientBool, lenientInt, optionalMember, references, textUpTo } from '../shapes.ts';
+import {
+  chosenCid,
+  formatOptionalTime,
+  lenientBool,
+  lenientInt,
+  optionalMember,
+  references,
+  textUpTo,
+} from '../shapes.ts';
 
 /** Portal user: an app developer, or an administrator of all organisations. */
 export const userRoles = ['super-admin', 'provider-admin', 'consumer-admin', 'consumer-team-member'] as const;
@@ -27,7 +35,10 @@ const writable = z.object({
   ResetPassword: optionalMember(lenientBool).describe('The user sets a new password at the next sign-in to the portal'),
   Teams: optionalMember(references),
 });
-const readOnly = ['ID', 'SecondFactor', 'JWTToken', 'APITokenCreatedAt', 'Organisation', 'CreatedAt', 'UpdatedAt'];
+const readOnly = [
+  ...['ID', 'State', 'LastSignInAt', 'SecondFactor', 'JWTToken', 'APITokenCreatedAt', 'Organisation'],
+  ...['CreatedAt', 'UpdatedAt'],
+];
 export const PortalUserWrite = readOnlyMembers(writable, readOnly);
 export const PortalUserChange = readOnlyMembers(writable.omit({ CID: true }).partial({ Email: true }), [
   ...readOnly,
@@ -49,8 +60,31 @@ export interface StoredPortalUser {
   /** Hash, or empty while none was set. */
   Password: string;
   ResetPassword: boolean;
+  /** The account of a sign-up, before its first activation. */
+  AwaitsApproval?: boolean;
+  /** Absent before the first sign-in. */
+  LastSignInAt?: number;
   CreatedAt: number;
   UpdatedAt: number;
+}
+
+/**
+ * State of an account, each excluding those before it: not activated yet, deactivated, without a password (an invitation
+ * sets it), with one that has to be replaced, ready for use. An address is verified before it has an account.
+ */
+export const userStates = ['waiting', 'deactivated', 'invited', 'reset due', 'active'] as const;
+export type UserState = (typeof userStates)[number];
+
+export function findUserState({
+  Active,
+  AwaitsApproval,
+  Provider,
+  Password,
+  ResetPassword,
+}: StoredPortalUser): UserState {
+  if (!Active) return AwaitsApproval ? 'waiting' : 'deactivated';
+  if (Provider === 'password' && Password === '') return 'invited';
+  return ResetPassword ? 'reset due' : 'active';
 }
 
 export const UserRow = z.object({
@@ -62,6 +96,8 @@ export const UserRow = z.object({
   OrganisationID: z.int(),
   Role: z.string(),
   Provider: z.string(),
+  State: z.enum(userStates).describe('`invited` is an account without a password'),
+  LastSignInAt: z.string().describe('Empty before the first sign-in to the site'),
 });
 
 /** User without the password. */
@@ -74,4 +110,6 @@ export const toUserRow = (user: StoredPortalUser): z.output<typeof UserRow> => (
   OrganisationID: user.OrganisationID,
   Role: user.Role,
   Provider: user.Provider,
+  State: findUserState(user),
+  LastSignInAt: formatOptionalTime(user.LastSignInAt),
 });

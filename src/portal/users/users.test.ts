@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verifyPassword } from '#base/passwords.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
-import { portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
+import { addDeveloper, portalTimePattern, requestPortal } from '../../../tests/support/portal.ts';
+import { sitePassword } from '../../../tests/support/portal-site.ts';
+import { signedInClient } from '../../../tests/support/site-client.ts';
 
 onEveryEngine('portal users and organisations', app => {
   const ask = (method: string, path: string, body?: unknown) =>
@@ -32,6 +34,8 @@ onEveryEngine('portal users and organisations', app => {
       APITokenCreatedAt: '',
       ResetPassword: false,
       SecondFactor: false,
+      State: 'active',
+      LastSignInAt: '',
     });
     assert.deepEqual([Teams[0].ID, Teams[0].Name], [1, 'Default Organisation All users']);
     assert.ok(Teams[0].Users.includes(`User#${ID}`));
@@ -47,10 +51,30 @@ onEveryEngine('portal users and organisations', app => {
       'First',
       'ID',
       'Last',
+      'LastSignInAt',
       'OrganisationID',
       'Provider',
       'Role',
+      'State',
     ]);
+  });
+
+  test('the state of a user follows its password and activation, and a sign-in is recorded with its time', async () => {
+    const user = await addDeveloper(app(), { Password: sitePassword });
+    const read = async () => (await ask('GET', `/users/${user.ID}`)).body;
+    assert.deepEqual([(await read()).State, (await read()).LastSignInAt], ['active', '']);
+    await signedInClient(app(), user);
+    assert.match((await read()).LastSignInAt, portalTimePattern);
+    for (const [change, state] of [
+      [{ ResetPassword: true }, 'reset due'],
+      [{ Active: false }, 'deactivated'],
+      [{ Active: true, ResetPassword: false }, 'active'],
+    ] as const) {
+      const { body } = await ask('PUT', `/users/${user.ID}`, change);
+      assert.equal(body.State, state);
+      assert.match(body.LastSignInAt, portalTimePattern);
+    }
+    assert.equal((await addDeveloper(app())).State, 'invited');
   });
 
   test('a new organisation has a default team with all its users', async () => {

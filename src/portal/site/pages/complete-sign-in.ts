@@ -2,6 +2,7 @@ import { constantTimeEqual } from '#base/constant-time.ts';
 import { readNextPath } from '#people/single-sign-on/next-path.ts';
 import { isPortalAdmin, type StoredPortalUser } from '../../users/schema.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
+import { insertUserSession } from '../../users/user-session.ts';
 import { auditForm } from '../audit.ts';
 import type { SiteRedirect, SiteRequest, SiteServices } from '../page.ts';
 import { formatSiteCookie, sessionCookieName } from '../visitor.ts';
@@ -14,8 +15,7 @@ function openSiteSession(verified: StoredPortalUser, request: SiteRequest, { por
     if (!user?.Active || user.ResetPassword || user.Provider !== verified.Provider) return undefined;
     if (!constantTimeEqual(user.Password, verified.Password)) return undefined;
     if (visitor.user) await portal.sessions.remove(toSessionOwner(visitor.user.ID), visitor.sessionId);
-    const session = { orgId: '', userId: toSessionOwner(user.ID), address, userAgent };
-    return (await portal.sessions.insert(session, clock.now())).token;
+    return (await insertUserSession(user.ID, { address, userAgent }, { portal, clock })).token;
   });
 }
 

@@ -10,6 +10,7 @@ import { defaultOrganisationId } from '../../organisations/schema.ts';
 import { hashCheckedPassword } from '../../users/creation.ts';
 import { isPortalAdmin, type StoredPortalUser } from '../../users/schema.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
+import { insertUserSession } from '../../users/user-session.ts';
 import { auditForm } from '../audit.ts';
 import { type FieldErrors, renderField, renderFormError } from '../form.ts';
 import { toFormErrors } from '../json/script-reply.ts';
@@ -161,11 +162,10 @@ const toFirstPage = ({ OrganisationID }: StoredPortalUser) =>
 
 /** The link proved the address, and the password is new: the browser is signed in. A session of before ends. */
 async function openSession(user: StoredPortalUser, request: SiteRequest, services: SiteServices): Promise<SiteReply> {
-  const { portal, clock, settings } = services;
+  const { portal, settings } = services;
   const { address, userAgent, visitor, isSecure } = request;
   if (visitor.user) await portal.sessions.remove(toSessionOwner(visitor.user.ID), visitor.sessionId);
-  const session = { orgId: '', userId: toSessionOwner(user.ID), address, userAgent };
-  const { token } = await portal.sessions.insert(session, clock.now());
+  const { token } = await insertUserSession(user.ID, { address, userAgent }, services);
   const cookie = formatSiteCookie(sessionCookieName, token, settings['sessions.max_age_seconds'], isSecure);
   return { redirect: isPortalAdmin(user.Role) ? '/admin' : toFirstPage(user), cookies: [cookie] };
 }

@@ -111,7 +111,7 @@ export function AttributePage() {
         <QueryState query={read} />
       </PageFrame>
     );
-  const { ID: _id, CreatedAt: _created, UpdatedAt: _updated, ...members } = attribute;
+  const { ID: _id, ValueCount, CreatedAt: _created, UpdatedAt: _updated, ...members } = attribute;
   return (
     <PageFrame
       title={attribute.Name}
@@ -122,7 +122,7 @@ export function AttributePage() {
           action={own.deleteAction(attribute.Name)}
           name={attribute.Name}
           tier={4}
-          consequence={own.deleteConsequence}
+          consequence={own.deleteConsequence(ValueCount)}
           list="/admin/custom_attributes"
           done={own.deleted}
           remove={() => remove.mutateAsync({ given: { params } })}

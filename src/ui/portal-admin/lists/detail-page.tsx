@@ -15,11 +15,14 @@ export interface DeleteButtonProps {
   readonly list: string;
   readonly done: string;
   readonly label: string;
+  /** Field between the consequence and the confirmation. */
+  readonly choice?: ReactNode;
   remove(): Promise<unknown>;
 }
 
 /** Deletes the object of a page after a confirmation, then opens its list. */
-export function DeleteButton({ action, name, tier, consequence, list, done, label, remove }: DeleteButtonProps) {
+export function DeleteButton(props: DeleteButtonProps) {
+  const { action, name, tier, consequence, list, done, label, choice, remove } = props;
   const [isOpen, setOpen] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const navigate = useNavigate();
@@ -52,7 +55,9 @@ export function DeleteButton({ action, name, tier, consequence, list, done, labe
         isBusy={isBusy}
         onConfirm={() => void confirm()}
         onClose={() => setOpen(false)}
-      />
+      >
+        {choice}
+      </ConfirmDialog>
     </>
   );
 }

@@ -21,6 +21,8 @@ export function ConfigurationPage() {
           <Card>
             <FactList
               rows={[
+                [own.rows.version, config.Version],
+                [own.rows.bootstrapped, config.BootstrappedAt],
                 [own.rows.port, config.HostPort],
                 [own.rows.logLevel, config.LogLevel],
                 [own.rows.logFormat, own.formats[config.LogFormat]],

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import { UsersRound } from 'lucide-react';
-import { StatusPill } from '../../kit/badge.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import type { Column } from '../../kit/data-table.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { createListPage } from '../lists/list-page.tsx';
 import { useOrganisationItems } from '../lists/reference-items.ts';
+import { UserStatePill } from './user-state-pill.tsx';
 
 const own = adminTexts.users;
 
@@ -44,10 +44,9 @@ const columns: readonly Column<PortalUserItem>[] = [
   {
     id: 'state',
     title: own.columns.state,
-    cell: ({ Active }) => (
-      <StatusPill tone={Active ? 'success' : 'neutral'}>{Active ? own.active : own.inactive}</StatusPill>
-    ),
+    cell: ({ State }) => <UserStatePill state={State} />,
   },
+  { id: 'lastSignIn', title: own.columns.lastSignIn, cell: ({ LastSignInAt }) => LastSignInAt || own.never },
 ];
 
 /** Rows share one read of the organisations. */

@@ -1,12 +1,12 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { MailPlus, ShieldOff } from 'lucide-react';
 import { useState } from 'react';
-import { StatusPill } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
 import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { DualList } from '../../kit/dual-list.tsx';
+import { Checkbox } from '../../kit/field.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import type { PickItem } from '../../kit/pick-list.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
@@ -17,6 +17,8 @@ import { adminTexts } from '../../texts/admin-texts.ts';
 import { type FormSection, RecordForm, type RecordValue } from '../forms/record-form.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
 import { useOrganisationItems } from '../lists/reference-items.ts';
+import { UserAttributes } from './user-attributes.tsx';
+import { UserStatePill } from './user-state-pill.tsx';
 
 const own = adminTexts.users;
 type UserWrite = ArgumentsOf<'POST /portal-api/users'>['body'];
@@ -166,6 +168,7 @@ function RemoveFactorButton({ user: { ID, Email } }: { user: PortalUser }) {
 
 function UserActions({ user }: { user: PortalUser }) {
   const { ID, Email, SecondFactor } = user;
+  const [isForced, setForced] = useState(false);
   const remove = useWrite('DELETE /portal-api/users/{user_id}', ['GET /portal-api/users', 'GET /portal-api/apps']);
   return (
     <>
@@ -179,7 +182,15 @@ function UserActions({ user }: { user: PortalUser }) {
         consequence={own.deleteConsequence}
         list="/admin/users"
         done={own.deleted}
-        remove={() => remove.mutateAsync({ given: { params: { user_id: String(ID) } } })}
+        remove={() => remove.mutateAsync({ given: { params: { user_id: String(ID) }, query: { force: isForced } } })}
+        choice={
+          <Checkbox
+            label={own.force}
+            help={own.forceHelp}
+            checked={isForced}
+            onChange={event => setForced(event.target.checked)}
+          />
+        }
       />
     </>
   );
@@ -210,7 +221,8 @@ export function PortalUserPage() {
     <PageFrame
       title={Email}
       width="form"
-      status={<StatusPill tone={Active ? 'success' : 'neutral'}>{Active ? own.active : own.inactive}</StatusPill>}
+      status={<UserStatePill state={user.State} />}
+      about={`${own.columns.lastSignIn}: ${user.LastSignInAt || own.never}`}
       actions={<UserActions user={user} />}
     >
       <RecordForm
@@ -228,6 +240,9 @@ export function PortalUserPage() {
           toasts.showSuccess(adminTexts.forms.saved(Email));
         }}
       />
+      <div className="mt-4">
+        <UserAttributes userId={userId} />
+      </div>
     </PageFrame>
   );
 }

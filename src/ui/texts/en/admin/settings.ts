@@ -26,7 +26,12 @@ export const attributeTexts = {
   toMetadata: 'Copy into the metadata of keys',
   save: 'Save attribute',
   deleteAction: (name: string) => `Delete attribute ${name}`,
-  deleteConsequence: 'The values of all users are deleted too.',
+  deleteConsequence: (count: number) =>
+    count === 0
+      ? 'No user has a value.'
+      : count === 1
+        ? 'The value of 1 user is deleted too.'
+        : `The values of ${count} users are deleted too.`,
   deleted: 'The attribute was deleted',
   defaults: 'Built-in attributes in the metadata of keys',
 } as const;
@@ -35,6 +40,8 @@ export const configurationTexts = {
   title: 'Configuration',
   about: 'Settings of the installation that concern the portal. They are set where it starts.',
   rows: {
+    version: 'Version',
+    bootstrapped: 'Set up',
     port: 'Port',
     logLevel: 'Log level',
     logFormat: 'Log format',
