@@ -47,7 +47,9 @@ const isForeignVariable = (name: string, value: string) =>
   /^GW_(.+_)?(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))(_|$)/.test(name) ||
   (/^GW_(.+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value));
 
-export type SettingSource = 'default' | 'file' | 'stored' | 'environment' | 'flag';
+/** Where values come from, in ascending precedence. */
+export const settingSources = ['default', 'file', 'stored', 'environment', 'flag'] as const;
+export type SettingSource = (typeof settingSources)[number];
 
 interface SourcedValue {
   name: string;

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { describeSetting, findSettingSource, maskSettings, type SettingName, type Settings } from '#base/settings.ts';
+import {
+  describeSetting,
+  findSettingSource,
+  maskSettings,
+  type SettingName,
+  type Settings,
+  settingSources,
+} from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import { canSeeNodes } from './node-visibility.ts';
@@ -8,7 +15,7 @@ const settingView = z.object({
   name: z.string(),
   value: z.unknown().describe('Value in effect; secrets are masked'),
   default: z.unknown(),
-  source: z.enum(['default', 'file', 'stored', 'environment', 'flag']).describe('Where the value comes from'),
+  source: z.enum(settingSources).describe('Where the value comes from'),
   about: z.string(),
 });
 

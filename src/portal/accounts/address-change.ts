@@ -5,7 +5,7 @@ import { mailSecurityChange } from '../mails/account-mails.ts';
 import { readPortalUrl } from '../portal-url.ts';
 import { problem } from '../problems.ts';
 import type { StoredPortalUser } from '../users/schema.ts';
-import { toSessionOwner } from '../users/session-owner.ts';
+import { fromSessionOwner, toSessionOwner } from '../users/session-owner.ts';
 import { sendAccountMail } from './account-mails.ts';
 import type { AccountServices } from './account-services.ts';
 import { digestAccount, hasOwnPassword } from './password-reset.ts';
@@ -64,7 +64,7 @@ export async function findAddressChange(
   const { portal, signInTokens, clock, vault } = services;
   const token = text === '' ? undefined : await signInTokens.find('portal-address', text, clock.now());
   if (!token) return undefined;
-  const user = await portal.users.get(Number(/^portal:(\d+)$/.exec(token.ownerId)?.[1] ?? 0));
+  const user = await portal.users.get(fromSessionOwner(token.ownerId));
   const { email, account } = JSON.parse(vault.open(token.body, changePurpose)) as AddressChange;
   const isCurrent = hasOwnPassword(user) && constantTimeEqual(account, digestAccount(user, services));
   return isCurrent ? { token, user, email, account } : undefined;

@@ -5,7 +5,7 @@ import { mailSecurityChange } from '../mails/account-mails.ts';
 import { readPortalUrl } from '../portal-url.ts';
 import { hashCheckedPassword } from '../users/creation.ts';
 import type { StoredPortalUser } from '../users/schema.ts';
-import { toSessionOwner } from '../users/session-owner.ts';
+import { fromSessionOwner, toSessionOwner } from '../users/session-owner.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import { sendAccountMail } from './account-mails.ts';
 import type { AccountServices } from './account-services.ts';
@@ -60,7 +60,7 @@ export interface FoundPortalReset {
 export async function findPortalReset(text: string, services: AccountServices): Promise<FoundPortalReset | undefined> {
   const { portal, signInTokens, clock } = services;
   const token = text === '' ? undefined : await signInTokens.find('portal-reset', text, clock.now());
-  const user = await portal.users.get(Number(/^portal:(\d+)$/.exec(token?.ownerId ?? '')?.[1] ?? 0));
+  const user = await portal.users.get(fromSessionOwner(token?.ownerId ?? ''));
   return token && hasOwnPassword(user) && isOfAccount(token, user, services) ? { token, user } : undefined;
 }
 

@@ -11,7 +11,7 @@ import { problem } from '../sso-profiles/problems.ts';
 import { insertUser } from '../users/creation.ts';
 import { resolveTeams, resolveUserOrganisation, restrictApps } from '../users/membership.ts';
 import { isPortalAdmin, type StoredPortalUser, type UserRole } from '../users/schema.ts';
-import { linkOrganisation, toSessionOwner } from '../users/session-owner.ts';
+import { fromSessionOwner, linkOrganisation, toSessionOwner } from '../users/session-owner.ts';
 import { insertUserSession } from '../users/user-session.ts';
 
 export type SignOnAccountServices = Pick<PortalServices, 'portal' | 'records' | 'clock' | 'settings'>;
@@ -90,7 +90,7 @@ async function findAccount(
   const { portal } = services;
   const { subject, isForAdministrators } = source;
   const ownerId = subject && (await portal.accountLinks.findUserId(linkOrganisation, subject));
-  const linked = ownerId === undefined ? undefined : await portal.users.lock(Number(ownerId.replace(/^portal:/, '')));
+  const linked = ownerId === undefined ? undefined : await portal.users.lock(fromSessionOwner(ownerId));
   // Enumeration: the response to an address that is not verified is the same with and without an account.
   if (!linked && !identity.isEmailVerified && !source.trustsEmail) throw problem.email_unverified();
   const found = linked ?? (await portal.users.findByEmail(identity.email));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeSetting, findSettingSource, maskSettings, type SettingName } from '#base/settings.ts';
+import { describeSetting, findSettingSource, maskSettings, type SettingName, settingSources } from '#base/settings.ts';
 import { type StoredSettings, storableSettings } from './stored-settings.ts';
 
 const value = z.union([z.string(), z.number(), z.boolean()]);
@@ -7,7 +7,7 @@ const value = z.union([z.string(), z.number(), z.boolean()]);
 export const GeneralSetting = z.object({
   Name: z.string(),
   Value: value,
-  Source: z.enum(['default', 'file', 'stored', 'environment', 'flag']),
+  Source: z.enum(settingSources),
   About: z.string(),
   IsEditable: z
     .boolean()

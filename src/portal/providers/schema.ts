@@ -87,13 +87,8 @@ export const ProviderChange = readOnlyMembers(
 );
 
 /** Numbers of products or plans that a synchronisation added, changed and hid. */
-export interface SyncCounts {
-  Added: number;
-  Changed: number;
-  Hidden: number;
-}
-
 export const SyncCountsView = z.object({ Added: z.int(), Changed: z.int(), Hidden: z.int() });
+export type SyncCounts = z.output<typeof SyncCountsView>;
 
 export interface SyncOutcome {
   readonly Products: SyncCounts;

@@ -5,7 +5,7 @@ import { createSessionAuthenticator, type SessionAuthentication } from '#people/
 import type { PortalStores } from '../portal-stores.ts';
 import { lacksRequiredFactor } from '../second-factor/required-factor.ts';
 import { isPortalAdmin } from './schema.ts';
-import { toSessionOwner } from './session-owner.ts';
+import { fromSessionOwner, toSessionOwner } from './session-owner.ts';
 
 export interface PortalSessionServices {
   portal: Pick<PortalStores, 'sessions' | 'users' | 'factors'>;
@@ -17,7 +17,7 @@ export interface PortalSessionServices {
 export async function findSessionUser(token: string, { portal, clock }: PortalSessionServices) {
   const session = await portal.sessions.find(token, clock.now());
   if (!session) return undefined;
-  const user = await portal.users.get(Number(/^portal:(\d+)$/.exec(session.userId)?.[1] ?? 0));
+  const user = await portal.users.get(fromSessionOwner(session.userId));
   if (!user?.Active || toSessionOwner(user.ID) !== session.userId) return undefined;
   await portal.sessions.markSeen(session, clock.now());
   return { user, session };

@@ -4,7 +4,7 @@ import { readNextPath } from '#people/single-sign-on/next-path.ts';
 import { digestAccount, isOfAccount } from '../../accounts/password-reset.ts';
 import { verifyPortalFactor } from '../../second-factor/second-factor.ts';
 import type { StoredPortalUser } from '../../users/schema.ts';
-import { toSessionOwner } from '../../users/session-owner.ts';
+import { fromSessionOwner, toSessionOwner } from '../../users/session-owner.ts';
 import { auditForm } from '../audit.ts';
 import { renderField, renderFormError } from '../form.ts';
 import { toFormErrors } from '../json/script-reply.ts';
@@ -54,7 +54,7 @@ export async function renderCodeStep(user: StoredPortalUser, request: SiteReques
 async function findVerified(text: string, services: SiteServices) {
   const { portal, signInTokens, clock } = services;
   const token = text === '' ? undefined : await signInTokens.find('portal-factor', text, clock.now());
-  const user = await portal.users.get(Number(/^portal:(\d+)$/.exec(token?.ownerId ?? '')?.[1] ?? 0));
+  const user = await portal.users.get(fromSessionOwner(token?.ownerId ?? ''));
   return token && user?.Active && isOfAccount(token, user, services) ? { token, user } : undefined;
 }
 
