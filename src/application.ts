@@ -363,7 +363,9 @@ type CatalogueServices = ServicesOf<typeof catalogue> & Installation['services']
 function createListenerOptions(
   settings: Settings,
   { log, clock }: AppEnvironment,
-  services: Omit<CatalogueServices, 'log' | 'version' | 'appliedWaits'> & { readonly waitUntilApplied: WaitUntilApplied },
+  services: Omit<CatalogueServices, 'log' | 'version' | 'appliedWaits'> & {
+    readonly waitUntilApplied: WaitUntilApplied;
+  },
 ) {
   const writeAudit = createAuditWriter(services.audit, log);
   const maxFailures = settings['management.max_auth_failures_per_minute'];

@@ -342,6 +342,8 @@ describe('Portal admin: access requests, apps and people', () => {
     const other = await addAccessRequest(portal.app());
     const page = await portal.openAs(admin, '/admin/credentials');
     await page.getByRole('link', { name: one.app.Name }).waitFor();
+    await page.getByLabel('State').selectOption('Not used in 90 days');
+    await page.waitForURL(/state=unused/);
     await page.getByRole('searchbox', { name: /Search by app/ }).fill(other.app.Name);
     await page.getByRole('link', { name: one.app.Name }).waitFor({ state: 'detached' });
     await page

@@ -3,7 +3,15 @@ import { formatPortalTime } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
-import { formatOptionalTime, portalSearchQuery } from '../shapes.ts';
+import { formatOptionalTime, lenientBool, portalSearchQuery } from '../shapes.ts';
+import {
+  type KeyCallServices,
+  type KeyCalls,
+  lastUseDays,
+  maxCountedKeys,
+  readKeyCalls,
+} from '../site/usage/key-use.ts';
+import { createOrganisationFinder } from '../site/usage/organisation-finder.ts';
 import { neverExpires } from './schema.ts';
 import { type CredentialOutline, readCredentialOutlines } from './store.ts';
 
@@ -25,6 +33,9 @@ const CredentialRow = z.object({
   Expires: z.string(),
   CreatedAt: z.string(),
   RotatedAt: z.string(),
+  LastUsedAt: z
+    .string()
+    .describe(`Empty without a call in the last ${lastUseDays} days, and where another installation counts them`),
 });
 
 function findState({ Expires }: CredentialOutline, nowMs: number): CredentialState {
@@ -32,7 +43,9 @@ function findState({ Expires }: CredentialOutline, nowMs: number): CredentialSta
   return Expires > nowMs ? 'expiring' : 'expired';
 }
 
-const toRow = (it: CredentialOutline, request: StoredAccessRequest, nowMs: number): z.output<typeof CredentialRow> => ({
+type OutlineRow = Omit<z.output<typeof CredentialRow>, 'LastUsedAt'>;
+
+const toRow = (it: CredentialOutline, request: StoredAccessRequest, nowMs: number): OutlineRow => ({
   ID: it.ID,
   AppID: request.AppID,
   App: request.Names.app,
@@ -46,7 +59,12 @@ const toRow = (it: CredentialOutline, request: StoredAccessRequest, nowMs: numbe
   RotatedAt: formatOptionalTime(it.RotatedAt),
 });
 
-const query = portalSearchQuery.extend({ state: z.enum(states).optional().describe('Only credentials in this state') });
+const query = portalSearchQuery.extend({
+  state: z.enum(states).optional().describe('Only credentials in this state'),
+  unused: lenientBool
+    .optional()
+    .describe(`Only credentials without a call in the last ${lastUseDays} days, of providers in this installation`),
+});
 
 export const listAllCredentials = operation({
   surface: 'portal',
@@ -59,25 +77,53 @@ export const listAllCredentials = operation({
     'Lists the credentials of all apps without their keys, newest first; `q` is a part of app, plan, product or hash.',
   query,
   returns: z.array(CredentialRow),
-  async handle({ query: { page, per_page, limit = per_page, q, state } }, services: Services) {
+  async handle({ query: { page, per_page, limit = per_page, q, state, unused } }, services: Services) {
     const { portal, records, clock } = services;
     const start = (page - 1) * per_page;
     const end = start + Math.min(limit, per_page);
-    const found: z.output<typeof CredentialRow>[] = [];
+    const found: ListedKey[] = [];
     for await (const batch of readCredentialOutlines(records)) {
       const requests = await portal.accessRequests.byIds(batch.map(it => it.AccessRequestID));
-      for (const it of batch) {
-        const request = requests.get(it.AccessRequestID);
-        const row = request && toRow(it, request, clock.now());
-        if (row && (!state || row.State === state) && hasText(row, q.toLowerCase())) found.push(row);
-      }
+      const matching = batch.flatMap(credential => {
+        const request = requests.get(credential.AccessRequestID);
+        const row = request && toRow(credential, request, clock.now());
+        const isWanted = row && (!state || row.State === state) && hasText(row, q.toLowerCase());
+        return isWanted ? [{ credential, request, row }] : [];
+      });
+      found.push(...(unused ? await selectUnused(matching, services) : matching));
       if (found.length >= end) break;
     }
-    return found.slice(start, end);
+    const listed = found.slice(start, end);
+    const calls = unused ? new Map<number, KeyCalls>() : await readAllCalls(listed, services);
+    return listed.map(({ row }) => ({ ...row, LastUsedAt: formatOptionalTime(calls.get(row.ID)?.lastUsedMs) }));
   },
 });
 
-type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'>;
+type Services = Pick<PortalServices, 'portal' | 'records' | 'clock'> & KeyCallServices;
 
-const hasText = ({ App, Plan, Products, CredentialHash }: z.output<typeof CredentialRow>, text: string) =>
+interface ListedKey {
+  readonly credential: CredentialOutline;
+  readonly request: StoredAccessRequest;
+  readonly row: OutlineRow;
+}
+
+/** Calls of any number of credentials; one read has a bound. */
+async function readAllCalls(keys: readonly ListedKey[], services: Services): Promise<Map<number, KeyCalls>> {
+  const calls = new Map<number, KeyCalls>();
+  for (let start = 0; start < keys.length; start += maxCountedKeys)
+    for (const entry of await readKeyCalls(keys.slice(start, start + maxCountedKeys), lastUseDays, services))
+      calls.set(...entry);
+  return calls;
+}
+
+/** Keys without a call; those whose calls another installation counts may have some. */
+async function selectUnused(keys: readonly ListedKey[], services: Services): Promise<ListedKey[]> {
+  const findOrganisation = createOrganisationFinder(services);
+  const counted: ListedKey[] = [];
+  for (const it of keys) if ((await findOrganisation(it.request.ProviderID)) !== undefined) counted.push(it);
+  const calls = await readAllCalls(counted, services);
+  return counted.filter(({ credential }) => !calls.has(credential.ID));
+}
+
+const hasText = ({ App, Plan, Products, CredentialHash }: OutlineRow, text: string) =>
   [App, Plan, ...Products, CredentialHash].some(it => it.toLowerCase().includes(text));

@@ -10,6 +10,7 @@ import {
   addDeveloper,
   addPlan,
   addProduct,
+  portalTimePattern,
   requestPortal,
   toFileForm,
 } from '../../../../tests/support/portal.ts';
@@ -71,12 +72,17 @@ onEveryEngine('credentials of an app on the portal site', app => {
     const readCard = async () => (await client.get(`/portal/private/apps/${owned.ID}`)).text;
     await eventually(async () => assert.match(await readCard(), /5 of 5 calls left/));
     assert.doesNotMatch(await readCard(), /Last used/);
+    const listKeys = (query = '') => requestPortal(app(), 'GET', `/portal-api/credentials?q=${owned.Name}${query}`);
+    assert.equal((await listKeys('&unused=true')).length, 1);
+    assert.equal((await listKeys())[0].LastUsedAt, '');
     assert.match((await client.get('/portal/private/apps')).text, /0 calls in 24 hours/);
     await waitUntilApplied(app());
     const headers = { authorization: Credentials[0].Credential as string };
     assert.equal((await fetch(`${app().url.gateway}/${name}/`, { headers })).status, 200);
     await eventually(async () => assert.match(await readCard(), /4 of 5 calls left, renews/));
     await eventually(async () => assert.match(await readCard(), /Last used/));
+    assert.match((await listKeys())[0].LastUsedAt, portalTimePattern);
+    assert.deepEqual(await listKeys('&unused=true'), []);
     await eventually(async () => assert.match((await client.get('/portal/private/apps')).text, /1 call in 24 hours/));
     const other = await signedInClient(app(), await aUser());
     assert.equal((await other.get(`/portal/private/apps/${owned.ID}`)).status, 404);
@@ -96,6 +102,9 @@ onEveryEngine('credentials of an app on the portal site', app => {
     const keys = 7;
     for (let count = 0; count < keys; count++)
       await requestPortal(app(), 'PUT', `/portal-api/apps/${ID}/provision`, wanted);
+    const unused = await requestPortal(app(), 'GET', '/portal-api/credentials?unused=true&per_page=1000');
+    const isListed = unused.some((it: { AppID: number }) => it.AppID === ID);
+    assert.equal(isListed, false, 'calls of a remote provider are unknown');
     const readStatus = async () => (await requestPortal(app(), 'GET', `/portal-api/providers/${ProviderID}`)).Status;
     const status = await readStatus();
     const client = await signedInClient(app(), user);

@@ -5,15 +5,22 @@ import type { SiteServices } from '../page.ts';
 import { createOrganisationFinder } from './organisation-finder.ts';
 
 /** Credentials of one page: the newest ones. */
-const maxCredentials = 500;
+export const maxCountedKeys = 500;
 /** Calls before are not looked for. */
 export const lastUseDays = 90;
 
 /** A credential with its request. */
-export interface CountedKey {
-  readonly credential: Pick<StoredCredential, 'ID' | 'Credential' | 'CredentialHash' | 'FormerHashes'>;
+interface HashedKey {
+  readonly credential: Pick<StoredCredential, 'ID' | 'CredentialHash' | 'FormerHashes'>;
   readonly request: Pick<StoredAccessRequest, 'ProviderID'>;
 }
+
+/** With the key, by which its provider is asked. */
+export interface CountedKey extends HashedKey {
+  readonly credential: HashedKey['credential'] & Pick<StoredCredential, 'Credential'>;
+}
+
+export type KeyCallServices = Pick<SiteServices, 'clock' | 'usage' | 'portal' | 'defaultOrgId'>;
 
 export interface KeyCalls {
   readonly calls: number;
@@ -21,21 +28,21 @@ export interface KeyCalls {
 }
 
 /** The newest ones first. */
-export const selectNewest = <T extends CountedKey>(keys: readonly T[], max: number): T[] =>
+export const selectNewest = <T extends HashedKey>(keys: readonly T[], max: number): T[] =>
   keys.toSorted((a, b) => b.credential.ID - a.credential.ID).slice(0, max);
 
 /** Calls of the last days by credential; rotated keys count. Those of remote providers are counted elsewhere. */
 export async function readKeyCalls(
-  keys: readonly CountedKey[],
+  keys: readonly HashedKey[],
   days: number,
-  services: SiteServices,
+  services: KeyCallServices,
 ): Promise<Map<number, KeyCalls>> {
   const now = services.clock.now();
   const span = { from: now - days * dayMs, to: now + dayMs };
   const findOrganisation = createOrganisationFinder(services);
   const ownerOf = new Map<string, number>();
   const hashesOf = new Map<string, string[]>();
-  for (const { credential, request } of selectNewest(keys, maxCredentials)) {
+  for (const { credential, request } of selectNewest(keys, maxCountedKeys)) {
     const orgId = await findOrganisation(request.ProviderID);
     if (orgId === undefined) continue;
     for (const hash of listKeyHashes(credential)) {
@@ -45,9 +52,9 @@ export async function readKeyCalls(
   }
   const found = new Map<number, KeyCalls>();
   for (const [orgId, all] of hashesOf) {
-    const keyHashes = all.slice(0, maxCredentials);
+    const keyHashes = all.slice(0, maxCountedKeys);
     const query = { orgId, ...span, keyHashes, groups: ['key'], order: 'last_hit', ascending: false } as const;
-    for (const { key, hits, last_hit } of (await services.usage.page(query, { page: 1, size: maxCredentials })).items) {
+    for (const { key, hits, last_hit } of (await services.usage.page(query, { page: 1, size: maxCountedKeys })).items) {
       const id = ownerOf.get(String(key))!;
       const { calls = 0, lastUsedMs = 0 } = found.get(id) ?? {};
       found.set(id, { calls: calls + Number(hits), lastUsedMs: Math.max(lastUsedMs, Number(last_hit)) });

@@ -18,6 +18,8 @@ import { AdminList, adminPageRows } from '../lists/admin-list.tsx';
 const own = adminTexts.credentials;
 type CredentialItem = ResultOf<'GET /portal-api/credentials'>[number];
 const states = ['active', 'expiring', 'expired'] as const;
+/** Choice among the states that is none of them. */
+const unusedFilter = 'unused';
 const tones = { active: 'success', expiring: 'warning', expired: 'danger' } as const;
 
 const columns: readonly Column<CredentialItem>[] = [
@@ -46,6 +48,7 @@ const columns: readonly Column<CredentialItem>[] = [
     title: own.columns.expires,
     cell: ({ Expires }) => (Expires.startsWith('9999-') ? adminTexts.apps.never : Expires),
   },
+  { id: 'lastUsed', title: own.columns.lastUsed, cell: ({ LastUsedAt }) => LastUsedAt || own.notUsed },
   { id: 'created', title: own.columns.created, cell: ({ CreatedAt }) => CreatedAt },
 ];
 
@@ -54,7 +57,8 @@ export function CredentialListPage() {
   const { p = 1, q = '', state: chosen = '' } = useSearch({ from: '/shell/admin/credentials' });
   const { change, onSearch, clear } = useListChange();
   const state = states.find(it => it === chosen);
-  const query = { page: p, per_page: adminPageRows, q, ...(state ? { state } : {}) };
+  const unused = chosen === unusedFilter;
+  const query = { page: p, per_page: adminPageRows, q, ...(state ? { state } : {}), ...(unused ? { unused } : {}) };
   const list = useOperation('GET /portal-api/credentials', { query }, { keepPrevious: true });
   const [revoked, setRevoked] = useState<CredentialItem>();
   return (
@@ -76,6 +80,7 @@ export function CredentialListPage() {
               options={[
                 { value: '', label: own.anyState },
                 ...states.map(value => ({ value, label: own.states[value] })),
+                { value: unusedFilter, label: own.neverUsed },
               ]}
             />
           </ListToolbar>

@@ -56,6 +56,7 @@ export function RequestPage() {
         {request.Status === 'pending' && <DecisionCard request={request} />}
         {request.Revoked && <p className="text-dim">{own.revokedAbout}</p>}
         <RequestFacts request={request} />
+        <OtherRequests request={request} />
         {request.Credentials.length > 0 && (
           <Card title={adminTexts.apps.credentials}>
             <CredentialList credentials={request.Credentials} />
@@ -100,6 +101,34 @@ function DecisionCard({ request: { ID } }: { request: AccessRequest }) {
           onClose={() => setRejecting(false)}
         />
       )}
+    </Card>
+  );
+}
+
+/** Requests of the same app, newest first: what was decided before. */
+function OtherRequests({ request: { ID, AppID } }: { request: AccessRequest }) {
+  const params = { app_id: String(AppID) };
+  const app = useOperation('GET /portal-api/apps/{app_id}', { params }).data?.value;
+  const others = (app?.AccessRequests ?? []).flat().filter(it => it.ID !== ID);
+  if (others.length === 0) return null;
+  return (
+    <Card title={own.otherRequests}>
+      <ul className="flex flex-col gap-2">
+        {others
+          .toSorted((a, b) => b.ID - a.ID)
+          .map(it => (
+            <li key={it.ID} className="flex flex-wrap items-center gap-2">
+              <Link to="/admin/access_requests/$requestId" params={{ requestId: String(it.ID) }} className="row-link">
+                {adminTexts.apps.accessOf(it.Products.join(', '), it.Plan)}
+              </Link>
+              <RequestStatePill request={it} />
+              <span className="text-dim">
+                {it.CreatedAt}
+                {it.Reason && ` · ${it.Reason}`}
+              </span>
+            </li>
+          ))}
+      </ul>
     </Card>
   );
 }

@@ -61,7 +61,7 @@ export function UserAttributes({ userId }: { userId: string }) {
       onSave={async (_draft, changes, accept) => {
         for (const [id, value] of Object.entries(changes))
           await save.mutateAsync({
-            given: { params: { user_id: userId, 'custom-attribute_id': id }, body: { Value: String(value) } },
+            given: { params: { user_id: userId, custom_attribute_id: id }, body: { Value: String(value) } },
           });
         accept();
         toasts.showSuccess(own.attributeSaved);

@@ -2,7 +2,17 @@
 export const portalCredentialTexts = {
   title: 'Credentials',
   about: 'Keys of all apps. Their text is never in this list.',
-  columns: { app: 'App', access: 'Access', hash: 'Hash', state: 'State', expires: 'Expires', created: 'Created' },
+  columns: {
+    app: 'App',
+    access: 'Access',
+    hash: 'Hash',
+    state: 'State',
+    expires: 'Expires',
+    lastUsed: 'Last used',
+    created: 'Created',
+  },
+  notUsed: 'Not in 90 days',
+  neverUsed: 'Not used in 90 days',
   states: { active: 'Active', expiring: 'Expires in 30 days', expired: 'Expired' },
   anyState: 'All states',
   search: 'Search by app, product, plan or hash',

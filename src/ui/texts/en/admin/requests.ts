@@ -45,6 +45,7 @@ export const requestTexts = {
   decision: 'Decision',
   decisionAbout: 'The key is created at the provider first. If that fails, the request stays pending.',
   facts: 'Request',
+  otherRequests: 'Other requests of the app',
   limits: 'Limits of the plan',
   catalogue: 'Catalogue',
   authentication: 'Authentication',
