@@ -345,8 +345,13 @@ withSettings(
           assert.equal(status, 400, `${method} ${path}`);
           assert.match(text, /references to keys by user name are disabled/);
         }
-      const rotated = await app().ask('POST', '/api/keys/ann/rotate?username=true', { body: {} });
-      assert.deepEqual([rotated.status, /user name are disabled/.test(rotated.text)], [400, true]);
+      for (const [method, path, body] of [
+        ['POST', '/api/keys/ann/rotate?username=true', {}],
+        ['PATCH', '/api/keys/ann?username=true', { extend_to: 0 }],
+      ] as const) {
+        const { status, text } = await app().ask(method, path, { body });
+        assert.deepEqual([status, /user name are disabled/.test(text)], [400, true], text);
+      }
     });
 
     test('users.renew_own_access_key_only and users.hide_access_keys: an administrator cannot obtain the key of another user', async () => {

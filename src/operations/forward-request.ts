@@ -11,12 +11,14 @@ const callerHeaders = ['cookie', 'x-csrf-token', 'user-agent'];
  */
 export const createForward =
   (app: FastifyInstance, request: FastifyRequest, credentialHeader: string): ForwardRequest =>
-  async (method, path) => {
+  async (method, path, body) => {
     const headers: Record<string, string | string[]> = {};
     for (const name of [credentialHeader, ...callerHeaders]) {
       const value = request.headers[name];
       if (value !== undefined) headers[name] = value;
     }
-    const reply = await app.inject({ method, url: path, headers, remoteAddress: request.ip });
+    const sent = body === undefined ? {} : { payload: JSON.stringify(body) };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    const reply = await app.inject({ method, url: path, headers, remoteAddress: request.ip, ...sent });
     return { status: reply.statusCode, body: tryParseJson(reply.payload) };
   };

@@ -39,7 +39,7 @@ export interface ForwardResult {
 }
 
 /** Runs another operation of the listener for the caller of a request. */
-export type ForwardRequest = (method: Method, path: string) => Promise<ForwardResult>;
+export type ForwardRequest = (method: Method, path: string, body?: object) => Promise<ForwardResult>;
 
 /** Request as a handler receives it. */
 export interface OperationCall<P, Q, B> {

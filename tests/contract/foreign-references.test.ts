@@ -109,6 +109,14 @@ const references: readonly Reference[] = [
   ...keyReferences('createKey', create('/api/keys')),
   ...keyReferences('previewKey', create('/api/keys/preview?explain=1')),
   ...keyReferences('updateKey', { method: 'PUT', path: own => `/api/keys/${own.keyId}` }),
+  ...['add_policies', 'remove_policies'].map(member => ({
+    title: 'patchKey',
+    kind: 'policyId',
+    method: 'PATCH',
+    path: (own: ObjectIds) => `/api/keys/${own.keyId}`,
+    body: (id: string) => ({ [member]: [id] }),
+    members: [member],
+  })),
   {
     title: 'createPolicy',
     kind: 'apiId',
@@ -260,6 +268,13 @@ const references: readonly Reference[] = [
     body: (id: string) => ({ kind: objects, action, ids: [id] }),
     members: ['ids'],
   })),
+  {
+    title: 'bulk change of keys',
+    kind: 'policyId',
+    ...create('/api/bulk'),
+    body: (id, own) => ({ kind: 'keys', action: 'change', ids: [own.keyId], changes: { add_policies: [id] } }),
+    members: ['changes.add_policies'],
+  },
   {
     title: 'testPlugin',
     kind: 'apiId',

@@ -182,6 +182,39 @@ describe('Key pages', () => {
     for (const { key_id } of keys) assert.equal((await callWith(key_id)).status, 403);
   });
 
+  test('chosen keys get a policy and a later expiry with a result for each, and a refused one stays selected', async () => {
+    const expires = Math.floor(Date.now() / 1000) + 86_400;
+    const [one, gone] = [
+      await createKey({ alias: 'Changed together 1', access_rights: rights, expires }),
+      await createKey({ alias: 'Changed together 2', access_rights: rights, expires }),
+    ];
+    const page = await dashboard.openAs(admin, '/keys?q=changed together');
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await page.getByRole('button', { name: 'Extend expiry …' }).click();
+    const extension = page.getByRole('dialog', { name: 'Extend 2 keys' });
+    await extension.getByLabel('Accepted at least until').selectOption({ label: 'in 365 days' });
+    await assertAccessible(page, 'extension of keys');
+    await extension.getByRole('button', { name: 'Extend 2 keys' }).click();
+    await extension.getByText('2 of 2 keys').waitFor();
+    await extension.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await extension.waitFor({ state: 'detached' });
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await dashboard.app().ask('DELETE', `/api/keys/${gone.key_id}`);
+    await page.getByRole('button', { name: 'Policies …' }).click();
+    const policies = page.getByRole('dialog', { name: 'Policies of 2 keys' });
+    await policies.getByRole('checkbox', { name: 'Gold' }).check();
+    await policies.getByRole('button', { name: 'Apply to 2 keys' }).click();
+    const results = policies.getByRole('list', { name: 'Result of each key' }).getByRole('listitem');
+    await results.filter({ hasText: 'Changed together 1' }).getByText('done').waitFor();
+    await results.filter({ hasText: 'Could not retrieve key detail' }).getByText('failed').waitFor();
+    await policies.getByRole('button', { name: 'Try 1 failed key again' }).waitFor();
+    await assertAccessible(page, 'results of keys');
+    await policies.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await page.getByText('1 selected').waitFor();
+    const { data } = (await dashboard.app().ask('GET', `/api/keys/${one.key_id}`)).body;
+    assert.deepEqual([data.apply_policies, data.expires > expires + 300 * 86_400], [['gold'], true]);
+  });
+
   test('a user who may only read keys sees the settings without a way to save them', async () => {
     const key = await createKey({ alias: '<img src=x onerror=alert(1)>', access_rights: rights });
     const reader = await dashboard.addPerson({ user_permissions: { keys: 'read' } });

@@ -324,11 +324,11 @@ onEveryEngine('keys', app => {
           409,
           /Several keys have this hash/,
         );
-    expectKeyError(
-      await ask('POST', `/api/keys/${one.key_hash}/rotate?hashed=1`, {}),
-      409,
-      /Several keys have this hash/,
-    );
+    for (const [method, path, sent] of [
+      ['POST', `/api/keys/${one.key_hash}/rotate?hashed=1`, {}],
+      ['PATCH', `/api/keys/${one.key_hash}?hashed=1`, { extend_to: 0 }],
+    ] as const)
+      expectKeyError(await ask(method, path, sent), 409, /Several keys have this hash/);
     for (const [method, path] of [
       ['GET', `/gw/keys/${one.key_hash}?hashed=1`],
       ['PUT', `/gw/keys/${one.key_hash}?hashed=1`],
@@ -352,6 +352,7 @@ onEveryEngine('keys', app => {
       expectKeyError(await ask('DELETE', path), 403, /limits of an organisation/);
     }
     expectKeyError(await ask('POST', `/api/keys/${orgId}/rotate`, {}), 403, /limits of an organisation/);
+    expectKeyError(await ask('PATCH', `/api/keys/${orgId}`, { extend_to: 0 }), 403, /limits of an organisation/);
     const user = { ...rightsTo('a1'), basic_auth_data: { password: 'correct horse battery' } };
     assert.equal((await ask('POST', '/api/apis/keys/basic/ann', user)).status, 200);
     const bound = { ...rightsTo('a1'), certificate: 'unknown' };

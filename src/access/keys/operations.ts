@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { toUnixSeconds } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { problem as peopleProblem } from '#people/problems.ts';
 import { explainKey } from '../policies/explain-policies.ts';
 import { changeKey, issueKey, missingMember, previewKey, readLiveKey, removeKey } from './issue.ts';
+import { changeKeyParts, KeyChanges, refusePastExpiry } from './key-changes.ts';
 import { keyListOperations } from './list-operations.ts';
 import {
   booleanQuery,
@@ -121,6 +123,32 @@ export const updateKey = operation({
   },
 });
 
+export const patchKey = operation({
+  ...declared,
+  name: 'patchKey',
+  versioned: 'keys',
+  method: 'PATCH',
+  changesTraffic: true,
+  path: '/api/keys/{keyId}',
+  about: 'Adds and removes policies of a key and extends its expiry; the rest of it and its quota do not change.',
+  permission: 'keys:write',
+  params: keyParams,
+  query: lookupQuery,
+  body: KeyChanges,
+  example: { add_policies: ['gold'], extend_to: 4102444800 },
+  returns: statusResponse,
+  problems: [problem.not_found, problem.hash_ambiguous, problem.no_usernames, problem.organisation_key],
+  async handle({ actor, params: { keyId }, query, body, audit }, services: KeyOperationServices) {
+    refusePastExpiry(body, toUnixSeconds(services.clock.now()));
+    const stored = await requireWritableKey(services, actor, keyId, query);
+    audit(stored.keyHash);
+    await refuseHiddenGrants(services, actor, { apply_policies: body.add_policies }, stored.key);
+    if (!changeKeyParts(stored.key, body)) return toStatus('Key unchanged: it has these policies and this expiry');
+    await changeKey(services, stored, key => changeKeyParts(key, body) ?? key, { suppressReset: true });
+    return toStatus('Key changed');
+  },
+});
+
 export const deleteKey = operation({
   ...declared,
   name: 'deleteKey',
@@ -219,6 +247,7 @@ export const keyOperations = [
   createCustomKey,
   getKey,
   updateKey,
+  patchKey,
   deleteKey,
   rotateKeyOperation,
   ...keyListOperations,

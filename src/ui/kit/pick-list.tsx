@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 import { sharedTexts } from '../texts/shared-texts.ts';
 import { CallError } from './calls.ts';
 import { Checkbox } from './field.tsx';
@@ -59,6 +59,7 @@ export function PickList({
         className="control mb-1 w-full border border-edge bg-surface px-2.5"
         value={text}
         onChange={event => setText(event.target.value)}
+        onKeyDown={keepForm}
       />
       <div className="flex max-h-72 flex-col gap-1 overflow-y-auto p-0.5">
         {!items && !error && <Skeleton lines={3} />}
@@ -78,6 +79,9 @@ export function PickList({
     </fieldset>
   );
 }
+
+/** Enter in the search submits no form around the list. */
+const keepForm = (event: KeyboardEvent) => event.key === 'Enter' && event.preventDefault();
 
 const describeFailure = (error: Error) =>
   error instanceof CallError && error.status === 403 ? sharedTexts.kit.notListed : error.message;

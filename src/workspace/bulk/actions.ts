@@ -1,5 +1,5 @@
 import { deleteCertificate } from '#access/certificates/operations.ts';
-import { deleteKey } from '#access/keys/operations.ts';
+import { deleteKey, patchKey } from '#access/keys/operations.ts';
 import { deletePolicy } from '#access/policies/operations.ts';
 import { activateApi, deactivateApi } from '#apis/activation/operations.ts';
 import { deleteAsset } from '#apis/assets/operations.ts';
@@ -15,6 +15,8 @@ import { deleteUser, revokeUser } from '#people/users/operations.ts';
 export interface BulkAction {
   readonly operation: Pick<AnyOperation, 'name' | 'method' | 'path' | 'permission'>;
   readonly query?: string;
+  /** The operation gets the changes of the request as its body. */
+  readonly hasChanges?: true;
 }
 
 /** Actions on many objects, by kind: each is an operation on one object. */
@@ -26,7 +28,10 @@ export const bulkActions = {
   },
   policies: { delete: { operation: deletePolicy } },
   // Lists show ids or hashes of keys.
-  keys: { delete: { operation: deleteKey, query: 'auto_guess=1' } },
+  keys: {
+    change: { operation: patchKey, query: 'auto_guess=1', hasChanges: true },
+    delete: { operation: deleteKey, query: 'auto_guess=1' },
+  },
   certificates: { delete: { operation: deleteCertificate } },
   webhooks: { delete: { operation: deleteHook }, retry: { operation: retryHook } },
   deliveries: { retry: { operation: retryDelivery } },

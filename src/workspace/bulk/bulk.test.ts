@@ -124,6 +124,36 @@ onEveryEngine('Bulk', app => {
     assert.ok(!records.includes(byId.key_id));
   });
 
+  test('keys get a policy and a later expiry, and one that cannot have them fails by itself', async () => {
+    const apiId = await makeApi({ use_keyless: false, use_standard_auth: true });
+    const access_rights = { [apiId]: { api_id: apiId, versions: ['Default'] } };
+    const id = createPublicId();
+    await ok('POST', '/api/portal/policies', { id, name: id, access_rights, active: true });
+    const expires = 4_000_000_000;
+    const [key, lasting] = [
+      await ok('POST', '/api/keys', { access_rights, expires }),
+      await ok('POST', '/api/keys', { access_rights }),
+    ];
+    const changes = { add_policies: [id], extend_to: expires + 1 };
+    const ids = [key.key_hash, 'unknown', lasting.key_hash];
+    const { body } = await bulk({ kind: 'keys', action: 'change', ids, changes });
+    assert.deepEqual(
+      body.results.map((it: { status: number; message: string }) => [it.status, it.message]),
+      [
+        [200, 'Key changed'],
+        [404, 'Could not retrieve key detail'],
+        [200, 'Key changed'],
+      ],
+    );
+    for (const [{ key_id }, end] of [
+      [key, expires + 1],
+      [lasting, 0],
+    ] as const) {
+      const { data } = await ok('GET', `/api/keys/${key_id}`);
+      assert.deepEqual([data.apply_policies, data.expires], [[id], end]);
+    }
+  });
+
   test('a caller without the permission of the operation is refused, and nothing changes', async () => {
     const { accessKey } = await addPerson(app(), { user_permissions: { hooks: 'read', apis: 'write' } });
     const id = await makeHook();
@@ -188,6 +218,10 @@ onEveryEngine('Bulk', app => {
       [{ kind: 'apis', action: 'delete', ids: [''] }, /^ids\[0\]: /],
       [{ kind: 'apis', action: 'delete', ids: Array.from({ length: 501 }, (_each, at) => `n${at}`) }, /^ids: /],
       [{ kind: 'apis', action: 'delete', ids: ['a'], force: true }, /^force: no such member/],
+      [{ kind: 'keys', action: 'change', ids: ['a'] }, /^changes: the action change requires changes/],
+      [{ kind: 'keys', action: 'delete', ids: ['a'], changes: { extend_to: 0 } }, /^changes: the action delete has no/],
+      [{ kind: 'keys', action: 'change', ids: ['a'], changes: {} }, /^changes: name at least one of add_policies/],
+      [{ kind: 'keys', action: 'change', ids: ['a'], changes: { rate: 1 } }, /^changes\.rate: no such member/],
     ] as const) {
       const { status, body } = await bulk(wrong);
       assert.equal(status, 400);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { KeyChanges } from '#access/keys/key-changes.ts';
 import { hasPermission } from '#operations/actor.ts';
 import { type ForwardRequest, operation } from '#operations/operation.ts';
 import { problem as refusal } from '#operations/problems.ts';
@@ -30,11 +31,16 @@ const bulkBody = z
       .max(maxBulkIds)
       .refine(ids => new Set(ids).size === ids.length, 'has duplicates')
       .describe('Ids as the operation on one object accepts them'),
+    changes: KeyChanges.optional().describe('Changes of every key, for the action change'),
   })
-  .superRefine(({ kind, action }, context) => {
-    if (findBulkAction(kind, action)) return;
-    const message = `${kind} have no action ${action}: it must be ${Object.keys(bulkActions[kind]).join(' or ')}`;
-    context.addIssue({ code: 'custom', path: ['action'], message });
+  .superRefine(({ kind, action, changes }, context) => {
+    const found = findBulkAction(kind, action);
+    const refuse = (member: string, message: string) => context.addIssue({ code: 'custom', path: [member], message });
+    if (!found) {
+      const names = Object.keys(bulkActions[kind]).join(' or ');
+      refuse('action', `${kind} have no action ${action}: it must be ${names}`);
+    } else if (found.hasChanges && !changes) refuse('changes', `the action ${action} requires changes`);
+    else if (!found.hasChanges && changes) refuse('changes', `the action ${action} has no changes`);
   });
 
 const bulkOutcome = z.object({
@@ -56,7 +62,12 @@ function readMessage(body: unknown): string {
 const unauthorizedStatus = 401;
 
 /** One request after the other: each is a write, and the database has one writer. */
-async function runEach(forward: ForwardRequest, action: BulkAction, ids: readonly string[]): Promise<BulkOutcome[]> {
+async function runEach(
+  forward: ForwardRequest,
+  action: BulkAction,
+  ids: readonly string[],
+  changes: KeyChanges | undefined,
+): Promise<BulkOutcome[]> {
   const results: BulkOutcome[] = [];
   for (const id of ids) {
     const last = results.at(-1);
@@ -65,7 +76,7 @@ async function runEach(forward: ForwardRequest, action: BulkAction, ids: readonl
       results.push({ ...last, id });
       continue;
     }
-    const { status, body } = await forward(action.operation.method, toPath(action, id));
+    const { status, body } = await forward(action.operation.method, toPath(action, id), changes);
     results.push({ id, status, message: readMessage(body) });
   }
   return results;
@@ -85,12 +96,12 @@ export const runBulk = operation({
   example: { kind: 'apis', action: 'deactivate', ids: ['b84fe1a04e5648927971c0557971565c'] },
   returns: z.object({ succeeded: z.int(), failed: z.int(), results: z.array(bulkOutcome) }),
   problems: [refusal.not_permitted],
-  async handle({ actor, body: { kind, action: name, ids }, forward, audit }) {
+  async handle({ actor, body: { kind, action: name, ids, changes }, forward, audit }) {
     audit(`${kind} ${name}`);
     const action = findBulkAction(kind, name)!;
     const { permission } = action.operation;
     if (!hasPermission(actor, permission)) throw refusal.not_permitted({ detail: { permission } });
-    const results = await runEach(forward, action, ids);
+    const results = await runEach(forward, action, ids, changes);
     const succeeded = results.filter(({ status }) => status < 300).length;
     return { succeeded, failed: results.length - succeeded, results };
   },

@@ -1,6 +1,6 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { KeyRound, Plus } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { nowMs } from '../../kit/browser-clock.ts';
 import { Button, buttonClass } from '../../kit/button.tsx';
 import type { ArgumentsOf } from '../../kit/calls.ts';
@@ -19,9 +19,9 @@ import { ApiSelect } from '../monitor/api-select.tsx';
 import { useApiNames } from '../pickers/api-picker.tsx';
 import { usePolicyNames } from '../pickers/policy-picker.tsx';
 import { useNarrowedAnalytics, usePermission } from '../session/session.ts';
-import { DeleteKeyDialog, DeleteKeysDialog } from './delete-key-dialog.tsx';
 import { createKeyColumns } from './key-columns.tsx';
-import { type KeyFacts, nameKey, toKeyFacts } from './key-facts.ts';
+import { nameKey, toKeyFacts } from './key-facts.ts';
+import { useKeyBulk } from './use-key-bulk.tsx';
 
 const own = texts.keys;
 type ListQuery = NonNullable<ArgumentsOf<'GET /api/keys/detailed'>['query']>;
@@ -70,7 +70,7 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
   const keys = list.data?.value.keys;
   const rows = useMemo(() => (keys ?? []).map(toKeyFacts), [keys]);
   const nameOfPolicy = usePolicyNames(rows.flatMap(({ policies }) => policies));
-  const deletion = useKeyDeletion();
+  const bulk = useKeyBulk(rows);
   const nameOfApi = useApiNames(rows.flatMap(({ apis }) => apis.flatMap(({ id, name }) => (name ? [] : [id]))));
   const canReadUsage = usePermission('analytics');
   const isNarrowed = useNarrowedAnalytics();
@@ -98,40 +98,11 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
             {view.menus}
           </ListToolbar>
         }
-        {...(canWrite ? { actions: deletion.actionsOf, selection: deletion.selection } : {})}
+        {...(canWrite ? { actions: bulk.actionsOf, selection: bulk.selection } : {})}
       />
-      {deletion.dialogs}
+      {bulk.dialogs}
     </>
   );
-}
-
-/** Menu of a row, the chosen rows, and the dialogs that confirm their deletion. */
-function useKeyDeletion() {
-  const navigate = useNavigate();
-  const [pending, setPending] = useState<KeyFacts>();
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const [isDeleting, setDeleting] = useState(false);
-  const finish = () => {
-    setDeleting(false);
-    setIds(new Set());
-  };
-  const actionsOf = (key: KeyFacts) => [
-    { label: own.open, onSelect: () => void navigate({ to: '/keys/$keyHash', params: { keyHash: key.hash } }) },
-    'line' as const,
-    { label: own.delete, isDanger: true, onSelect: () => setPending(key) },
-  ];
-  const actions = (
-    <Button kind="danger" onClick={() => setDeleting(true)}>
-      {own.deleteMany(ids.size)}
-    </Button>
-  );
-  const dialogs = (
-    <>
-      <DeleteKeyDialog item={pending} onClose={() => setPending(undefined)} />
-      <DeleteKeysDialog hashes={isDeleting ? [...ids] : []} onClose={finish} />
-    </>
-  );
-  return { actionsOf, selection: { ids, onChange: setIds, actions }, dialogs };
 }
 
 interface KeyFiltersProps {

@@ -1,12 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { MethodBadge } from '../../../kit/badge.tsx';
-import { Button } from '../../../kit/button.tsx';
-import { Dialog } from '../../../kit/dialog.tsx';
 import { Checkbox } from '../../../kit/field.tsx';
-import { ErrorText, Skeleton } from '../../../kit/states.tsx';
+import { FormDialog } from '../../../kit/form-dialog.tsx';
+import { Skeleton } from '../../../kit/states.tsx';
 import { proposedEndpointTexts } from '../../../texts/en/proposed-endpoints.ts';
-import { texts } from '../../../texts/texts.ts';
 import { type ProposedEndpoint, proposedDays, proposeEndpoints } from './propose-endpoints.ts';
 
 const own = proposedEndpointTexts;
@@ -21,7 +19,6 @@ const idOf = ({ method, path }: ProposedEndpoint) => `${method} ${path}`;
 
 /** Endpoints from the paths that clients called: the user chooses which ones to add. */
 export function ProposeDialog({ apiId, onAdd, onClose }: ProposeDialogProps) {
-  const form = useId();
   const [dropped, setDropped] = useState<ReadonlySet<string>>(new Set());
   const { data, error } = useQuery({
     queryKey: ['proposed endpoints', apiId],
@@ -32,29 +29,19 @@ export function ProposeDialog({ apiId, onAdd, onClose }: ProposeDialogProps) {
   const chosen = (data ?? []).filter(it => !dropped.has(idOf(it)));
   const toggle = (id: string, isChosen: boolean) =>
     setDropped(before => new Set(isChosen ? [...before].filter(it => it !== id) : [...before, id]));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onAdd(chosen);
-  };
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <FormDialog
       title={own.title}
       about={own.about(proposedDays)}
-      footer={
-        <>
-          <Button onClick={onClose}>{texts.kit.cancel}</Button>
-          <Button kind="primary" type="submit" form={form} disabled={chosen.length === 0}>
-            {own.action(chosen.length)}
-          </Button>
-        </>
-      }
+      action={own.action(chosen.length)}
+      error={error}
+      canSubmit={chosen.length > 0}
+      onSubmit={() => onAdd(chosen)}
+      onClose={onClose}
     >
-      <form id={form} onSubmit={submit} className="flex flex-col gap-2">
-        <ErrorText error={error} />
-        {!data && !error && <Skeleton lines={4} />}
-        {data?.length === 0 && <p className="text-dim">{own.empty}</p>}
+      {!data && !error && <Skeleton lines={4} />}
+      {data?.length === 0 && <p className="text-dim">{own.empty}</p>}
+      <div className="flex flex-col gap-2">
         {data?.map(it => (
           <Checkbox
             key={idOf(it)}
@@ -67,7 +54,7 @@ export function ProposeDialog({ apiId, onAdd, onClose }: ProposeDialogProps) {
             }
           />
         ))}
-      </form>
-    </Dialog>
+      </div>
+    </FormDialog>
   );
 }

@@ -1,11 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useId, useState } from 'react';
-import { Button } from '../../../kit/button.tsx';
+import { useState } from 'react';
 import { callServer, toBodyOf } from '../../../kit/calls.ts';
-import { Dialog } from '../../../kit/dialog.tsx';
 import { TextField } from '../../../kit/field.tsx';
+import { FormDialog } from '../../../kit/form-dialog.tsx';
 import { useWrite } from '../../../kit/queries.ts';
-import { ErrorText } from '../../../kit/states.tsx';
 import { useToasts } from '../../../kit/toast.tsx';
 import { apiListTexts } from '../../../texts/en/api-list.ts';
 import { texts } from '../../../texts/texts.ts';
@@ -20,48 +18,30 @@ const options = { wait: 'applied' } as const;
 
 /** Creates a copy of an API with an id, a name and a listen path of its own, and opens it. */
 export function DuplicateApiDialog({ api, onClose }: { api: ApiOutline; onClose(): void }) {
-  const form = useId();
   const [name, setName] = useState(own.nameOf(api.name || api.id));
   const [path, setPath] = useState<string>();
   const listenPath = path ?? toListenPath(name);
   const { run, error, isPending } = useDuplication(api, onClose);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    run(name.trim(), listenPath);
-  };
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <FormDialog
       title={own.title(api.name || api.id)}
       about={own.about}
-      footer={
-        <>
-          <Button onClick={onClose}>{texts.kit.cancel}</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            form={form}
-            isBusy={isPending}
-            disabled={name.trim() === '' || !listenPath.startsWith('/')}
-          >
-            {own.action}
-          </Button>
-        </>
-      }
+      action={own.action}
+      error={error}
+      isBusy={isPending}
+      canSubmit={name.trim() !== '' && listenPath.startsWith('/')}
+      onSubmit={() => run(name.trim(), listenPath)}
+      onClose={onClose}
     >
-      <form id={form} onSubmit={submit} className="flex flex-col gap-4">
-        <ErrorText error={error} />
-        <TextField label={texts.apis.name} required value={name} onChange={it => setName(it.target.value)} />
-        <TextField
-          label={texts.apis.listenPath}
-          required
-          isMono
-          value={listenPath}
-          onChange={it => setPath(it.target.value)}
-        />
-      </form>
-    </Dialog>
+      <TextField label={texts.apis.name} required value={name} onChange={it => setName(it.target.value)} />
+      <TextField
+        label={texts.apis.listenPath}
+        required
+        isMono
+        value={listenPath}
+        onChange={it => setPath(it.target.value)}
+      />
+    </FormDialog>
   );
 }
 

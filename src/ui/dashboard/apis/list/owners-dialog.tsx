@@ -1,14 +1,12 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Button } from '../../../kit/button.tsx';
 import { callServer } from '../../../kit/calls.ts';
-import { Dialog } from '../../../kit/dialog.tsx';
+import { FormDialog } from '../../../kit/form-dialog.tsx';
 import { type PickItem, PickList } from '../../../kit/pick-list.tsx';
 import { useOperation, useWrite } from '../../../kit/queries.ts';
-import { ErrorText, QueryState } from '../../../kit/states.tsx';
+import { QueryState } from '../../../kit/states.tsx';
 import { useToasts } from '../../../kit/toast.tsx';
 import { apiListTexts } from '../../../texts/en/api-list.ts';
-import { texts } from '../../../texts/texts.ts';
 import type { ApiOutline } from '../api-outline.ts';
 
 const own = apiListTexts.access;
@@ -40,25 +38,18 @@ export function OwnersDialog({ api, onClose }: OwnersProps) {
     setOwners({ users: userIds.map(toItem), groups: userGroupIds.map(toItem), etag: access.data.etag });
   }
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <FormDialog
       title={own.title(api.name || api.id)}
       about={own.about}
-      footer={
-        owners && (
-          <>
-            <Button onClick={onClose}>{texts.kit.cancel}</Button>
-            <Button kind="primary" isBusy={save.isPending} onClick={() => save.run(owners)}>
-              {own.action}
-            </Button>
-          </>
-        )
-      }
+      action={own.action}
+      error={save.error}
+      isBusy={save.isPending}
+      canSubmit={owners !== undefined}
+      onSubmit={() => owners && save.run(owners)}
+      onClose={onClose}
     >
       {owners ? (
-        <div className="flex flex-col gap-4">
-          <ErrorText error={save.error} />
+        <>
           <PickList
             {...own.users}
             chosen={owners.users}
@@ -71,11 +62,11 @@ export function OwnersDialog({ api, onClose }: OwnersProps) {
             onChange={groups => setOwners({ ...owners, groups })}
             useItems={useGroupItems}
           />
-        </div>
+        </>
       ) : (
         <QueryState query={access} />
       )}
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -1,15 +1,14 @@
-import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { Button } from '../../../kit/button.tsx';
+import { useState } from 'react';
 import { callServer, type ResultOf, toBodyOf } from '../../../kit/calls.ts';
 import { CodeDiff } from '../../../kit/code-editor.tsx';
 import { Dialog } from '../../../kit/dialog.tsx';
 import { TextField } from '../../../kit/field.tsx';
+import { FormDialog } from '../../../kit/form-dialog.tsx';
 import { fromLocalTime, toLocalTime } from '../../../kit/local-time.ts';
 import { useOperation, useWrite } from '../../../kit/queries.ts';
-import { ErrorText, QueryState } from '../../../kit/states.tsx';
+import { QueryState } from '../../../kit/states.tsx';
 import { useToasts } from '../../../kit/toast.tsx';
 import { versionChangeTexts } from '../../../texts/en/version-changes.ts';
-import { texts } from '../../../texts/texts.ts';
 import { type FormObject, toJsonObject } from '../form/json-members.ts';
 import { readExpiry, renameVersion, withExpiration } from './version-changes.ts';
 
@@ -36,47 +35,6 @@ function useDocumentChange(onClose: () => void) {
   return { run, error, isPending };
 }
 
-interface ChangeDialogProps {
-  readonly title: string;
-  readonly about: string;
-  readonly action: string;
-  readonly isPending: boolean;
-  readonly isDisabled?: boolean;
-  readonly error: Error | undefined;
-  readonly children: ReactNode;
-  onSubmit(): void;
-  onClose(): void;
-}
-
-function ChangeDialog({ title, about, action, isPending, isDisabled, error, children, ...on }: ChangeDialogProps) {
-  const form = useId();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    on.onSubmit();
-  };
-  return (
-    <Dialog
-      isOpen
-      onClose={on.onClose}
-      title={title}
-      about={about}
-      footer={
-        <>
-          <Button onClick={on.onClose}>{texts.kit.cancel}</Button>
-          <Button kind="primary" type="submit" form={form} isBusy={isPending} disabled={isDisabled}>
-            {action}
-          </Button>
-        </>
-      }
-    >
-      <form id={form} onSubmit={submit} className="flex flex-col gap-4">
-        <ErrorText error={error} />
-        {children}
-      </form>
-    </Dialog>
-  );
-}
-
 interface VersionDialogProps {
   readonly version: ListedVersion;
   onClose(): void;
@@ -94,12 +52,12 @@ export function RenameVersionDialog({ version: { versionName }, baseId, names, o
   const wanted = name.trim();
   const isTaken = wanted !== versionName && names.includes(wanted);
   return (
-    <ChangeDialog
+    <FormDialog
       title={own.renameTitle(versionName)}
       about={own.renameAbout(versionName)}
       action={own.renameAction}
-      isPending={isPending}
-      isDisabled={wanted === '' || wanted === versionName || isTaken}
+      isBusy={isPending}
+      canSubmit={wanted !== '' && wanted !== versionName && !isTaken}
       error={error}
       onSubmit={() => run(baseId, it => renameVersion(it, versionName, wanted), own.renamed(versionName, wanted))}
       onClose={onClose}
@@ -113,7 +71,7 @@ export function RenameVersionDialog({ version: { versionName }, baseId, names, o
         value={name}
         onChange={it => setName(it.target.value)}
       />
-    </ChangeDialog>
+    </FormDialog>
   );
 }
 
@@ -123,11 +81,11 @@ export function RetireVersionDialog({ version, onClose }: VersionDialogProps) {
   const [time, setTime] = useState(toLocalTime(readExpiry(version.expirationDate)));
   const seconds = fromLocalTime(time);
   return (
-    <ChangeDialog
+    <FormDialog
       title={own.retireTitle(version.versionName)}
       about={own.retireAbout}
       action={own.retireAction}
-      isPending={isPending}
+      isBusy={isPending}
       error={error}
       onSubmit={() => run(version.id, it => withExpiration(it, seconds), own.retired(version.versionName))}
       onClose={onClose}
@@ -139,7 +97,7 @@ export function RetireVersionDialog({ version, onClose }: VersionDialogProps) {
         value={time}
         onChange={it => setTime(it.target.value)}
       />
-    </ChangeDialog>
+    </FormDialog>
   );
 }
 

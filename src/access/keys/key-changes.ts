@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { createInvalidProblem } from '#operations/validation-error.ts';
+import { policyIdsOf } from '../policies/apply-policies.ts';
+import type { Key } from './schema.ts';
+
+const maxChangedPolicies = 100;
+const policyIds = z.array(z.string().min(1)).max(maxChangedPolicies);
+
+/** Changes that mean the same for any number of keys, and the same when they are repeated. */
+export const KeyChanges = z
+  .object({
+    add_policies: policyIds.default([]).describe('Ids of policies that the key gets, after those it has'),
+    remove_policies: policyIds.default([]).describe('Ids of policies that the key loses'),
+    extend_to: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Unix time until which the key is accepted at least; 0: it never expires. A later expiry stays'),
+  })
+  .refine(
+    it => it.add_policies.length + it.remove_policies.length > 0 || it.extend_to !== undefined,
+    'name at least one of add_policies, remove_policies and extend_to',
+  )
+  .refine(it => !it.add_policies.some(id => it.remove_policies.includes(id)), {
+    path: ['remove_policies'],
+    message: 'names a policy that add_policies names too',
+  });
+export type KeyChanges = z.output<typeof KeyChanges>;
+
+/** An expiry in the past would end keys that are asked to be extended. */
+export function refusePastExpiry({ extend_to: time }: KeyChanges, nowSeconds: number): void {
+  if (time !== undefined && time > 0 && time <= nowSeconds)
+    throw createInvalidProblem([{ path: 'extend_to', message: 'is in the past' }]);
+}
+
+/** Expiry of a key; 0 is never. */
+function extendExpiry(expires: number, time: number | undefined): number {
+  if (time === undefined || expires <= 0) return expires;
+  return time === 0 ? 0 : Math.max(expires, time);
+}
+
+/** The key with the changes; undefined where it has all of them. */
+export function changeKeyParts(key: Key, changes: KeyChanges): Key | undefined {
+  const before = policyIdsOf(key);
+  const policies = [...new Set([...before, ...changes.add_policies])].filter(
+    id => !changes.remove_policies.includes(id),
+  );
+  const { expires: expiresBefore = 0 } = key;
+  const expires = extendExpiry(expiresBefore, changes.extend_to);
+  if (expires === expiresBefore && policies.join('\n') === before.join('\n')) return undefined;
+  return { ...key, apply_policies: policies, apply_policy_id: '', expires };
+}
