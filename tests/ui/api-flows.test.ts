@@ -54,6 +54,40 @@ describe('APIs from trial to conversion', () => {
     assert.ok(!(stored as string).includes(key));
   });
 
+  test('a limit that refuses is named with its origin, and a saved example runs after a reload', async () => {
+    const auth = { auth_header_name: 'Authorization' };
+    await createClassic('scarce', { use_keyless: false, use_standard_auth: true, auth });
+    const access_rights = { scarce: { api_id: 'scarce', api_name: 'scarce', versions: ['Default'] } };
+    const policy = { id: 'scant', name: 'Scant', rate: 1, per: 3600, access_rights };
+    const { ask } = dashboard.app();
+    await ask('POST', '/api/portal/policies', { body: policy });
+    const { body } = await ask('POST', '/api/keys?wait=applied', { body: { alias: 'One', apply_policies: ['scant'] } });
+    const page = await dashboard.openAs(admin, '/apis/scarce/try');
+    const typed = page.getByLabel('Authorization', { exact: true });
+    await typed.fill(body.key_id);
+    await page.getByLabel('Path').fill('/items?page=2&api_key=planted');
+    await page.getByRole('button', { name: 'Send request' }).click();
+    await page.getByText('Status 200').waitFor();
+    await page.getByRole('button', { name: 'Send request' }).click();
+    await page.getByText('Status 429').waitFor();
+    await page.getByText('Refused by the rate limit of policy Scant: 1 an hour.').waitFor();
+    await page.getByLabel('Name of this request').fill('Second page');
+    const stored = page.waitForResponse(it => it.url().endsWith('/api/preferences') && it.request().method() === 'PUT');
+    await page.getByRole('button', { name: 'Save as example' }).click();
+    assert.equal((await stored).status(), 200);
+    await assertAccessible(page, 'refused by a limit');
+    await page.reload();
+    await page.getByRole('button', { name: 'Second page', exact: true }).click();
+    assert.equal(await page.getByLabel('Path').inputValue(), '/items?page=2');
+    await typed.fill(body.key_id);
+    await page.getByRole('button', { name: 'Run the example' }).click();
+    await page.getByRole('list', { name: 'Examples' }).getByText('429').waitFor();
+    const { body: preferences } = await ask('GET', '/api/preferences', { credential: admin.accessKey });
+    assert.deepEqual(preferences.tried_examples, [
+      { api_id: 'scarce', name: 'Second page', method: 'GET', path: '/items?page=2', headers: '', body: '' },
+    ]);
+  });
+
   test('a body against the schema is 422 with its pointer, and the mended one passes', async () => {
     const schema = { type: 'object', required: ['count'], properties: { count: { type: 'integer' } } };
     const document = {

@@ -189,7 +189,7 @@ describe('Key pages', () => {
       await createKey({ alias: 'Changed together 2', access_rights: rights, expires }),
     ];
     const page = await dashboard.openAs(admin, '/keys?q=changed together');
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await page.getByRole('checkbox', { name: 'Select all rows of this page' }).check();
     await page.getByRole('button', { name: 'Extend expiry …' }).click();
     const extension = page.getByRole('dialog', { name: 'Extend 2 keys' });
     await extension.getByLabel('Accepted at least until').selectOption({ label: 'in 365 days' });
@@ -198,7 +198,7 @@ describe('Key pages', () => {
     await extension.getByText('2 of 2 keys').waitFor();
     await extension.getByRole('button', { name: 'Close', exact: true }).last().click();
     await extension.waitFor({ state: 'detached' });
-    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await page.getByRole('checkbox', { name: 'Select all rows of this page' }).check();
     await dashboard.app().ask('DELETE', `/api/keys/${gone.key_id}`);
     await page.getByRole('button', { name: 'Policies …' }).click();
     const policies = page.getByRole('dialog', { name: 'Policies of 2 keys' });

@@ -94,6 +94,7 @@ describe('Logs page', () => {
     const why = page.getByRole('dialog', { name: 'Request' }).getByRole('region', { name: 'Why it was refused' });
     await why.getByText('The rate limit of the key, or of the key at the endpoint, is exceeded.').waitFor();
     await why.getByRole('row', { name: /^Rate 1 an hour Slow/ }).waitFor();
+    await why.getByText('Refused by the rate limit of policy Slow: 1 an hour.').waitFor();
     await assertAccessible(page, 'refused request');
     await why.getByRole('link', { name: 'Open key' }).click();
     await page.getByRole('heading', { name: 'Busy' }).waitFor();

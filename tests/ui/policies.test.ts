@@ -106,6 +106,34 @@ describe('Policy pages', () => {
     await assertAccessible(page, 'policy of a plan');
   });
 
+  test('the list narrows to an authentication and has the time of the last change, and smoothing is drawn', async () => {
+    const smoothing = { enabled: true, threshold: 10, step: 40, delay: 30, trigger: 0.5 };
+    const rightsTo = (id: string) => ({ [id]: { api_id: id, versions: ['Default'] } });
+    for (const [id, api, more] of [
+      ['smooth', 'orders', { rate: 100, per: 60, smoothing }],
+      ['sharp', 'billing', {}],
+    ] as const)
+      await dashboard.app().ask('POST', '/api/portal/policies', {
+        body: { id, name: `Kind of ${id}`, access_rights: rightsTo(api), ...more },
+      });
+    const page = await dashboard.openAs(admin, '/policies?q=kind of');
+    const row = (name: string) => page.getByRole('row', { name: new RegExp(`Kind of ${name}`) });
+    await row('sharp').waitFor();
+    await page.getByLabel('Any authentication').selectOption('Key');
+    await row('sharp').waitFor({ state: 'detached' });
+    await row('smooth').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('auth_type'), 'authToken');
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Updated' }).click();
+    await page.keyboard.press('Escape');
+    await row('smooth').locator('time').waitFor();
+    await page.goto(`${dashboard.app().url.dashboard}/policies/smooth?tab=limits`);
+    await page
+      .getByRole('img', { name: /^Rate smoothing: Begins with 10 and rises by 40, .* after 3 steps/ })
+      .waitFor();
+    await assertAccessible(page, 'smoothing');
+  });
+
   test('a change of another user in between is a conflict, and both states can be chosen', async () => {
     const { ask } = dashboard.app();
     const rights = { orders: { api_id: 'orders', api_name: 'Orders', versions: ['Default'] } };

@@ -16,6 +16,7 @@ const defaults = {
   saved_views: [],
   favourites: [],
   hints_seen: [],
+  tried_examples: [],
   first_run: { step: 0, is_done: false },
 };
 const own = {
@@ -30,6 +31,7 @@ const own = {
   saved_views: [{ list: 'apis', name: 'Mine', query: 'q=orders&sort=-updated_at' }],
   favourites: [{ kind: 'apis', id: 'abc', name: 'Orders' }],
   hints_seen: ['palette', 'designer/search'],
+  tried_examples: [{ api_id: 'abc', name: 'First page', method: 'GET', path: '/?page=1', headers: 'A: b', body: '' }],
   first_run: { step: 3, is_done: true },
 };
 
@@ -82,6 +84,9 @@ onEveryEngine('Preferences', app => {
       [{ favourites: [{ ...own.favourites[0], url: '/' }] }, 'favourites[0].url: no such member'],
       [{ hints_seen: many(301) }, 'hints_seen: '],
       [{ first_run: { step: 21 } }, 'first_run.step: '],
+      [{ tried_examples: [...own.tried_examples, ...own.tried_examples] }, 'tried_examples: has duplicates'],
+      [{ tried_examples: [{ ...own.tried_examples[0], method: 'get' }] }, 'tried_examples[0].method: is not a method'],
+      [{ tried_examples: [{ ...own.tried_examples[0], body: 'b'.repeat(8001) }] }, 'tried_examples[0].body: '],
       [
         { saved_views: many(40).map(name => ({ list: 'apis', name, query: 'q'.repeat(2000) })) },
         'all preferences together may have at most 65536 bytes',

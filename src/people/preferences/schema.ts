@@ -9,6 +9,8 @@ const maxColumnsPerList = 60;
 const maxSavedViews = 100;
 const maxFavourites = 100;
 const maxHintsSeen = 300;
+const maxTriedExamples = 50;
+const maxExampleCharacters = 8000;
 /** Longest query of a saved view: what fits into the address of a page. */
 const maxQueryCharacters = 2000;
 
@@ -54,6 +56,15 @@ const favourite = z.object({
   name: z.string().max(500).default('').describe('Name at the time it was added'),
 });
 
+const triedExample = z.object({
+  api_id: z.string().min(1).max(200).describe('API that the request is for'),
+  name: title,
+  method: z.string().regex(/^[A-Z]{1,20}$/, 'is not a method'),
+  path: z.string().max(maxQueryCharacters).describe('Below the address of the API, with its query'),
+  headers: z.string().max(maxExampleCharacters).default('').describe('One in each line, without credentials'),
+  body: z.string().max(maxExampleCharacters).default(''),
+});
+
 const firstRun = z.object({
   step: z.int().min(0).max(20).default(0).describe('Last step of the introduction that was finished'),
   is_done: z.boolean().default(false).describe('The introduction was finished or skipped'),
@@ -86,6 +97,12 @@ export const Preferences = z
       .refine(list => hasNoDuplicates(list.map(({ kind, id }) => `${kind} ${id}`)), noDuplicates)
       .default([]),
     hints_seen: z.array(slug).max(maxHintsSeen).refine(hasNoDuplicates, noDuplicates).default([]),
+    tried_examples: z
+      .array(triedExample)
+      .max(maxTriedExamples)
+      .refine(list => hasNoDuplicates(list.map(it => `${it.api_id} ${it.name}`)), noDuplicates)
+      .default([])
+      .describe('Requests that the user has saved to try APIs with'),
     first_run: firstRun.default({ step: 0, is_done: false }),
   })
   .refine(

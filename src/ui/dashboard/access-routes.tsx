@@ -25,7 +25,7 @@ const policies = createRoute({
   getParentRoute: () => shellRoute,
   path: '/policies',
   staticData: { permission: 'policies' },
-  validateSearch: readListSearch('state', 'api_id'),
+  validateSearch: readListSearch('state', 'auth_type', 'api_id'),
   component: lazyRouteComponent(() => import('./policies/policy-list-page.tsx'), 'PolicyListPage'),
 });
 

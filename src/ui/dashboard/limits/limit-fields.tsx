@@ -2,19 +2,10 @@ import { type ReactNode, useState } from 'react';
 import { SelectField, Switch, TextField } from '../../kit/field.tsx';
 import { formatSeconds } from '../../kit/format.ts';
 import { texts } from '../../texts/texts.ts';
+import type { Limits } from './limits.ts';
+import { SmoothingChart } from './smoothing-chart.tsx';
 
 const own = texts.limits;
-
-/** Limits of a key, a policy or one API of them. Below 0 is unlimited, 0 not set. */
-export interface Limits {
-  readonly rate?: number | undefined;
-  readonly per?: number | undefined;
-  readonly quota_max?: number | undefined;
-  readonly quota_renewal_rate?: number | undefined;
-  readonly throttle_interval?: number | undefined;
-  readonly throttle_retry_limit?: number | undefined;
-  readonly max_query_depth?: number | undefined;
-}
 
 export interface LimitFieldsProps {
   readonly limits: Limits;
@@ -52,6 +43,7 @@ export function LimitFields({ limits, onChange, isDisabled = false }: LimitField
         <NumberField label={own.requests} value={rate} min={1} onChange={set('rate')} />
         <NumberField label={own.within} value={per} min={1} unit={own.seconds} onChange={set('per')} />
       </LimitPart>
+      <SmoothingChart limits={limits} />
       <LimitPart
         label={own.limitQuota}
         help={own.limitQuotaHelp}

@@ -1,6 +1,6 @@
 import { formatNumber, formatSeconds } from '../../kit/format.ts';
 import { texts } from '../../texts/texts.ts';
-import type { Limits } from './limit-fields.tsx';
+import type { Limits } from './limits.ts';
 
 const own = texts.limits;
 

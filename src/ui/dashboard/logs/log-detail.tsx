@@ -8,13 +8,13 @@ import { CopyButton } from '../../kit/copy.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { formatMs, formatNumber, formatTime } from '../../kit/format.ts';
 import { texts } from '../../texts/texts.ts';
+import { RefusedLimit } from '../limits/refused-limit.tsx';
 import { usePermission } from '../session/session.ts';
 import { describeKey, hasKey, statusTone } from './log-columns.tsx';
 import type { TailedRequest } from './log-filters.ts';
 import { toLoggedCurl } from './logged-curl.ts';
 import { RecordedMessages } from './recorded-messages.tsx';
 import { RefusalText } from './refusal-text.tsx';
-import { RefusedLimit } from './refused-limit.tsx';
 
 const own = texts.logs;
 
@@ -67,7 +67,7 @@ export function LogContent({ call, onFilter }: Pick<LogDetailProps, 'call' | 'on
           <h3 className="text-body">{call.upstream_error ? own.failed : own.refused}</h3>
           <RefusalText code={call.refusal} />
           {call.upstream_error && <code className="font-mono text-small break-words">{call.upstream_error}</code>}
-          <RefusedLimit call={call} />
+          <RefusedLimit refusal={call.refusal} apiId={call.api_id} keyHash={hasKey(call) ? call.api_key : ''} />
         </section>
       )}
       <FactList rows={listFacts(call)} />

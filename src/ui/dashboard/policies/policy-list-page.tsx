@@ -12,6 +12,8 @@ import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useBatchedOperation, useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
+import { TimeText } from '../../kit/time-text.tsx';
+import { policyListTexts } from '../../texts/en/policy-list.ts';
 import { texts } from '../../texts/texts.ts';
 import { describeQuota, describeRate } from '../limits/limit-text.ts';
 import { useListView } from '../list-view.tsx';
@@ -35,6 +37,8 @@ interface ListFacts {
 }
 
 type Counts = Readonly<Record<string, number>> | undefined;
+
+const toIsoTime = (seconds: number) => new Date(seconds * 1000).toISOString();
 
 const createColumns = ({ counts, offersOf }: ListFacts): readonly Column<PolicyItem>[] => [
   {
@@ -79,6 +83,12 @@ const createColumns = ({ counts, offersOf }: ListFacts): readonly Column<PolicyI
         },
       ]
     : []),
+  {
+    id: 'updated',
+    title: policyListTexts.updated,
+    isOptional: true,
+    cell: ({ last_updated: time }) => (Number(time) > 0 ? <TimeText time={toIsoTime(Number(time))} /> : '–'),
+  },
   { id: 'tags', title: own.columns.tags, isOptional: true, cell: ({ tags }) => (tags ?? []).join(', ') },
 ];
 
@@ -143,6 +153,15 @@ function PolicyList({ canWrite }: { canWrite: boolean }) {
               options={[
                 { value: '', label: own.anyState },
                 ...Object.entries(own.states).map(([value, label]) => ({ value, label })),
+              ]}
+            />
+            <FilterSelect
+              label={texts.apis.anyAuthentication}
+              value={filters.auth_type ?? ''}
+              onChange={event => change({ auth_type: event.target.value })}
+              options={[
+                { value: '', label: texts.apis.anyAuthentication },
+                ...Object.entries(texts.apis.authentication).map(([value, label]) => ({ value, label })),
               ]}
             />
             <ApiSelect apiId={filters.api_id ?? ''} onChange={api_id => change({ api_id })} />

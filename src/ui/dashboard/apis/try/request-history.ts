@@ -34,18 +34,19 @@ export function listKeptRequests(userId: string, apiId: string): readonly KeptRe
 export function keepRequest(userId: string, apiId: string, request: Omit<KeptRequest, 'id'>): void {
   const before = listKeptRequests(userId, apiId);
   lastId += 1;
-  const entry = {
-    ...request,
-    id: lastId,
-    path: withoutCredentials(request.path),
-    headerText: withoutCredentialLines(request.headerText),
-    body: credentialName.test(request.body) ? '' : request.body,
-  };
+  const entry = { ...request, id: lastId, ...removeCredentials(request) };
   kept.delete(apiId);
   kept.set(apiId, [entry, ...before].slice(0, maxKept));
   const [oldest] = kept.keys();
   if (kept.size > maxApis && oldest !== undefined) kept.delete(oldest);
 }
+
+/** Parts of a request as they may be stored: without headers, parameters and bodies that name a credential. */
+export const removeCredentials = ({ path, headerText, body }: Pick<KeptRequest, 'path' | 'headerText' | 'body'>) => ({
+  path: withoutCredentials(path),
+  headerText: withoutCredentialLines(headerText),
+  body: credentialName.test(body) ? '' : body,
+});
 
 const withoutCredentialLines = (text: string) =>
   text

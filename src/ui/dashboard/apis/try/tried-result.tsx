@@ -8,6 +8,7 @@ import { formatMs } from '../../../kit/format.ts';
 import { TabPanels } from '../../../kit/tab-panels.tsx';
 import { triedRequestTexts } from '../../../texts/en/tried-requests.ts';
 import { texts } from '../../../texts/texts.ts';
+import { RefusedLimit } from '../../limits/refused-limit.tsx';
 import { formatCurl, type TriedRequest, toFetch } from './curl.ts';
 import { listSent, sumDurations } from './request-history.ts';
 import { type CallExplanation, StepLane } from './step-lane.tsx';
@@ -20,7 +21,9 @@ const toText = (body: unknown) => (typeof body === 'string' ? body : JSON.string
 /** Response, steps and snippets of one request. A refused request opens with its steps. */
 export function TriedResult({ result, request, apiId }: { result: Result; request: TriedRequest; apiId: string }) {
   const { status_code: status, headers, body, explanation } = result;
-  const refusal = explanation?.steps.find(it => it.refusal !== undefined)?.refusal;
+  const refusing = explanation?.steps.find(it => it.refusal !== undefined);
+  const refusal = refusing?.refusal;
+  const keyHash = explanation?.steps.find(it => it.key_hash !== undefined)?.key_hash ?? '';
   const [tab, setTab] = useState(refusal ? 'steps' : 'response');
   return (
     <div className="flex flex-col gap-3">
@@ -28,6 +31,7 @@ export function TriedResult({ result, request, apiId }: { result: Result; reques
         <StatusPill tone={status < 400 ? 'success' : 'danger'}>{own.status(status)}</StatusPill>
         {refusal && <span className="font-medium">{toRefusalText(refusal)}</span>}
       </p>
+      {refusal && <RefusedLimit refusal={refusal} apiId={apiId} keyHash={keyHash} settings={refusing.settings} />}
       <TabPanels
         label={own.result}
         value={tab}

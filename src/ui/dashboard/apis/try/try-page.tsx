@@ -14,12 +14,14 @@ import type { FormObject } from '../form/json-members.ts';
 import { type DocumentOperation, listDocumentOperations } from '../operations-of-document.ts';
 import { readHeaderName } from '../sample-call.ts';
 import { parseHeaderLines, type TriedRequest } from './curl.ts';
+import { ExampleCard } from './example-card.tsx';
 import { LastRequests } from './last-requests.tsx';
 import { type KeptRequest, keepRequest, listKeptRequests } from './request-history.ts';
 import { buildOperationSample, findOperation } from './sample-request.ts';
 import { StoredKeySelect } from './stored-key-select.tsx';
 import { TriedResult } from './tried-result.tsx';
-import { joinUrl, useExplainedCall } from './use-explained-call.ts';
+import { type ExampleRequest, useExampleRun, useExamples } from './use-examples.ts';
+import { joinUrl, toExplained, useExplainedCall } from './use-explained-call.ts';
 
 const own = texts.tryApi;
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -53,17 +55,19 @@ function useTriedRequest(address: string, keyHeader: string, document: FormObjec
   const [stored, setStored] = useState({ hash: '', keyId: '' });
   const [headerText, setHeaderText] = useState(first.sample?.headerText ?? '');
   const [body, setBody] = useState(first.sample?.body ?? '');
-  const { headers, faults } = parseHeaderLines(headerText);
-  const request: TriedRequest = {
-    method,
-    url: joinUrl(address, path),
+  const { faults } = parseHeaderLines(headerText);
+  /** The request with the credential of the form. */
+  const build = (parts: ExampleRequest): TriedRequest => ({
+    method: parts.method,
+    url: joinUrl(address, parts.path),
     headers: {
       ...(credential === '' ? {} : { Authorization: credential }),
       ...(stored.keyId === '' ? {} : { [keyHeader]: stored.keyId }),
-      ...headers,
+      ...parseHeaderLines(parts.headerText).headers,
     },
-    body: withoutBody.has(method) ? '' : body,
-  };
+    body: withoutBody.has(parts.method) ? '' : parts.body,
+  });
+  const request = build({ method, path, headerText, body });
   /** Fills the fields with the examples of an operation. */
   const choose = (operation: DocumentOperation) => {
     const sample = buildOperationSample(document, operation);
@@ -74,7 +78,7 @@ function useTriedRequest(address: string, keyHeader: string, document: FormObjec
     setBody(sample.body);
   };
   /** Fills the fields with an earlier request, whose credential is not kept. */
-  const restore = (earlier: KeptRequest) => {
+  const restore = (earlier: ExampleRequest) => {
     setEndpoint('');
     setMethod(earlier.method);
     setPath(earlier.path);
@@ -82,7 +86,7 @@ function useTriedRequest(address: string, keyHeader: string, document: FormObjec
     setBody(earlier.body);
   };
   return {
-    ...{ endpoint, choose, restore },
+    ...{ endpoint, choose, restore, build },
     ...{ method, setMethod, path, setPath, credential, setCredential, headerText, setHeaderText, body, setBody },
     ...{ request, faults, stored, setStored },
     /** For snippets: they may be shared, the credential not. */
@@ -145,6 +149,7 @@ function TryForm({ loaded: { api, definition, classic }, address }: { loaded: Lo
             </div>
           </form>
         </Card>
+        <Examples apiId={api.id} form={form} />
         {history.requests.length > 0 && <LastRequests requests={history.requests} onChoose={form.restore} />}
       </div>
       <Card title={own.result}>
@@ -156,6 +161,14 @@ function TryForm({ loaded: { api, definition, classic }, address }: { loaded: Lo
         )}
       </Card>
     </div>
+  );
+}
+
+function Examples({ apiId, form }: Pick<RequestFieldsProps, 'apiId' | 'form'>) {
+  const stored = useExamples(apiId);
+  const runner = useExampleRun(example => toExplained(form.build(example)));
+  return (
+    <ExampleCard stored={stored} runner={runner} onSave={name => stored.save(name, form)} onChoose={form.restore} />
   );
 }
 

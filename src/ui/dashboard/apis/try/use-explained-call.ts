@@ -11,11 +11,14 @@ const maskKey = <Value>(value: Value, key: string): Value =>
     ? value
     : (JSON.parse(JSON.stringify(value).replaceAll(JSON.stringify(key).slice(1, -1), texts.tryApi.masked)) as Value);
 
+/** Body of the operation: an empty body is none. */
+export const toExplained = ({ body, ...rest }: TriedRequest) => ({ ...rest, ...(body === '' ? {} : { body }) });
+
 /** Sends a request through the gateway, with the decision of every step. */
 export const useExplainedCall = (storedKey: string) =>
   useMutation({
-    mutationFn: async ({ body, ...rest }: TriedRequest) => {
-      const response = await callServer('POST /api/explain', { body: { ...rest, ...(body === '' ? {} : { body }) } });
+    mutationFn: async (request: TriedRequest) => {
+      const response = await callServer('POST /api/explain', { body: toExplained(request) });
       return maskKey(response.value, storedKey);
     },
   });

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { EffectiveRow } from '../keys/effective-values.ts';
+import { describeApiLimit, describeKeyLimit } from './describe-refused-limit.ts';
+
+const row = (name: string, value: string, ...sources: EffectiveRow['sources'][number][]): EffectiveRow => ({
+  ...{ name, value, sources, overridden: [] },
+});
+const gold = { kind: 'policy', id: 'gold' } as const;
+const key = { kind: 'key', id: '' } as const;
+const nameOf = (id: string) => id.toUpperCase();
+
+describe('The limit that refused a request', () => {
+  test('a rate has its policy by name, and a quota its period', () => {
+    const rows = [row('Rate', '5 a minute', gold), row('Quota', '100', key), row('Quota period', 'every hour', key)];
+    assert.equal(
+      describeKeyLimit('rate_exceeded', rows, nameOf),
+      'Refused by the rate limit of policy GOLD: 5 a minute.',
+    );
+    assert.equal(describeKeyLimit('quota_exceeded', rows, nameOf), 'Refused by the quota of the key: 100 every hour.');
+  });
+
+  test('a key without a limit of this kind has no sentence', () => {
+    assert.equal(describeKeyLimit('rate_exceeded', [row('Rate', 'unlimited', key)], nameOf), undefined);
+    assert.equal(describeKeyLimit('quota_exceeded', [], nameOf), undefined);
+  });
+
+  test('the limit of an API comes from the settings of its step', () => {
+    const all = 'Refused by the rate limit of the API over all clients: 2 a minute.';
+    assert.equal(describeApiLimit({ rateLimit: { enabled: true, rate: 2, perSeconds: 60 } }), all);
+    const endpoint = { method: 'GET', path: '/a', rate: 3, perSeconds: 1 };
+    assert.match(describeApiLimit({ rateLimit: [endpoint] }) ?? '', /: GET \/a 3 a second\.$/);
+    for (const settings of [undefined, 'truncated…', {}]) assert.equal(describeApiLimit(settings), undefined);
+  });
+});
