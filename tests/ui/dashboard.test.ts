@@ -54,6 +54,29 @@ describe('Dashboard', () => {
     }
   });
 
+  test('a new API gets the settings of a template and its gateway tags', async () => {
+    const { ask } = dashboard.app();
+    const cors = { enabled: true, allowedOrigins: ['https://shop.example'] };
+    const data = { 'x-gw-api-gateway': { middleware: { global: { cors } } } };
+    const made = await ask('POST', '/api/assets', { body: { kind: 'oas-template', name: 'Shop rules', data } });
+    assert.equal(made.status, 201, made.text);
+    const page = await dashboard.openAs(person, '/apis/new');
+    await page.getByLabel('Name').fill('Ruled shop');
+    await page.getByLabel('Upstream URL').fill(upstreamUrl);
+    await page.getByText('Template and gateway tags').click();
+    await page.getByLabel('Template').selectOption('Shop rules');
+    await page.getByLabel('Gateway tags').fill('edge\nwest');
+    await page.getByText('3 set').waitFor();
+    await page.getByRole('button', { name: 'Create API' }).click();
+    await page.getByRole('heading', { name: 'Ruled shop' }).waitFor();
+    const apiId = new URL(page.url()).pathname.split('/').at(-1);
+    const { body } = await ask('GET', `/api/apis/oas/${apiId}`);
+    await ask('DELETE', `/api/apis/oas/${apiId}`);
+    const { server, middleware } = body['x-gw-api-gateway'];
+    assert.deepEqual(server.gatewayTags, { enabled: true, tags: ['edge', 'west'] });
+    assert.deepEqual(middleware.global.cors.allowedOrigins, cors.allowedOrigins);
+  });
+
   test('a published API answers through the gateway when the message appears, and a key for it is shown once', async () => {
     const page = await dashboard.openAs(person, '/apis/new');
     await page.getByRole('button', { name: 'Create API' }).click();

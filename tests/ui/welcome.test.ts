@@ -56,6 +56,25 @@ describe('Introduction', () => {
     await other.getByRole('heading', { name: 'Home' }).waitFor();
   });
 
+  test('an upstream that cannot be reached is named, and the sample is offered in its place', async () => {
+    const person = await dashboard.addPerson(admin);
+    const page = await dashboard.openAs(person, '/welcome');
+    await page.getByText('Your own upstream').click();
+    await page.getByLabel(/^Name/).fill('Far away');
+    await page.getByLabel(/^Upstream/).fill('http://127.0.0.1:1/');
+    await page.getByRole('button', { name: 'Publish API' }).click();
+    await page.getByText('Far away is published at').waitFor();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('button', { name: 'I have saved the key' }).click();
+    await page.getByRole('button', { name: 'Send request' }).click();
+    const notice = page.getByRole('region', { name: 'Upstream unreachable' });
+    await notice.getByText('The gateway could not reach the upstream http://127.0.0.1:1/.').waitFor();
+    await notice.getByRole('link', { name: 'Change the upstream' }).waitFor();
+    await assertAccessible(page, 'unreachable upstream');
+    await notice.getByRole('link', { name: 'Go back and publish the sample' }).click();
+    await page.getByText('What should the gateway publish?').waitFor();
+  });
+
   test('without permission to write keys the page says so, and without one to write APIs it is not offered', async () => {
     const { body } = await dashboard.app().ask('GET', '/api/apis');
     const address = `/welcome?api=${body.apis[0].api_definition.api_id}`;

@@ -11,6 +11,7 @@ import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
 import { ApiFields, useApiForm } from './api-form.tsx';
 import type { GraphDraft } from './new-api.ts';
+import { PlacementFields } from './placement-fields.tsx';
 import { useApiCreation } from './use-api-creation.ts';
 
 const own = texts.apis;
@@ -53,6 +54,7 @@ function NewApiForm({ mode }: { mode: GraphDraft['mode'] | undefined }) {
   const hasSchema = mode === 'proxyOnly' || mode === 'executionEngine';
   const form = useApiForm('', !hasSources);
   const [schema, setSchema] = useState('');
+  const [templateId, setTemplateId] = useState('');
   const navigate = useNavigate();
   const to = hasSources ? '/apis/$apiId/graph' : '/apis/$apiId';
   const creation = useApiCreation(apiId => void navigate({ to, params: { apiId } }));
@@ -60,7 +62,7 @@ function NewApiForm({ mode }: { mode: GraphDraft['mode'] | undefined }) {
     event.preventDefault();
     const isMissing = hasSchema && schema.trim() === '';
     if (!form.check(isMissing ? { schema: own.schemaMissing } : {})) return focusFirstFault(event.currentTarget);
-    creation.run(form.api, mode && { mode, schema });
+    creation.run(form.api, mode && { mode, schema }, templateId);
   };
   return (
     <form onSubmit={submit} noValidate>
@@ -81,6 +83,11 @@ function NewApiForm({ mode }: { mode: GraphDraft['mode'] | undefined }) {
               onChange={event => setSchema(event.target.value)}
             />
           )}
+          <PlacementFields
+            tags={form.api.tags ?? []}
+            onTags={tags => form.set({ tags })}
+            {...(mode === undefined ? { template: { id: templateId, onChange: setTemplateId } } : {})}
+          />
           <div className="flex justify-end gap-2">
             <Link to="/apis" className={buttonClass()}>
               {texts.kit.cancel}

@@ -4,11 +4,13 @@ export interface ApiDraft {
   readonly upstream: string;
   readonly listenPath: string;
   readonly isProtected: boolean;
+  /** Gateways with one of them load the API; without any all do. */
+  readonly tags?: readonly string[];
 }
 
 const schemeName = 'authToken';
 
-export function buildDocument({ name, upstream, listenPath, isProtected }: ApiDraft) {
+export function buildDocument({ name, upstream, listenPath, isProtected, tags = [] }: ApiDraft) {
   const scheme = { [schemeName]: { type: 'apiKey', in: 'header', name: 'Authorization' } };
   const authentication = {
     enabled: true,
@@ -21,7 +23,11 @@ export function buildDocument({ name, upstream, listenPath, isProtected }: ApiDr
     ...(isProtected ? { components: { securitySchemes: scheme }, security: [{ [schemeName]: [] }] } : {}),
     'x-gw-api-gateway': {
       info: { name, state: { active: true } },
-      server: { listenPath: { value: listenPath, strip: true }, ...(isProtected ? { authentication } : {}) },
+      server: {
+        listenPath: { value: listenPath, strip: true },
+        ...(isProtected ? { authentication } : {}),
+        ...(tags.length > 0 ? { gatewayTags: { enabled: true, tags } } : {}),
+      },
       upstream: { url: upstream },
       middleware: { global: { trafficLogs: { enabled: true }, contextVariables: { enabled: true } } },
     },
@@ -36,7 +42,7 @@ export interface GraphDraft {
 
 /** Definition of a GraphQL API, which only the classic format can describe. */
 export const buildGraphDefinition = (
-  { name, upstream, listenPath, isProtected }: ApiDraft,
+  { name, upstream, listenPath, isProtected, tags = [] }: ApiDraft,
   { mode, schema }: GraphDraft,
 ) => ({
   name,
@@ -46,6 +52,7 @@ export const buildGraphDefinition = (
   auth: { auth_header_name: 'Authorization' },
   proxy: { listen_path: listenPath, target_url: upstream, strip_listen_path: true },
   graphql: { enabled: true, execution_mode: mode, version: '2', schema },
+  ...(tags.length > 0 ? { tags } : {}),
 });
 
 /** Listen path of a name: `Orders v2` becomes `/orders-v2/`. */

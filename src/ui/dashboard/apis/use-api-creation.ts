@@ -13,12 +13,15 @@ export function useApiCreation(onCreated: (apiId: string) => void) {
   const toasts = useToasts();
   const document = useWrite('POST /api/apis/oas', refreshed);
   const classic = useWrite('POST /api/apis', refreshed);
-  const run = (api: ApiDraft, graph: GraphDraft | undefined) => {
+  /** A template applies to documents only. */
+  const run = (api: ApiDraft, graph: GraphDraft | undefined, templateID = '') => {
     const onSuccess = ({ value, headers }: CallResponse<{ readonly ID: string }>) => {
       toasts.showSuccess(`${texts.apis.created(api.name)}. ${describeApplied(headers)}`);
       onCreated(value.ID);
     };
-    if (graph === undefined) return document.mutate({ given: { body: buildDocument(api) }, options }, { onSuccess });
+    const query = templateID === '' ? {} : { templateID };
+    if (graph === undefined)
+      return document.mutate({ given: { query, body: buildDocument(api) }, options }, { onSuccess });
     const body = { api_definition: buildGraphDefinition(api, graph) };
     classic.mutate({ given: { body }, options }, { onSuccess });
   };

@@ -38,11 +38,7 @@ export function WelcomePage() {
         title={own.title}
         about={own.about}
         width="form"
-        actions={
-          <Button kind="quiet" onClick={finish}>
-            {own.skip}
-          </Button>
-        }
+        actions={<Button onClick={finish}>{own.skip}</Button>}
       >
         {apiId !== undefined ? (
           <PublishedSteps key={apiId} apiId={apiId} onFinish={finish} />
@@ -108,7 +104,7 @@ function ApiSteps({ api, base, address, onFinish }: ApiStepsProps) {
         <KeyStep api={api} onKey={secret => setKey({ secret })} />
       </FlowStep>
       <FlowStep number={3} title={own.steps.call} state={after(key !== undefined)}>
-        <CallStep address={address} secret={key?.secret} onAnswer={() => setAnswer(true)} />
+        <CallStep address={address} api={api} secret={key?.secret} onAnswer={() => setAnswer(true)} />
         {canReadUsage && <LiveChart usage={usage} />}
       </FlowStep>
       <FlowStep number={4} title={own.steps.next} state={after(hasAnswer)}>
