@@ -110,9 +110,10 @@ function lintPage(): string {
   );
   return `# Lint rules
 
-Warnings of \`POST /api/apis/check\` about definitions that are valid and probably not meant so. Three more rules
+Warnings of \`POST /api/apis/check\` about definitions that are valid and probably not meant so. Four more rules
 have no place of their own: \`member_without_effect\` (a legacy member, or an unknown one that the settings let pass),
-\`persisted_operation_invalid\` (an operation of \`persist_graphql\` that is no GraphQL, or not of the schema) and
+\`persisted_operation_invalid\` (an operation of \`persist_graphql\` that is no GraphQL, or not of the schema), \`persisted_operations_unchecked\`
+(more of them than a check reads) and
 \`feature_not_offered\` (requests to the API get 503). This page is generated.
 
 ${table(['Rule', 'Level', 'Meaning', 'Classic', 'OpenAPI format'], lines)}

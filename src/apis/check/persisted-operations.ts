@@ -9,6 +9,11 @@ import { readClientSchema } from '../graphql-schema/client-schema.ts';
 const maxCheckedOperations = 100;
 const maxNesting = 200;
 
+/** A warning about a persisted operation, with the rule that reports it. */
+export interface PersistedFault extends ValidationError {
+  readonly rule: 'persisted_operation_invalid' | 'persisted_operations_unchecked';
+}
+
 interface PersistedOperation {
   readonly path: string;
   readonly operation: string;
@@ -29,7 +34,7 @@ function listPersistedOperations(definition: JsonObject): readonly PersistedOper
  * Persisted operations that the schema of the definition, or the syntax of GraphQL where it has none, does not allow.
  * They are no errors of a write: the upstream decides about its operations.
  */
-export function findPersistedFaults(definition: JsonObject, settings: Settings): readonly ValidationError[] {
+export function findPersistedFaults(definition: JsonObject, settings: Settings): readonly PersistedFault[] {
   const operations = listPersistedOperations(definition);
   if (operations.length === 0) return [];
   const { checkGraphqlDocument, findSyntaxFault } = loadGraphqlLanguage();
@@ -46,14 +51,14 @@ export function findPersistedFaults(definition: JsonObject, settings: Settings):
     const checked = checkGraphqlDocument(schema, text, bounds, false);
     return 'errors' in checked ? checked.errors[0]?.message : undefined;
   };
-  const faults = operations.slice(0, maxCheckedOperations).flatMap(({ path, operation }) => {
+  const faults = operations.slice(0, maxCheckedOperations).flatMap(({ path, operation }): PersistedFault[] => {
     const message = findFault(operation);
-    return message === undefined ? [] : [{ path, message }];
+    return message === undefined ? [] : [{ rule: 'persisted_operation_invalid', path, message }];
   });
   const further = operations[maxCheckedOperations];
-  return further
-    ? [...faults, { path: further.path, message: `only the first ${maxCheckedOperations} operations are checked` }]
-    : faults;
+  if (!further) return faults;
+  const message = `only the first ${maxCheckedOperations} operations are checked`;
+  return [...faults, { rule: 'persisted_operations_unchecked', path: further.path, message }];
 }
 
 function compileClientSchema(definition: JsonObject): CompiledSchema | undefined {

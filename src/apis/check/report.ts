@@ -7,6 +7,7 @@ import { problem as operationProblem } from '#operations/problems.ts';
 import type { ValidationError } from '#operations/validation-error.ts';
 import type { ApiKind } from '../api/schema.ts';
 import { problem } from '../problems.ts';
+import type { PersistedFault } from './persisted-operations.ts';
 
 interface ReportedPlace {
   readonly pointer: string;
@@ -76,8 +77,8 @@ export function createCheckReport(kind: ApiKind, definition: unknown) {
     addLint(model: Model): void {
       for (const { rule, level, path, message } of lintModel(model)) addWarning(rule, level, { path, message });
     },
-    addPersistedFaults(found: readonly ValidationError[]): void {
-      for (const error of found) addWarning('persisted_operation_invalid', 'warning', error);
+    addPersistedFaults(found: readonly PersistedFault[]): void {
+      for (const { rule, ...error } of found) addWarning(rule, 'warning', error);
     },
     addUnsupported(features: readonly string[]): void {
       for (const feature of features)

@@ -10,9 +10,16 @@ export const proposedDays = 7;
 /** The most used paths: a conversion is bounded. */
 const maxPaths = 500;
 
-/** HTTP archive (HAR 1.2) of the paths alone: the conversion makes parameters of ids. */
-function toArchive(items: readonly UsageCount[]) {
-  const entries = items.map(({ id: { method, path } }) => {
+type CalledPath = Pick<UsageCount, 'success'> & { readonly id: Pick<UsageCount['id'], 'method' | 'path'> };
+
+/**
+ * HTTP archive (HAR 1.2) of the paths that were called without an error: the conversion makes parameters of ids.
+ * Undefined without any.
+ */
+export function toArchive(items: readonly CalledPath[]): string | undefined {
+  const called = items.filter(({ id, success }) => success > 0 && id.path.startsWith('/') && id.method !== '');
+  if (called.length === 0) return undefined;
+  const entries = called.slice(0, maxPaths).map(({ id: { method, path } }) => {
     const encoded = path.replaceAll(/[?#]/g, encodeURIComponent);
     return { request: { method, url: `http://recorded.invalid${encoded}` } };
   });
@@ -24,9 +31,9 @@ export async function proposeEndpoints(apiId: string): Promise<readonly Proposed
   const end = Math.ceil(nowMs() / 1000);
   const query = { api_id: apiId, start: end - proposedDays * daySeconds, end, group_by: 'path,method', p: -1 };
   const { value } = await callServer('GET /api/usage', { query: query as never });
-  const called = value.data.filter(({ id, success }) => success > 0 && id.path.startsWith('/') && id.method !== '');
-  if (called.length === 0) return [];
-  const body = toBodyOf<'POST /api/apis/convert'>({ format: 'har', text: toArchive(called.slice(0, maxPaths)) });
+  const text = toArchive(value.data);
+  if (text === undefined) return [];
+  const body = toBodyOf<'POST /api/apis/convert'>({ format: 'har', text });
   const { document } = (await callServer('POST /api/apis/convert', { body })).value;
   return listDocumentOperations(document).map(({ method, path }) => ({ method, path }));
 }
