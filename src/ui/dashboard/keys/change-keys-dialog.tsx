@@ -7,7 +7,7 @@ import { fromLocalTime } from '../../kit/local-time.ts';
 import type { PickItem } from '../../kit/pick-list.tsx';
 import { keyBulkTexts as own } from '../../texts/en/key-bulk.ts';
 import { PolicyPicker } from '../pickers/policy-picker.tsx';
-import { isFailedOutcome, type KeyChanges, type KeyOutcome, useKeyChanges } from './use-key-changes.ts';
+import { isFailedOutcome, type KeyOutcome, type SentKeyChanges, useKeyChanges } from './use-key-changes.ts';
 
 export interface ChangeKeysProps {
   readonly hashes: readonly string[];
@@ -21,7 +21,7 @@ interface ChangeFormProps extends ChangeKeysProps {
   readonly about: string;
   toAction(count: number): string;
   /** Undefined while a field is empty or wrong. */
-  toChanges(): KeyChanges | undefined;
+  toChanges(): SentKeyChanges | undefined;
   readonly canSubmit: boolean;
   readonly children: ReactNode;
 }

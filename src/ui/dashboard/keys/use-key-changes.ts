@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { type ArgumentsOf, callServer, type ResultOf } from '../../kit/calls.ts';
 import { useReload } from '../../kit/queries.ts';
 
-export type KeyChanges = NonNullable<ArgumentsOf<'POST /api/bulk'>['body']['changes']>;
+export type SentKeyChanges = NonNullable<ArgumentsOf<'POST /api/bulk'>['body']['changes']>;
 export type KeyOutcome = ResultOf<'POST /api/bulk'>['results'][number];
 
 /** Keys of one request: the progress moves after each. */
@@ -24,14 +24,14 @@ export function useKeyChanges() {
       closed.current = true;
     };
   }, []);
-  const send = async (hashes: readonly string[], changes: KeyChanges) => {
+  const send = async (hashes: readonly string[], changes: SentKeyChanges) => {
     for (let at = 0; at < hashes.length && !closed.current; at += maxKeysPerRequest) {
       const ids = hashes.slice(at, at + maxKeysPerRequest);
       const { value } = await callServer('POST /api/bulk', { body: { kind: 'keys', action: 'change', ids, changes } });
       setOutcomes(before => [...before, ...value.results]);
     }
   };
-  const run = async (hashes: readonly string[], changes: KeyChanges) => {
+  const run = async (hashes: readonly string[], changes: SentKeyChanges) => {
     setOutcomes([]);
     setError(undefined);
     setTotal(hashes.length);
