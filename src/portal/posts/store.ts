@@ -96,5 +96,15 @@ function createPublishedReads(records: Records) {
       for await (const batch of readDocuments<StoredPost>(records, 'portal_posts', rows)) found.push(...batch);
       return found;
     },
+    /** Newest published posts with one of the tags. */
+    async listTagged(tagIds: readonly number[], limit: number): Promise<StoredPost[]> {
+      const found: StoredPost[] = [];
+      if (tagIds.length === 0) return found;
+      const rows = sql`from portal_posts where status = 'published' and id in (
+        select post_id from portal_post_tags where tag_id in (${sql.join(tagIds)}))
+        order by id desc limit ${limit}`;
+      for await (const batch of readDocuments<StoredPost>(records, 'portal_posts', rows)) found.push(...batch);
+      return found;
+    },
   };
 }

@@ -1,5 +1,6 @@
 import type { StoredProduct } from '../products/schema.ts';
 import { isDocumentationOnly } from '../products/schema.ts';
+import { highlightWords } from './highlight.ts';
 import { html, type Markup } from './markup.ts';
 import { displayName } from './offer.ts';
 import { toProductUrl } from './page.ts';
@@ -9,6 +10,8 @@ export interface ProductCard {
   readonly product: StoredProduct;
   readonly tags: readonly string[];
   readonly hasAccess?: boolean;
+  /** Searched words, in lower case. */
+  readonly words?: readonly string[];
 }
 
 /** Letters in place of an image. */
@@ -32,10 +35,25 @@ ${auth ? html`<li class="badge">${auth}</li>` : ''}
 ${isDocumentationOnly(product) ? html`<li class="badge">Documentation only</li>` : ''}</ul>`;
 }
 
+const renderTitle = ({ product, words = [] }: ProductCard) =>
+  html`<a href="${toProductUrl(product)}">
+${highlightWords(displayName(product), words)}</a>`;
+const renderLine = ({ product, words = [] }: ProductCard) =>
+  html`<p class="line">${highlightWords(product.Description || 'No description yet.', words)}</p>`;
+const renderTags = ({ tags, words = [] }: ProductCard) =>
+  tags.length > 0
+    ? html`<p class="tags">${tags.map(tag => html`<span>#${highlightWords(tag, words)}</span> `)}</p>`
+    : '';
+const renderAccess = ({ hasAccess }: ProductCard) => (hasAccess ? html`<p class="access">You have access</p>` : '');
+
 /** Card of the catalogue: name, one line, tags, method of access. */
-export const renderProductCard = ({ product, tags, hasAccess }: ProductCard): Markup =>
-  html`<li class="card product">${renderProductImage(product)}<h2><a href="${toProductUrl(product)}">
-${displayName(product)}</a></h2><p class="line">${product.Description || 'No description yet.'}</p>
-${renderBadges(product)}
-${tags.length > 0 ? html`<p class="tags">${tags.map(tag => html`<span>#${tag}</span> `)}</p>` : ''}
-${hasAccess ? html`<p class="access">You have access</p>` : ''}</li>`;
+export const renderProductCard = (card: ProductCard): Markup =>
+  html`<li class="card product">${renderProductImage(card.product)}<h2>${renderTitle(card)}</h2>${renderLine(card)}
+${renderBadges(card.product)}
+${renderTags(card)}
+${renderAccess(card)}</li>`;
+
+/** The same as a row of a list. */
+export const renderProductRow = (card: ProductCard): Markup =>
+  html`<li><div><h2>${renderTitle(card)}</h2>${renderLine(card)}${renderTags(card)}</div>
+<div>${renderBadges(card.product)}${renderAccess(card)}</div></li>`;

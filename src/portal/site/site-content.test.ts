@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, startApp } from '../../../tests/support/app.ts';
 import { readLastAudit } from '../../../tests/support/last-audit.ts';
-import { addDeveloper, addProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addApp, addDeveloper, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { addSiteDeveloper } from '../../../tests/support/portal-site.ts';
+import { createSiteClient, signedInClient } from '../../../tests/support/site-client.ts';
 
 const settings = { 'portal.indexing': 'true', 'portal.url': 'https://dev.example.org' };
 
@@ -53,6 +55,104 @@ onEveryEngine(
       assert.deepEqual([await isFound(first!), await isFound(second!)], [false, true]);
       await requestPortal(app(), 'DELETE', `/portal-api/products/${ID}`);
       assert.equal(await isFound(second!), false);
+    });
+
+    test('found words are marked in results of the search and the catalogue, as text', async () => {
+      const word = `w${createPublicId()}`;
+      const { url } = await publish({ DisplayName: `${word} <i>`, Description: `On ${word}s & more`, Tags: [word] });
+      const body = document({ Title: `Post ${word}`, Lede: `<b>${word}</b>`, Path: word });
+      await ok('POST', '/posts', body, 201);
+      for (const path of [`/search?q=${word}`, `/portal/catalogue-products?q=${word.toLowerCase()}`]) {
+        const { text } = await read(path);
+        assert.ok(text.includes(`<a href="${url}">\n<mark>${word}</mark> &lt;i&gt;</a>`), path);
+        assert.ok(text.includes(`On <mark>${word}s</mark> &amp; more`), path);
+        assert.ok(text.includes(`#<mark>${word}</mark>`), path);
+      }
+      const { text } = await read(`/search?q=${word}`);
+      assert.ok(text.includes(`Post <mark>${word}</mark>`));
+      assert.ok(text.includes(`&lt;b&gt;<mark>${word}</mark>&lt;/b&gt;`));
+      assert.doesNotMatch((await read('/portal/catalogue-products')).text, /<mark>/);
+    });
+
+    test('the catalogue is a list where the address says so, with the filters kept', async () => {
+      const word = `w${createPublicId()}`;
+      const { url } = await publish({ DisplayName: word, Description: 'Listed' });
+      const list = (await read(`/portal/catalogue-products?q=${word}&view=list`)).text;
+      assert.match(list, new RegExp(`<ul class="rows products"><li><div><h2><a href="${url}">`));
+      assert.ok(list.includes(`<a href="/portal/catalogue-products?q=${word}">Cards</a>`));
+      assert.match(list, /<input type="hidden" name="view" value="list">/);
+      const cards = (await read(`/portal/catalogue-products?q=${word}`)).text;
+      assert.match(cards, /<ul class="cards"><li class="card product">/);
+      assert.ok(cards.includes(`<a href="/portal/catalogue-products?q=${word}&amp;view=list">List</a>`));
+    });
+
+    test('a developer finds products by the own access, and credentials and requests on their pages', async () => {
+      const word = `w${createPublicId()}`;
+      const [own, revoked, waiting, other] = await Promise.all(
+        ['own', 'revoked', 'waiting', 'other'].map(name => publish({ DisplayName: `${word} ${name}` })),
+      );
+      const user = await addSiteDeveloper(app());
+      const { ID: appId } = await addApp(app(), { UserID: user.ID, Name: `Shop ${word}` });
+      const plan = await addPlan(app(), { DisplayName: 'Gold' });
+      const request = async ({ ID }: { ID: number }, ProvisionImmediately: boolean, of = appId) => {
+        const body = { PlanID: plan.ID, ProductIDs: [ID], ProvisionImmediately };
+        return (await ok('PUT', `/apps/${of}/provision`, body)).AccessRequestID as number;
+      };
+      await request(own!, true);
+      const former = await request(revoked!, true);
+      const { Credentials } = await ok('GET', `/access_requests/${former}`);
+      await ok('DELETE', `/apps/${appId}/access-requests/${former}/credentials/${Credentials[0].ID}`);
+      const waits = await request(waiting!, false);
+      await request(other!, true, (await addApp(app())).ID);
+      const client = await signedInClient(app(), user);
+      const list = async (query: string) => (await client.get(`/portal/catalogue-products?q=${word}${query}`)).text;
+      const links = (text: string) => [...text.matchAll(/<h2><a href="([^"]+)">/g)].map(([, url]) => url!).sort();
+      assert.deepEqual(links(await list('&access=own')), [own!.url]);
+      assert.equal(links(await list('')).length, 4);
+      assert.equal((await list('')).match(/You have access/g)?.length, 1);
+      const visitor = createSiteClient(app());
+      assert.doesNotMatch((await visitor.get('/portal/catalogue-products')).text, /I have access/);
+      assert.deepEqual(links((await visitor.get(`/portal/catalogue-products?q=${word}&access=own`)).text), []);
+      const expect = async ({ url }: { url: string }, mark: RegExp) => {
+        const { status, text } = await client.get(`${url}/my-access`);
+        assert.equal(status, 200, text);
+        assert.match(text, mark);
+        return text;
+      };
+      const text = await expect(own!, new RegExp(`Shop ${word}</a></strong> <span class="badge success">Active`));
+      assert.ok(text.includes(`href="/portal/private/analytics?product=${own!.ID}"`));
+      assert.ok(text.includes(`href="/portal/private/apps/${appId}"`) && text.includes('Gold: '));
+      await expect(revoked!, /Revoked/);
+      await expect(waiting!, /Waits for approval/);
+      await ok('PUT', `/access_requests/${waits}/reject?reason=${encodeURIComponent('Not <now>')}`);
+      await expect(waiting!, /Rejected.*Not &lt;now&gt;/s);
+      await expect(other!, /Your apps have no access to this product/);
+      assert.match((await client.get(own!.url)).text, new RegExp(`href="${own!.url}/my-access">My access`));
+      assert.doesNotMatch((await visitor.get(own!.url)).text, /my-access/);
+      assert.match((await visitor.get(`${own!.url}/my-access`)).location, /^\/auth\/password\/login\?next=/);
+      const hidden = await addProduct(app());
+      assert.equal((await client.get(`/portal/catalogue-products/${hidden.Path}/my-access`)).status, 404);
+    });
+
+    test('a product has the newest published posts with one of its tags', async () => {
+      const tag = `t${createPublicId()}`;
+      const { url } = await publish({ Tags: [tag] });
+      const titles = Array.from({ length: 4 }, (_, place) => `Related ${place} ${tag}`);
+      for (const [place, Title] of titles.entries())
+        await ok('POST', '/posts', document({ Title, Path: `${tag}${place}`, Tags: [tag] }), 201);
+      await ok(
+        'POST',
+        '/posts',
+        document({ Title: `Draft ${tag}`, Path: `${tag}d`, Tags: [tag], Status: 'review' }),
+        201,
+      );
+      const { text } = await read(url);
+      assert.deepEqual(
+        [...text.matchAll(/>(Related \d)/g)].map(([, title]) => title),
+        ['Related 3', 'Related 2', 'Related 1'],
+      );
+      assert.ok(!text.includes(`Draft ${tag}`));
+      assert.doesNotMatch((await read((await publish({})).url)).text, /Related posts/);
     });
 
     test('a page is at its path also where that is encoded in URLs; a draft is not', async () => {

@@ -41,6 +41,12 @@ export function formatQuota({ UnlimitedQuota, Quota, QuotaRenewalRate }: StoredP
   return `${formatCalls(Quota)} ${article(formatPeriod(QuotaRenewalRate))}`;
 }
 
+/** Name and limits of a plan; the name that it had where it is deleted. */
+export const describePlan = (plan: StoredPlan | undefined, name: string): string =>
+  plan
+    ? `${plan.DisplayName || plan.Name}: ${formatRate(plan)}, ${formatQuota(plan).toLowerCase()}`
+    : `${name} (deleted)`;
+
 export const formatKeyLifetime = ({ KeyExpiresIn }: StoredPlan): string =>
   KeyExpiresIn > 0 ? `Keys last ${formatPeriod(KeyExpiresIn).replace(/^([a-z])/, '1 $1')}` : 'Keys do not expire';
 

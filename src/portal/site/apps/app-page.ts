@@ -20,8 +20,9 @@ import {
   toProductUrl,
   usagePath,
 } from '../page.ts';
+import { renderKeyUse } from '../usage/key-facts.ts';
 import { type PageUse, readPageUse } from '../usage/page-use.ts';
-import { formatCount, formatDay, formatMoment, formatQuota, formatRate } from '../words.ts';
+import { describePlan, formatDay, formatMoment, formatRate } from '../words.ts';
 import { toAppUrl } from './app-list.ts';
 import { type CertificateCardOptions, renderCertificates } from './certificate-card.ts';
 import {
@@ -195,10 +196,7 @@ const renderProducts = ({ products }: RequestView) =>
     ({ name, url }, place) => html`${place > 0 ? ', ' : ''}${url ? html`<a href="${url}">${name}</a>` : name}`,
   );
 
-const renderPlanLine = ({ plan, context }: RequestView) =>
-  plan
-    ? html`${displayName(plan)}: ${formatRate(plan)}, ${formatQuota(plan).toLowerCase()}`
-    : html`${context.plan} (deleted)`;
+const renderPlanLine = ({ plan, context }: RequestView) => describePlan(plan, context.plan);
 
 function renderApproved(view: RequestView, options: CardOptions): Markup {
   const { credentials } = view.context;
@@ -206,20 +204,6 @@ function renderApproved(view: RequestView, options: CardOptions): Markup {
     return html`<article class="card"><h3>${renderProducts(view)} <span class="badge">Revoked</span></h3>
 <p class="dim">The credential was revoked: request access again for a new one.</p></article>`;
   return html`${credentials.map(credential => renderCredential(credential, view, options))}`;
-}
-
-/** Last use and what is left of the quota, as far as it is known. */
-function renderUse({ ID, Credential }: StoredCredential, { use }: CardOptions): Markup | '' {
-  const [calls, quota] = [use.calls.get(ID), use.quotas.get(ID)];
-  if (Credential === '') return '';
-  return html`${calls ? html`<li>Last used ${formatMoment(calls.lastUsedMs)}</li>` : ''}
-${
-  quota
-    ? html`<li>${formatCount(Math.max(0, quota.max - quota.used))} of ${formatCount(quota.max)} calls left${
-        quota.renewsAtMs > 0 && quota.used > 0 ? html`, renews ${formatMoment(quota.renewsAtMs)}` : ''
-      }</li>`
-    : ''
-}`;
 }
 
 function renderCredential(credential: StoredCredential, view: RequestView, options: CardOptions): Markup {
@@ -233,7 +217,7 @@ function renderCredential(credential: StoredCredential, view: RequestView, optio
 ${revealed?.credentialId === ID ? renderKey(revealed.key, credential, view.call, options) : ''}
 <ul class="facts"><li>${renderPlanLine(view)}</li>
 <li>Hash <code>${CredentialHash.slice(0, 16)}</code></li><li>Created ${formatDay(CreatedAt)}</li>
-<li>${Expires > 0 ? `Expires ${formatDay(Expires)}` : 'Does not expire'}</li>${renderUse(credential, options)}
+<li>${Expires > 0 ? `Expires ${formatDay(Expires)}` : 'Does not expire'}</li>${renderKeyUse(credential, options.use)}
 ${former ? html`<li>Old key valid until ${formatMoment(former.Until)}</li>` : ''}</ul>
 ${
   canEdit

@@ -1,5 +1,6 @@
 import type { StoredLabel, StoredPost } from '../../posts/schema.ts';
 import { formatPostDay } from '../../posts/store.ts';
+import { highlightWords } from '../highlight.ts';
 import { renderContent, renderMarkdown } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
 import type { SiteDocument, SitePage, SiteRequest, SiteServices } from '../page.ts';
@@ -20,9 +21,11 @@ export const listPublishedPosts = ({ posts }: SiteServices, { page, size }: { pa
 /** A post without its texts, as cards show it. */
 export type PostOutline = Pick<StoredPost, 'Title' | 'Lede' | 'Path' | 'CreatedAt'>;
 
-export const renderPostCard = (post: PostOutline): Markup =>
-  html`<li class="card"><p class="dim">${formatDay(post.CreatedAt)}</p><h2><a href="${toPostUrl(post)}">${post.Title}</a></h2>
-<p class="line">${post.Lede}</p></li>`;
+/** `words`: those of a search. */
+export const renderPostCard = ({ words = [], ...post }: PostOutline & { readonly words?: readonly string[] }): Markup =>
+  html`<li class="card"><p class="dim">${formatDay(post.CreatedAt)}</p>
+<h2><a href="${toPostUrl(post)}">${highlightWords(post.Title, words)}</a></h2>
+<p class="line">${highlightWords(post.Lede, words)}</p></li>`;
 
 async function respondList({ query }: SiteRequest, services: SiteServices): Promise<SiteDocument> {
   const page = readPage(query);

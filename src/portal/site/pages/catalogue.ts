@@ -3,6 +3,7 @@ import { partnersOf } from '../../join-table-store.ts';
 import type { StoredProduct } from '../../products/schema.ts';
 import type { OfferQuery } from '../../visibility/offer-store.ts';
 import { findVisibleCatalogues } from '../../visibility/visibility.ts';
+import { findOwnProductIds } from '../apps/own-requests.ts';
 import { html, type Markup } from '../markup.ts';
 import { createOffer } from '../offer.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type SiteRequest,
   type SiteServices,
 } from '../page.ts';
-import { type ProductCard, renderProductCard } from '../product-card.ts';
+import { type ProductCard, renderProductCard, renderProductRow } from '../product-card.ts';
 import { formatAuth, formatCount, listKinds } from '../words.ts';
 import { maxSearchWords } from './search-entries.ts';
 
@@ -32,13 +33,27 @@ export interface ProductFilter {
   readonly tag: string;
   readonly kind: string;
   readonly auth: string;
+  /** Only products that the visitor has access to. */
+  readonly isOwn?: boolean;
 }
 
-async function loadCards(products: readonly StoredProduct[], { portal }: SiteServices): Promise<ProductCard[]> {
+interface CardOptions {
+  readonly words: readonly string[];
+  /** Products that the visitor has access to. */
+  readonly own: ReadonlySet<number>;
+}
+
+async function loadCards(
+  products: readonly StoredProduct[],
+  { words, own }: CardOptions,
+  { portal }: SiteServices,
+): Promise<ProductCard[]> {
   const byProduct = await portal.productTags.leftOf(products.map(({ ID }) => ID));
   const tags = await portal.tags.byIds([...byProduct.values()].flat());
   return products.map(product => ({
     product,
+    words,
+    hasAccess: own.has(product.ID),
     tags: partnersOf(byProduct, product.ID).flatMap(id => tags.get(id)?.Name ?? []),
   }));
 }
@@ -56,15 +71,18 @@ export async function findProducts(
   if (filter.text && words.length === 0) return { cards: [], total: 0, hasMore: false, catalogues };
   const query = { catalogueIds: chosen.map(({ ID }) => ID), tag: filter.tag || undefined, words };
   const offset = (page - 1) * size;
-  if (filter.kind || filter.auth) {
-    const found = await findMatching(filter, query, services);
-    const cards = await loadCards(found.slice(offset, offset + size), services);
+  const own = await findOwnProductIds(visitor, services);
+  if (filter.kind || filter.auth || filter.isOwn) {
+    const matching = await findMatching(filter, query, services);
+    const found = filter.isOwn ? matching.filter(({ ID }) => own.has(ID)) : matching;
+    const cards = await loadCards(found.slice(offset, offset + size), { words, own }, services);
     return { cards, total: found.length, hasMore: found.length > offset + size, catalogues };
   }
   const offer = createOffer(services);
   const listed = await offer.listProducts({ ...query, limit: size + 1, offset });
   const total = await offer.countProducts({ ...query, limit: maxCounted + 1 });
-  return { cards: await loadCards(listed.slice(0, size), services), total, hasMore: listed.length > size, catalogues };
+  const cards = await loadCards(listed.slice(0, size), { words, own }, services);
+  return { cards, total, hasMore: listed.length > size, catalogues };
 }
 
 /** Products whose kind or credential the filter names: no column has them, so that a bounded number is compared. */
@@ -85,7 +103,7 @@ export const readPage = (query: SiteFields): number =>
 
 const offeredKinds = ['REST', 'GraphQL', 'Events', 'MCP'];
 const offeredAuth = ['API key', 'OAuth 2.0', 'JSON Web Token', 'No credential'];
-const filterNames = ['q', 'catalogue', 'tag', 'type', 'auth'] as const;
+const filterNames = ['q', 'catalogue', 'tag', 'type', 'auth', 'access'] as const;
 
 async function respond(request: SiteRequest, services: SiteServices): Promise<SiteDocument> {
   const { query } = request;
@@ -96,14 +114,17 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
     tag: query('tag'),
     kind: query('type'),
     auth: query('auth'),
+    isOwn: query('access') === 'own',
   };
+  const isList = query('view') === 'list';
   const { cards, total, hasMore, catalogues } = await findProducts(filter, request, services, { page });
   const tags = await createOffer(services).listTags(
     catalogues.map(({ ID }) => ID),
     maxTags,
   );
   const toUrl = (changed: Partial<Record<string, string>>) => {
-    const values = { ...Object.fromEntries(filterNames.map(name => [name, query(name)])), ...changed };
+    const names = [...filterNames, 'view'];
+    const values = { ...Object.fromEntries(names.map(name => [name, query(name)])), ...changed };
     const text = new URLSearchParams(Object.entries(values).filter((it): it is [string, string] => Boolean(it[1])));
     return `${cataloguePath}${text.size > 0 ? `?${text}` : ''}`;
   };
@@ -122,15 +143,30 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
     isIndexable: !isFiltered,
     description: 'APIs that you can use, with their documentation and plans.',
     main: html`<div class="head"><h1>Products</h1><p class="dim">${describeTotal(total, isFiltered)}</p></div>
-<form class="filters" method="get" action="${cataloguePath}"><label class="grow">Search
+${renderViews(isList, view => toUrl({ view, page: query('page') }))}
+<form class="filters" method="get" action="${cataloguePath}">${
+      isList ? html`<input type="hidden" name="view" value="list">` : ''
+    }<label class="grow">Search
 <input type="search" name="q" value="${filter.text}" maxlength="100"></label>
 ${selects}
+${request.visitor.user ? renderSelect('access', 'My access', query('access'), [['own', 'I have access']]) : ''}
 <button class="secondary">Filter</button>
 ${isFiltered ? html`<a class="button quiet" href="${cataloguePath}">Clear</a>` : ''}</form>
-${cards.length > 0 ? html`<ul class="cards">${cards.map(renderProductCard)}</ul>` : renderEmpty(isFiltered)}
+${cards.length > 0 ? renderCards(cards, isList) : renderEmpty(isFiltered)}
 ${renderPageLinks(page, hasMore, number => toUrl({ page: String(number) }), formatPages(total))}`,
   };
 }
+
+/** Links between the two views of the list, with the filters and the page. */
+const renderViews = (isList: boolean, toUrl: (view: string) => string) =>
+  html`<nav class="views" aria-label="View">
+<a href="${toUrl('')}"${isList ? '' : html` aria-current="true"`}>Cards</a>
+<a href="${toUrl('list')}"${isList ? html` aria-current="true"` : ''}>List</a></nav>`;
+
+const renderCards = (cards: readonly ProductCard[], isList: boolean) =>
+  isList
+    ? html`<ul class="rows products">${cards.map(renderProductRow)}</ul>`
+    : html`<ul class="cards">${cards.map(renderProductCard)}</ul>`;
 
 const formatPages = (total: number) => (total > maxCounted ? '' : ` of ${Math.ceil(total / pageSize)}`);
 

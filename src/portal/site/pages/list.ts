@@ -21,6 +21,7 @@ import { filePages } from './files.ts';
 import { forgottenPasswordPages } from './forgotten-password.ts';
 import { homePages } from './home.ts';
 import { invitationPages } from './invitation.ts';
+import { myAccessPages } from './my-access.ts';
 import { ownAccountPages } from './own-account.ts';
 import { ownAddressPages } from './own-address.ts';
 import { ownAttributePages } from './own-attributes.ts';
@@ -40,6 +41,7 @@ export const sitePages: readonly SitePage[] = [
   ...homePages,
   ...cataloguePages,
   ...productPages,
+  ...myAccessPages,
   ...changelogPages,
   ...referencePages,
   ...trySignInPages,

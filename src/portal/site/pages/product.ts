@@ -1,9 +1,9 @@
 import { partnersOf } from '../../join-table-store.ts';
 import { toProductOwner } from '../../products/removal.ts';
-import { type StoredProduct, toApiDetailView } from '../../products/schema.ts';
+import { isDocumentationOnly, type StoredProduct, toApiDetailView } from '../../products/schema.ts';
 import { findVisibleDocs } from '../../visibility/kinds.ts';
 import { canSeeContent } from '../../visibility/rules.ts';
-import { listPageApps } from '../apps/own-apps.ts';
+import { listOwnRequests } from '../apps/own-requests.ts';
 import { renderContent } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
 import {
@@ -28,11 +28,11 @@ import { listProductDocuments } from '../reference/documents.ts';
 import { findGatewayBase } from '../reference/gateway-base.ts';
 import { renderScrollRegion } from '../scroll-region.ts';
 import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
-import { renderPostContent } from './blog.ts';
+import { renderPostCard, renderPostContent } from './blog.ts';
 import { renderDraftNotice } from './content-page.ts';
 
 export interface ProductTab {
-  readonly id: 'overview' | 'reference' | 'guides' | 'changelog';
+  readonly id: 'overview' | 'reference' | 'guides' | 'changelog' | 'my-access';
   readonly main: Markup;
   readonly title?: string;
   readonly isWide?: boolean;
@@ -58,6 +58,7 @@ export async function renderProduct(
     ['reference', 'Reference', `${url}/docs`, (await listProductDocuments(product, portal)).length > 0],
     ['guides', 'Get started', `${url}/guides`, hasGuides],
     ['changelog', 'Changelog', `${url}/changelog`, (await portal.changelog.count(product.ID)) > 0],
+    ['my-access', 'My access', `${url}/my-access`, offer.rights.kind !== 'anonymous' && !isDocumentationOnly(product)],
   ];
   const name = displayName(product);
   const isRequestable = findAccessObstacle(product) === undefined && offers.length > 0;
@@ -98,7 +99,8 @@ async function respondOverview(request: SiteRequest, services: SiteServices): Pr
   if (!found) return undefined;
   const { product, offers } = found;
   const main = html`<div class="prose">${renderContent(product.Content)}</div>${renderApis(product)}
-${renderPlans(product, offers, await listOwnPlans(request, product, services))}`;
+${renderPlans(product, offers, await listOwnPlans(request, product, services))}
+${await renderRelated(product, services)}`;
   return renderProduct(found, { id: 'overview', main }, services);
 }
 
@@ -115,13 +117,22 @@ ${api.Status ? '' : html` <span class="badge warning">Not active</span>`}<p clas
 
 /** Plans under which apps of the visitor have access to a product. */
 async function listOwnPlans({ visitor }: SiteRequest, { ID }: StoredProduct, services: SiteServices) {
-  if (!visitor.user) return new Set<number>();
-  const apps = await listPageApps(visitor, services);
-  const requests = await services.portal.accessRequests.listOfApps(apps.map(it => it.ID));
-  const own = requests.filter(it => it.Status === 'approved' && !it.Changes && it.ProductIDs.includes(ID));
+  const requests = await listOwnRequests(visitor, services);
+  const own = requests.filter(it => it.Status === 'approved' && it.ProductIDs.includes(ID));
   return new Set(own.map(({ PlanID }) => PlanID));
 }
 
+/** Newest posts with a tag of the product. */
+async function renderRelated({ ID }: StoredProduct, { portal, posts }: SiteServices): Promise<Markup | ''> {
+  const tagIds = partnersOf(await portal.productTags.leftOf([ID]), ID);
+  const related = await posts.listTagged(tagIds, maxRelatedPosts);
+  if (related.length === 0) return '';
+  return html`<section aria-labelledby="related"><h2 id="related">Related posts</h2>
+<ul class="cards">${related.map(renderPostCard)}</ul></section>`;
+}
+
+/** Posts below a product. */
+const maxRelatedPosts = 3;
 /** Plans from which a table compares them too. */
 const minComparedPlans = 3;
 

@@ -3,6 +3,7 @@ import { toApiOwner, toSpecOwner } from '../../products/removal.ts';
 import type { StoredProduct } from '../../products/schema.ts';
 import type { EntryKind } from '../../search/schema.ts';
 import type { FoundEntry } from '../../search/store.ts';
+import { highlightWords } from '../highlight.ts';
 import { html, type Markup } from '../markup.ts';
 import { displayName } from '../offer.ts';
 import { type SiteServices, toProductUrl } from '../page.ts';
@@ -49,11 +50,15 @@ export async function findEntryLinks(
   });
 }
 
-export function renderOperationLink({ title, summary, path, product }: EntryLink): Markup {
-  const [method = '', ...rest] = title.split(' ');
-  return html`<li><div><a href="${path}">${renderMethodBadge(method)} <code>${rest.join(' ')}</code></a>
-<p class="dim">${summary ? `${summary} · ` : ''}${product}</p></div></li>`;
+const renderSummary = ({ summary, product }: EntryLink, words: readonly string[]) =>
+  html`<p class="dim">${summary ? html`${highlightWords(summary, words)} · ` : ''}${product}</p>`;
+
+export function renderOperationLink(link: EntryLink, words: readonly string[]): Markup {
+  const [method = '', ...rest] = link.title.split(' ');
+  return html`<li><div><a href="${link.path}">${renderMethodBadge(method)}
+<code>${highlightWords(rest.join(' '), words)}</code></a>
+${renderSummary(link, words)}</div></li>`;
 }
 
-export const renderGuideLink = ({ title, summary, path, product }: EntryLink): Markup =>
-  html`<li><div><a href="${path}">${title}</a><p class="dim">${summary ? `${summary} · ` : ''}${product}</p></div></li>`;
+export const renderGuideLink = (link: EntryLink, words: readonly string[]): Markup =>
+  html`<li><div><a href="${link.path}">${highlightWords(link.title, words)}</a>${renderSummary(link, words)}</div></li>`;

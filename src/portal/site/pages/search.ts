@@ -1,5 +1,7 @@
+import { listSearchWords } from '#storage/search-words.ts';
 import { toAppUrl } from '../apps/app-list.ts';
 import { listPageApps } from '../apps/own-apps.ts';
+import { highlightWords } from '../highlight.ts';
 import { toJsonFile } from '../json/json-file.ts';
 import { html, type Markup } from '../markup.ts';
 import { displayName } from '../offer.ts';
@@ -15,7 +17,13 @@ import { renderProductCard } from '../product-card.ts';
 import { type PostOutline, renderPostCard, toPostUrl } from './blog.ts';
 import { findProducts } from './catalogue.ts';
 import { listContentPages } from './content-page.ts';
-import { type EntryLink, findEntryLinks, renderGuideLink, renderOperationLink } from './search-entries.ts';
+import {
+  type EntryLink,
+  findEntryLinks,
+  maxSearchWords,
+  renderGuideLink,
+  renderOperationLink,
+} from './search-entries.ts';
 
 /** Results of each group. */
 const maxResults = 12;
@@ -69,12 +77,14 @@ const renderGroup = (id: string, title: string, className: string, items: readon
   items.length === 0
     ? ''
     : html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2><ul class="${className}">${items}</ul></section>`;
-const renderLinkRow = ({ title, path }: SiteLink) => html`<li><a href="${path}">${title}</a></li>`;
+const renderLinkRow = ({ title, path }: SiteLink, words: readonly string[]) =>
+  html`<li><a href="${path}">${highlightWords(title, words)}</a></li>`;
 
 async function respond(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
   if (request.query('format') === 'json') return toJsonFile(await findSearchResults(request, services));
   const text = readText(request);
   const { cards, operations, guides, posts, pages, apps } = await search(request, services);
+  const words = listSearchWords(text).slice(0, maxSearchWords);
   const isEmpty = [cards, operations, guides, posts, pages, apps].every(({ length }) => length === 0);
   return {
     title: text ? `Search for ${text}` : 'Search',
@@ -84,11 +94,36 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
 <button>Search</button></form>
 ${text && isEmpty ? html`<div class="notice"><p>Nothing matches “${text}”.</p></div>` : ''}
 ${renderGroup('products', 'Products', 'cards', cards.map(renderProductCard))}
-${renderGroup('operations', 'Operations', 'rows operations', operations.map(renderOperationLink))}
-${renderGroup('guides', 'Guides', 'rows', guides.map(renderGuideLink))}
-${renderGroup('posts', 'Blog', 'cards', posts.map(renderPostCard))}
-${renderGroup('pages', 'Pages', 'rows', pages.map(renderLinkRow))}
-${renderGroup('apps', 'My apps', 'rows', apps.map(renderLinkRow))}`,
+${renderGroup(
+  'operations',
+  'Operations',
+  'rows operations',
+  operations.map(it => renderOperationLink(it, words)),
+)}
+${renderGroup(
+  'guides',
+  'Guides',
+  'rows',
+  guides.map(it => renderGuideLink(it, words)),
+)}
+${renderGroup(
+  'posts',
+  'Blog',
+  'cards',
+  posts.map(it => renderPostCard({ ...it, words })),
+)}
+${renderGroup(
+  'pages',
+  'Pages',
+  'rows',
+  pages.map(it => renderLinkRow(it, words)),
+)}
+${renderGroup(
+  'apps',
+  'My apps',
+  'rows',
+  apps.map(it => renderLinkRow(it, words)),
+)}`,
   };
 }
 
