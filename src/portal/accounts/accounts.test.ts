@@ -58,6 +58,9 @@ const signUp = async (client: SiteClient, email: string, more: Record<string, st
 };
 const confirm = (client: SiteClient, token: string, more: Record<string, string> = {}) =>
   client.post('/auth/verify', { token, password: sitePassword, ...more });
+/** Page without the address, and without the token of the visitor's forms. */
+const toNeutral = (text: string, email: string) =>
+  text.replaceAll(email, '…').replaceAll(/name="csrf_token" value="[^"]*"/g, '');
 const tokenOf = (url: string) => new URL(url, 'http://localhost').searchParams.get('token')!;
 
 for (const engine of engines) {
@@ -65,6 +68,23 @@ for (const engine of engines) {
     const findUser = async (email: string) => {
       const users = await requestPortal(app(), 'GET', '/portal-api/users?per_page=1000');
       return users.find((it: { Email: string }) => it.Email === email);
+    };
+
+    /** Ends the link of a sign-up before its token. */
+    const endLink = async (email: string) => {
+      const { db } = app().application.installation.records;
+      const { vault } = app().application.installation.services;
+      const purpose = 'portal sign-up';
+      for (const { digest, body } of await db
+        .selectFrom('sign_in_tokens')
+        .select(['digest', 'body'])
+        .where('purpose', '=', 'portal-sign-up')
+        .execute()) {
+        const content = JSON.parse(vault.open(body, purpose));
+        if (content.email !== email) continue;
+        const ended = vault.seal(JSON.stringify({ ...content, linkEndsAt: 1 }), purpose);
+        await db.updateTable('sign_in_tokens').set({ body: ended }).where('digest', '=', digest).execute();
+      }
     };
 
     test('a confirmed address has an active account with the least role, once', async () => {
@@ -132,9 +152,32 @@ for (const engine of engines) {
       const unknown = await signUp(client(), email);
       await takeMail();
       assert.equal(known.status, unknown.status);
-      assert.equal(known.text.replaceAll(Email.toLowerCase(), '…'), unknown.text.replaceAll(email, '…'));
+      assert.equal(toNeutral(known.text, Email.toLowerCase()), toNeutral(unknown.text, email));
       assert.match(knownMail.text, /already/);
       assert.equal(knownMail.url, '/auth/password/login');
+    });
+
+    test('the mail of a sign-up is sent again, also after its link has expired, to its address alone', async () => {
+      const email = anAddress();
+      const visitor = client();
+      const page = await signUp(visitor, email, { next: '/blog' });
+      const first = tokenOf((await takeMail()).url);
+      assert.ok(page.text.includes(`name="email" value="${email}"`));
+      await endLink(email);
+      const dead = await visitor.get(`/auth/verify?token=${first}`);
+      assert.equal(dead.status, 410);
+      assert.match(dead.text, /action="\/auth\/verify\/again"/);
+      assert.equal((await confirm(visitor, first)).status, 410);
+      const again = await visitor.post('/auth/verify/again', { email: ` ${email.toUpperCase()} ` });
+      assert.match(again.text, /<h1>Check your mail<\/h1>/);
+      const { to, url } = await takeMail('Confirm');
+      assert.deepEqual([to, tokenOf(url) === first], [email, false]);
+      const unknown = anAddress();
+      const other = await visitor.post('/auth/verify/again', { email: unknown });
+      assert.equal(toNeutral(other.text, unknown), toNeutral(again.text, email));
+      assert.equal((await visitor.post('/auth/verify/again', { email: 'nobody' })).status, 422);
+      assert.equal((await visitor.post('/auth/verify/again', { email, csrf_token: 'x' })).status, 403);
+      assert.match((await confirm(visitor, tokenOf(url))).text, /next=%2Fblog/);
     });
 
     test('one address gets three mails in a window, without a sign to the client', async () => {

@@ -29,7 +29,15 @@ export interface SignUp {
 }
 
 export const verifyPath = '/auth/verify';
+/** A sign-up is kept as many lifetimes of its link: the link of an expired one can be sent again. */
+const keptLifetimes = 2;
 const signUpPurpose = 'portal sign-up';
+
+/** Sign-up as its token has it. */
+interface TokenBody extends SignUp {
+  /** End of the link, before that of the token. */
+  readonly linkEndsAt?: number;
+}
 
 /** Owner of the tokens of an address, which is in clear text in the outbox alone. */
 const toTokenOwner = (email: string, { vault }: AccountServices) => `portal: ${vault.digest(email, signUpPurpose)}`;
@@ -37,8 +45,10 @@ const toTokenOwner = (email: string, { vault }: AccountServices) => `portal: ${v
 async function sendConfirmation(signUp: SignUp, services: AccountServices): Promise<void> {
   const { portal, signInTokens, clock, settings, vault } = services;
   const owner = { purpose: 'portal-sign-up', orgId: '', ownerId: toTokenOwner(signUp.email, services) } as const;
-  const expiresAtMs = clock.now() + settings['portal.link_ttl_seconds'] * 1000;
-  const body = vault.seal(JSON.stringify(signUp), signUpPurpose);
+  const lifetimeMs = settings['portal.link_ttl_seconds'] * 1000;
+  const expiresAtMs = clock.now() + keptLifetimes * lifetimeMs;
+  const content: TokenBody = { ...signUp, linkEndsAt: clock.now() + lifetimeMs };
+  const body = vault.seal(JSON.stringify(content), signUpPurpose);
   const isKnown = (await portal.users.findByEmail(signUp.email)) !== undefined;
   const token = await signInTokens.insert({ ...owner, expiresAtMs, body }, clock.now());
   const base = readPortalUrl(settings);
@@ -58,6 +68,19 @@ export async function requestSignUp(signUp: SignUp, address: string, flow: Flow,
     services.portalMailQueue.enqueue('portal sign-up', () => sendConfirmation({ ...signUp, password }, services));
 }
 
+/** Queues a new link to a sign-up that waits; without one, nothing is sent. The former links go on working. */
+export function requestNewLink(email: string, address: string, services: AccountServices): void {
+  if (!services.portalMailLimit.allow(email, address)) return;
+  services.portalMailQueue.enqueue('portal sign-up', async () => {
+    const { signInTokens, clock } = services;
+    const token = await signInTokens.findOfOwner('portal-sign-up', toTokenOwner(email, services), clock.now());
+    if (token) await sendConfirmation(openSignUp(token, services), services);
+  });
+}
+
+const openSignUp = ({ body }: StoredSignInToken, { vault }: AccountServices) =>
+  JSON.parse(vault.open(body, signUpPurpose)) as TokenBody;
+
 export interface FoundSignUp {
   readonly token: StoredSignInToken;
   readonly signUp: SignUp;
@@ -67,7 +90,10 @@ export interface FoundSignUp {
 export async function findSignUp(text: string, services: AccountServices): Promise<FoundSignUp | undefined> {
   if (text === '' || !canSignUp(services)) return undefined;
   const token = await services.signInTokens.find('portal-sign-up', text, services.clock.now());
-  return token && { token, signUp: JSON.parse(services.vault.open(token.body, signUpPurpose)) as SignUp };
+  const signUp = token && openSignUp(token, services);
+  return token && signUp && (signUp.linkEndsAt ?? token.expiresAtMs) > services.clock.now()
+    ? { token, signUp }
+    : undefined;
 }
 
 /** Creates the confirmed account, once; undefined where the link was used, or the address has an account by now. */

@@ -122,7 +122,10 @@ async function submitPassword(request: SiteRequest, services: SiteServices): Pro
     (await verifyPassword(form('current_password'), user.Password, flow)) &&
     (await replacePassword(request, await hashCheckedPassword(password, services.settings, flow), services));
   await auditForm('changeOwnPassword', request, user, isChanged ? 200 : 422, services);
-  if (!isChanged) return renderProfile(request, services, { errors: new Map([['current_password', 'Is wrong']]) });
+  if (!isChanged)
+    return renderProfile(request, services, {
+      errors: new Map([['current_password', 'This is not your current password']]),
+    });
   attempt.succeed();
   return renderProfile(request, services, { message: 'The password is changed. Your other sessions have ended.' });
 }

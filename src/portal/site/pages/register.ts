@@ -6,7 +6,7 @@ import { problem as sessionProblem } from '#people/sessions/problems.ts';
 import { readNextPath } from '#people/single-sign-on/next-path.ts';
 import { formatLinkExpiry } from '../../accounts/account-mails.ts';
 import { canSignUp } from '../../accounts/account-services.ts';
-import { requestSignUp } from '../../accounts/sign-up.ts';
+import { requestNewLink, requestSignUp, verifyPath } from '../../accounts/sign-up.ts';
 import type { StoredAttribute } from '../../attributes/schema.ts';
 import { userModelId } from '../../attributes/store.ts';
 import type { TermsOutline } from '../../terms/store.ts';
@@ -29,6 +29,9 @@ import {
 } from '../page.ts';
 import { readTermsField, renderTermsField } from '../terms/terms-field.ts';
 
+const sendAgainPath = `${verifyPath}/again`;
+
+export const wrongEmailText = 'Enter an e-mail address, such as ann@example.org';
 export const emailShape = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
 const listSignUpAttributes = async ({ portal }: SiteServices) =>
@@ -131,7 +134,7 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   const attributes = await listSignUpAttributes(services);
   const errors = findNewPasswordErrors(['password1', form('password1')], ['password2', form('password2')], services);
   const email = emailShape.safeParse(form('email'));
-  if (!email.success) errors.set('email', 'This is no e-mail address');
+  if (!email.success) errors.set('email', wrongEmailText);
   const names = readNameFields(form, errors);
   const values = readAttributeFields(attributes, form, errors);
   const terms = await services.portal.terms.findCurrent();
@@ -159,11 +162,57 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   } catch (error) {
     return renderRegister(request, services, { attributes, terms, errors, ...describeLimit(error) });
   }
-  return renderNotice('Check your mail', [
+  const lines = [
     `If ${email.data} can get an account, a mail with a link to confirm the address is on its way.`,
     formatLinkExpiry(services.settings),
-  ]);
+  ];
+  return withForm(renderNotice('Check your mail', lines), renderSendAgain(email.data, request));
 }
+
+/** Form that sends the mail of a sign-up again; the address is part of it where it is known. */
+export const renderSendAgain = (email: string, { visitor }: SiteRequest, error?: string): Markup =>
+  html`<form class="form" method="post" action="${sendAgainPath}">${renderCsrfField(visitor.csrfToken)}
+${
+  email
+    ? html`<p class="dim">No mail after a minute? Look into the folder for spam, or let it be sent again.</p>
+<input type="hidden" name="email" value="${email}">`
+    : renderField({
+        name: 'email',
+        label: 'E-mail address',
+        type: 'email',
+        autocomplete: 'email',
+        maxLength: 254,
+        error,
+      })
+}<button class="secondary">Send again</button></form>`;
+
+/** The same reply for every address, at the same time, whether a sign-up of it waits or not. */
+async function sendAgain(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
+  if (!canSignUp(services)) return undefined;
+  const email = emailShape.safeParse(request.form('email'));
+  if (!email.success) {
+    const refused = renderNotice('The mail was not sent', [], undefined, 422);
+    const form = renderSendAgain('', request, wrongEmailText);
+    return { ...withForm(refused, form), json: toFormErrors(new Map([['email', wrongEmailText]])) };
+  }
+  try {
+    requestNewLink(email.data, request.address, services);
+  } catch (error) {
+    const { failure, status } = describeLimit(error);
+    return renderNotice('The mail was not sent', [failure], undefined, status);
+  }
+  const lines = [
+    `If a sign-up of ${email.data} waits for its confirmation, a mail with a new link is on its way.`,
+    formatLinkExpiry(services.settings),
+  ];
+  return withForm(renderNotice('Check your mail', lines), renderSendAgain(email.data, request));
+}
+
+/** A notice with a form below it. */
+export const withForm = (notice: SiteDocument, form: Markup): SiteDocument => ({
+  ...notice,
+  main: html`${notice.main}${form}`,
+});
 
 export const renderNotice = (title: string, lines: readonly string[], link?: Markup, status = 200): SiteDocument => ({
   status,
@@ -176,4 +225,5 @@ ${link && html`<p>${link}</p>`}</div>`,
 
 export const registerPages: readonly SitePage[] = [
   { method: 'POST', path: registerPath, access: 'all', respond: submit },
+  { method: 'POST', path: sendAgainPath, access: 'all', respond: sendAgain },
 ];

@@ -19,16 +19,25 @@ import {
   toSignInUrl,
 } from '../page.ts';
 import { findByLink } from './link-attempts.ts';
-import { findNewPasswordErrors, renderNewPassword, renderNotice, renderRepeatedPassword } from './register.ts';
+import {
+  findNewPasswordErrors,
+  renderNewPassword,
+  renderNotice,
+  renderRepeatedPassword,
+  renderSendAgain,
+  withForm,
+} from './register.ts';
 
-const renderDeadLink = (services: SiteServices): SiteDocument =>
-  renderNotice(
+function renderDeadLink(request: SiteRequest, services: SiteServices): SiteDocument {
+  const notice = renderNotice(
     'This link does not work',
     ['It is incomplete, has expired, or was used already. If your account exists, sign in.'],
     html`<a href="${toSignInUrl('/')}">Sign in</a>
 ${canSignUp(services) ? html` · <a href="${registerPath}">Sign up again</a>` : ''}`,
     410,
   );
+  return canSignUp(services) ? withForm(notice, renderSendAgain('', request)) : notice;
+}
 
 /** Form of a confirmation: with the password of the sign-up, or with a new one. */
 interface VerifyForm {
@@ -81,7 +90,7 @@ async function show(request: SiteRequest, services: SiteServices): Promise<SiteR
   const { query } = request;
   const token = query('token');
   const found = await findByLink(request, services, () => findSignUp(token, services));
-  if (!found) return renderDeadLink(services);
+  if (!found) return renderDeadLink(request, services);
   return renderVerify({ token, email: found.signUp.email, hasNewPassword: query('own') === '1' }, services);
 }
 
@@ -139,7 +148,7 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
 
 async function refuse(request: SiteRequest, services: SiteServices): Promise<SiteReply> {
   await auditForm('signUpToPortal', request, undefined, 410, services);
-  return renderDeadLink(services);
+  return renderDeadLink(request, services);
 }
 
 export const verifyPages: readonly SitePage[] = [

@@ -17,7 +17,7 @@ import {
   type SiteServices,
   teamPath,
 } from '../page.ts';
-import { describeLimit, emailShape } from '../pages/register.ts';
+import { describeLimit, emailShape, wrongEmailText } from '../pages/register.ts';
 import { readRoleField, renderRoleField, renderTeamFields } from './member-fields.ts';
 import { invitePath, readTeamFields } from './member-words.ts';
 
@@ -90,14 +90,14 @@ async function show(request: SiteRequest, services: SiteServices): Promise<SiteR
 /** Addresses of the form, each once; faults are added to `errors`. */
 function readAddresses({ form }: SiteRequest, errors: Map<string, string>): string[] {
   const first = emailShape.safeParse(form('email'));
-  if (!first.success) errors.set('email', 'This is no e-mail address');
+  if (!first.success) errors.set('email', wrongEmailText);
   const lines = form('more')
     .slice(0, maxPastedChars)
     .split(/[\s,;]+/)
     .filter(Boolean);
   const further = lines.map(line => emailShape.safeParse(line));
   const wrong = lines.filter((_line, place) => !further[place]!.success);
-  if (wrong.length > 0) errors.set('more', `These are no e-mail addresses: ${wrong.slice(0, 5).join(', ')}`);
+  if (wrong.length > 0) errors.set('more', `Correct these e-mail addresses: ${wrong.slice(0, 5).join(', ')}`);
   const addresses = new Set([first, ...further].flatMap(it => (it.success ? [it.data] : [])));
   if (addresses.size > maxAddresses) errors.set('more', `There are more than ${maxAddresses} addresses`);
   return [...addresses];
