@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { KeyCounters } from '#access/keys/counters.ts';
+import { createKeyCounters } from '#access/keys/shared-counters.ts';
 import { startMetricsExport } from '#analytics/metrics/metrics-export.ts';
 import { addMetricsRoute } from '#analytics/metrics/route.ts';
 import { startSchemaUpdates } from '#apis/graphql-schema/schema-updates.ts';
@@ -138,7 +138,7 @@ export async function openInstallation(
       dataKey,
       settings,
       { ...environment, node },
-      createKeyCounters(shared, counters, environment),
+      createKeyCounters(shared.shared.counters, counters, environment.clock),
     );
     closers.push(() => services.outbound.close());
     closers.push(() => services.events.close());
@@ -150,16 +150,6 @@ export async function openInstallation(
     await close();
     throw error;
   }
-}
-
-function createKeyCounters({ shared }: SharedEngine, kept: CounterPersistence, { clock }: AppEnvironment): KeyCounters {
-  return {
-    async reset(names) {
-      for (const name of names) await shared.counters.reset(name);
-      await kept.reset(names);
-    },
-    peek: async (name, window) => shared.counters.peek(name, window, clock.now()),
-  };
 }
 
 /** Closes in reverse order of opening. */

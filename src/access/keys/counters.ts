@@ -9,6 +9,8 @@ export interface KeyCounters {
   reset(names: readonly string[]): Promise<void>;
   /** Reads a counter without incrementing it. */
   peek(name: string, window: Window): Promise<CounterResult>;
+  /** Raises a counter to the count of another one; a window that it opens began with the window of that one. */
+  carryOver(from: string, to: string, window: Window): Promise<void>;
 }
 
 /** Truncated keyed hash: unique in practice, and no credential in counter names, which are persisted and shared. */

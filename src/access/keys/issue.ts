@@ -21,9 +21,10 @@ import {
   resolvePolicies,
   throwInvalidKey,
 } from './issue-context.ts';
-import { clearQuota, resetQuota, withLiveQuota } from './live-quota.ts';
+import { carryQuota, clearQuota, compileSession, resetQuota, withLiveQuota } from './live-quota.ts';
 import { problem } from './problems.ts';
 import { type Key, keyEnvelope } from './schema.ts';
+import type { Session } from './session.ts';
 import type { KeyKind, KeyStore, StoredKey } from './store.ts';
 
 /** Services for creating, changing and removing keys, shared by dashboard, gateway API and portal. */
@@ -212,7 +213,9 @@ export async function changeKey(
 ): Promise<IssuedKey> {
   const hash = typeof next === 'function' ? undefined : await hashSentPassword(next);
   let prepared: PreparedKey | undefined;
+  let before: Session | undefined;
   const changed = await services.keys.change(stored, async previous => {
+    before = suppressReset ? await compileSession(services, { orgId: stored.orgId, key: previous }) : undefined;
     const sent = { ...(typeof next === 'function' ? next(previous) : next), org_id: stored.orgId };
     const resolved = await resolvePolicies(services, stored.orgId, sent);
     refuseInactivePolicies(sent, resolved, previous);
@@ -221,6 +224,7 @@ export async function changeKey(
   });
   if (!changed || !prepared) throw problem.not_found();
   await resetQuota(services, changed, prepared.session, prepared.quotaScopes);
+  if (before) await carryQuota(services, changed, before, prepared.session);
   logWarnings(services, changed, prepared);
   emitKeyEvent(services, changed, 'TokenUpdated', 'Key modified.');
   return toIssuedKey(changed);

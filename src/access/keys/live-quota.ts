@@ -18,7 +18,10 @@ const counterOwnerOfKey = ({ kind, keyId, digest }: CounterOwnerKey) =>
   kind === 'organisation' ? organisationOwner(keyId) : keyOwner(digest);
 
 /** Compiled session; undefined where the policies cannot be applied. */
-async function compileSession({ policies }: QuotaServices, { orgId, key }: StoredKey): Promise<Session | undefined> {
+export async function compileSession(
+  { policies }: Pick<QuotaServices, 'policies'>,
+  { orgId, key }: Pick<StoredKey, 'orgId' | 'key'>,
+): Promise<Session | undefined> {
   const byId = await policies.findByIds(orgId, policyIdsOf(key));
   const applied = applyPolicies(key, byId, { orgId, allowMasterKeys: true });
   return applied.ok ? applied.session : undefined;
@@ -33,6 +36,21 @@ export async function resetQuota(
 ): Promise<void> {
   if (scopes.length === 0) return;
   await counting.reset(countersOf(session, counterOwnerOfKey(stored), stored.kind === 'organisation' ? [''] : scopes));
+}
+
+/** Carries used quota over to other counters of a key, where other policies count an API in another scope. */
+export async function carryQuota(
+  { counting }: Pick<QuotaServices, 'counting'>,
+  stored: CounterOwnerKey,
+  before: Session,
+  after: Session,
+): Promise<void> {
+  const owner = counterOwnerOfKey(stored);
+  for (const [apiId, { scope, limits }] of after.rights) {
+    const former = before.rights.get(apiId);
+    if (!former?.limits.quota || !limits.quota || former.scope === scope) continue;
+    await counting.carryOver(quotaCounter(owner, former.scope), quotaCounter(owner, scope), quotaWindow(limits.quota));
+  }
 }
 
 /** Resets all counters of a key. */

@@ -127,6 +127,29 @@ onEveryEngine('changes of access requests', app => {
     assert.ok((await app().ask('GET', keyPath)).body.data.expires > expires);
   });
 
+  test('a key that goes from one product to two, and back, keeps what it has used of the quota', async () => {
+    const [first, second] = [await anOffer(), await anOffer()];
+    const plan = await addPlan(app(), { Quota: 2, QuotaRenewalRate: 3600 });
+    const owned = await addApp(app());
+    const body = { PlanID: plan.ID, ProductIDs: [first.product.ID], ProvisionImmediately: true };
+    const { AccessRequestID: id } = await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
+    const { Credential: key } = (await ask('GET', `/access_requests/${id}`)).body.Credentials[0];
+    const change = async (ProductIDs: number[]) => {
+      const path = `/apps/${owned.ID}/access-requests/${id}/change`;
+      assert.equal((await ask('PUT', path, { ProvisionImmediately: true, ProductIDs })).status, 200);
+      await app().application.waitForDataPlane();
+    };
+    await app().application.waitForDataPlane();
+    assert.deepEqual(await statuses(first.call, key, 3), [200, 200, 403]);
+    const readQuota = async () => (await app().ask('GET', `/api/keys/${encodeURIComponent(key)}`)).body.data;
+    const { quota_renews } = await readQuota();
+    await change([first.product.ID, second.product.ID]);
+    assert.deepEqual([await first.call(key), await second.call(key)], [403, 200]);
+    assert.equal(await second.call(key), 200);
+    await change([second.product.ID]);
+    assert.deepEqual([await second.call(key), (await readQuota()).quota_renews], [403, quota_renews]);
+  });
+
   test('a key in its overlap gets the rights of the change too, and keeps its end', async () => {
     const { path, read, key } = await anAccess(100);
     const [{ ID }] = (await read()).Credentials;
