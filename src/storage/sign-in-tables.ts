@@ -19,7 +19,7 @@ export interface SignInTables {
     body: string;
     /** Keyed hash of identity profile and name identifier; empty without a session of the provider. */
     provider_subject: string;
-    /** Session of the identity provider, as JSON; else empty. */
+    /** Session of the identity provider, or the sealed ID token of the sign-on, as JSON; else empty. */
     provider_session: string;
   };
   /** Identity providers of organisations. */

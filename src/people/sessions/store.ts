@@ -28,6 +28,8 @@ export interface StoredSession {
   /** Identity of a single sign-on without an account. */
   readonly identity?: SessionIdentity | undefined;
   readonly providerSession?: ProviderSession | undefined;
+  /** ID token of the sign-on, sealed; undefined without one. */
+  readonly sealedIdToken?: string | undefined;
 }
 
 export interface NewSession {
@@ -42,6 +44,8 @@ export interface NewSession {
   readonly identity?: SessionIdentity;
   /** Session of the identity provider, for single logout. */
   readonly providerSession?: ProviderSession | undefined;
+  /** ID token of OpenID Connect, for the logout request. */
+  readonly idToken?: string | undefined;
 }
 
 /** Site that a session is of: a token of one is none of the other. */
@@ -51,6 +55,9 @@ const sitePurposes = {
   portal: { token: 'portal session token', csrf: 'portal session csrf token' },
 } as const;
 const providerPurpose = 'session provider subject';
+const idTokenPurpose = 'session ID token';
+/** Longer ID tokens are not stored: they would not fit into the URL of a logout request. */
+const maxIdTokenChars = 4096;
 /** Longer tokens are rejected without hashing. */
 const maxTokenLength = 256;
 const maxUserAgentLength = 300;
@@ -81,15 +88,15 @@ export function createSessionStore(
   return {
     ...createSignOnReads(selectValid, digestSubject),
     ...createRemovals(records),
+    ...createIdTokenReads(vault),
     /** CSRF token of a session: a keyed hash of its id, which only this installation can compute. */
     csrfToken: (sessionId: string): string => vault.digest(sessionId, csrfPurpose),
 
     /** Inserts a session with a new token, inside the transaction that locks the user; ends the oldest ones beyond the bound. */
     async insert(session: NewSession, nowMs: number): Promise<{ token: string; session: StoredSession }> {
       const token = createSecretText();
-      const { profileId = '', providerSession } = session;
-      const provider_subject = providerSession ? digestSubject(profileId, providerSession.nameId) : '';
-      const row = { ...toRow(session, vault.digest(token, tokenPurpose), nowMs, nowMs + maxAgeMs), provider_subject };
+      const provider = toProviderColumns(session, digestSubject, vault);
+      const row = { ...toRow(session, vault.digest(token, tokenPurpose), nowMs, nowMs + maxAgeMs), ...provider };
       await removeSurplus(records, session.userId, settings['sessions.max_per_user'] - 1);
       await sweep(records, nowMs, nowMs - idleMs);
       await records.db.insertInto('sessions').values(row).execute();
@@ -218,6 +225,30 @@ const toRow = (session: NewSession, digest: string, nowMs: number, expiresAtMs: 
   provider_session: session.providerSession ? JSON.stringify(session.providerSession) : '',
 });
 
+const createIdTokenReads = (vault: Vault) => ({
+  /** ID token of the sign-on of a session. */
+  openIdToken: ({ sealedIdToken }: StoredSession): string | undefined =>
+    sealedIdToken === undefined ? undefined : vault.open(sealedIdToken, idTokenPurpose),
+});
+
+/** Columns of a session of SAML, or of the ID token of OpenID Connect. */
+function toProviderColumns(
+  { profileId = '', providerSession, idToken }: NewSession,
+  digestSubject: DigestSubject,
+  vault: Vault,
+): Partial<Tables['sessions']> {
+  if (providerSession) return { provider_subject: digestSubject(profileId, providerSession.nameId) };
+  if (!idToken || idToken.length > maxIdTokenChars) return {};
+  return { provider_session: JSON.stringify({ sealedIdToken: vault.seal(idToken, idTokenPurpose) }) };
+}
+
+/** A session of SAML, or the ID token of OpenID Connect. */
+function readProviderColumn(text: string): Pick<StoredSession, 'providerSession' | 'sealedIdToken'> {
+  if (text === '') return {};
+  const content = JSON.parse(text) as ProviderSession | { readonly sealedIdToken: string };
+  return 'sealedIdToken' in content ? content : { providerSession: content };
+}
+
 const toStoredSession = (row: Tables['sessions']): StoredSession => ({
   id: row.id,
   orgId: row.org_id,
@@ -230,5 +261,5 @@ const toStoredSession = (row: Tables['sessions']): StoredSession => ({
   profileId: row.profile_id,
   creatorId: row.creator_id,
   identity: row.body === '' ? undefined : (JSON.parse(row.body) as SessionIdentity),
-  providerSession: row.provider_session === '' ? undefined : (JSON.parse(row.provider_session) as ProviderSession),
+  ...readProviderColumn(row.provider_session),
 });

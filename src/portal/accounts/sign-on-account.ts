@@ -28,6 +28,8 @@ export interface PortalSignOnSource {
   readonly trustsEmail: boolean;
   /** User of the provider to link the account to; undefined where the source has no lasting identifier. */
   readonly subject: ProviderSubject | undefined;
+  /** ID token of the sign-on, where the sign-out goes on to the provider. */
+  readonly idToken?: string | undefined;
   /** Rejects a source that was changed since the sign-on began; locks it until the session is stored. */
   recheck(): Promise<void>;
 }
@@ -72,7 +74,8 @@ async function openInTransaction(
   if (!user.Active) throw signOnProblem.account_inactive();
   const isResynced = known && source.resyncsTeams && !isPortalAdmin(user.Role);
   const resynced = isResynced ? await resyncTeams(services, source, identity, user) : undefined;
-  const session = { profileId: source.sharedProfileId, address, userAgent };
+  const { sharedProfileId: profileId, idToken } = source;
+  const session = { profileId, idToken, address, userAgent };
   const { token, session: stored } = await insertUserSession(user.ID, session, services);
   const opened = { user: resynced ?? user, token, sessionId: stored.id };
   return { ...opened, isNew: known === undefined, hasOtherTeams: resynced !== undefined };

@@ -52,13 +52,13 @@ export async function buildAuthorizationUrl(
 }
 
 /**
- * Logout request (OpenID Connect RP-Initiated Logout 1.0, section 2): the provider may ask the user, and sends the
- * browser back. Undefined where it has no such endpoint.
+ * Logout request (OpenID Connect RP-Initiated Logout 1.0, section 2): the ID token of the sign-on names the session that
+ * ends; the provider may ask the user, and sends the browser back. Undefined where it has no such endpoint.
  */
 export async function buildLogoutUrl(
   { discoverProvider }: Pick<CodeFlowServices, 'discoverProvider'>,
   profile: IdentityProfile,
-  returnUrl: string,
+  { returnUrl, idToken }: { readonly returnUrl: string; readonly idToken: string | undefined },
 ): Promise<string | undefined> {
   const config = readOpenIdConnect(profile.ProviderConfig);
   const { endSessionEndpoint } = await discoverProvider(profile.OrgID, config.DiscoverURL);
@@ -66,6 +66,7 @@ export async function buildLogoutUrl(
   const url = new URL(endSessionEndpoint);
   url.searchParams.set('client_id', config.Key);
   url.searchParams.set('post_logout_redirect_uri', returnUrl);
+  if (idToken !== undefined) url.searchParams.set('id_token_hint', idToken);
   return url.href;
 }
 
@@ -89,7 +90,7 @@ export async function completeCodeFlow(
   const fault = findIdTokenFault(claims, { issuer: provider.issuer, clientId: config.Key, nonce: flow.nonce });
   if (fault) throw new SignOnRefusal(`ID token: ${fault}`);
   const userinfo = await readUserinfo(services, client, claims, accessToken);
-  return toAssertedUser(profile, provider, mergeClaims(claims, userinfo));
+  return { ...toAssertedUser(profile, provider, mergeClaims(claims, userinfo)), idToken: text };
 }
 
 /** State binds the response to the browser; the issuer (RFC 9207) to the provider of the request. */

@@ -25,6 +25,7 @@ function toSource({ stored, identity }: SignOnProfile, user: AssertedUser, servi
     resyncsTeams: stored.ResyncTeams,
     trustsEmail: stored.TrustUnverifiedEmail,
     subject: toProviderSubject(identity, user),
+    idToken: stored.SingleLogout ? user.idToken : undefined,
     async recheck() {
       if (!(await services.ssoProfiles.lockUnchanged(stored))) throw signOnProblem.profile_changed();
     },

@@ -43,10 +43,20 @@ onEveryEngine('Single logout of the portal', app => {
     const [first, jar] = [addUser(), new Map() as CookieJar];
     await signOnToPortal(app(), path, jar);
     const second = addUser();
+    const { db } = app().application.installation.records;
+    const { provider_session } = await db
+      .selectFrom('sessions')
+      .select('provider_session')
+      .where('provider_session', '<>', '')
+      .executeTakeFirstOrThrow();
+    assert.doesNotMatch(provider_session, /eyJ/, 'the ID token is sealed');
     const reply = await signOut(jar);
     const [, url = ''] = /^0;url=(.*)$/.exec(reply.headers.get('refresh') ?? '') ?? [];
     assert.ok(url.startsWith(`${provider.issuer}/session/end?`), url);
     assert.match(await reply.text(), /You are signed out/);
+    const hint = new URL(url).searchParams.get('id_token_hint') ?? '';
+    const { aud, sub } = JSON.parse(Buffer.from(hint.split('.')[1] ?? '', 'base64url').toString());
+    assert.deepEqual([aud, `${sub.toLowerCase()}@example.org`], [oidcClient.id, first], 'whose session ends');
     assert.equal(await readSiteProfile(app(), jar), '');
     const question = await (await visit(url, jar)).text();
     const body = new URLSearchParams({ xsrf: readField(question, 'xsrf'), logout: 'yes' });

@@ -8,26 +8,30 @@ import { html } from '../markup.ts';
 import type { SiteReply, SiteRequest, SiteServices } from '../page.ts';
 import { formatSiteCookie, sessionCookieName } from '../visitor.ts';
 
-/** Profile of the session of a visitor, where its sign-out goes on to the provider. */
+/** Profile and ID token of the session of a visitor, where its sign-out goes on to the provider. */
 async function findLogoutProfile({ visitor }: SiteRequest, services: SiteServices) {
   const { portal, clock, ssoProfiles, defaultOrgId } = services;
   const sessions = await portal.sessions.list(toSessionOwner(visitor.user!.ID), clock.now());
-  const profileId = sessions.find(({ id }) => id === visitor.sessionId)?.profileId ?? '';
+  const session = sessions.find(({ id }) => id === visitor.sessionId);
+  const profileId = session?.profileId ?? '';
   const prefix = toSharedProfileId('');
   const stored = profileId.startsWith(prefix) ? await ssoProfiles.get(profileId.slice(prefix.length)) : undefined;
   const profile = stored?.SingleLogout ? toSignOnProfile(stored, await defaultOrgId()) : undefined;
-  return profile && isSignOnProfile(profile) ? profile : undefined;
+  const idToken = session && portal.sessions.openIdToken(session);
+  return profile && isSignOnProfile(profile) ? { ...profile, idToken } : undefined;
 }
 
 /** Address of the provider where the sign-out goes on; an unavailable provider does not prevent the own one. */
 async function findLogoutUrl(request: SiteRequest, services: SiteServices) {
   const profile = await findLogoutProfile(request, services);
   if (!profile) return undefined;
-  const { stored, identity } = profile;
+  const { stored, identity, idToken } = profile;
   try {
     const { providerSlots } = services.signOn;
     const returnUrl = toLogoutReturnUrl(stored, services.settings);
-    const url = await providerSlots.run(identity.OrgID, () => buildLogoutUrl(services.signOn, identity, returnUrl));
+    const url = await providerSlots.run(identity.OrgID, () =>
+      buildLogoutUrl(services.signOn, identity, { returnUrl, idToken }),
+    );
     return url && { url, name: stored.Name };
   } catch (error) {
     services.log.warn({ profile: stored.ID, reason: (error as Error).message }, 'single logout failed');
