@@ -20,6 +20,7 @@ import {
   toCheckoutUrl,
 } from '../offer.ts';
 import {
+  cataloguePath,
   checkoutPath,
   type SiteDocument,
   type SiteFields,
@@ -37,7 +38,14 @@ import { toAppUrl } from './app-list.ts';
 import { renderAppPage } from './app-page.ts';
 import { readCertificateFields, renderCertificateFields } from './certificate-fields.ts';
 import { readClientFields, renderClientFields } from './client-fields.ts';
-import { findMoreProducts, formatProductList, type MoreProducts, renderAdded, renderAddForm } from './more-products.ts';
+import {
+  findMoreProducts,
+  formatProductList,
+  type MoreProducts,
+  renderAdded,
+  renderAddForm,
+  renderApart,
+} from './more-products.ts';
 import { findEditableApp, listEditableApps, maxAppRequests, maxUserApps, refuseDailyExcess } from './own-apps.ts';
 import { listReusableRequests, readReusedRequest, renderReuseField } from './reuse-choice.ts';
 
@@ -67,7 +75,7 @@ async function findChoice(
     ({ plan, catalogueId }) => String(plan.ID) === fields('plan') && String(catalogueId) === fields('catalogue'),
   );
   const list = [fields('also').slice(0, maxListChars), fields('add')].filter(Boolean).join();
-  const more = chosen && (await findMoreProducts(offer.product, chosen, list, request, services));
+  const more = chosen && (await findMoreProducts(offer.product, chosen, list, services));
   return more && { offer, chosen, more };
 }
 
@@ -81,11 +89,12 @@ async function renderCheckout(
 ): Promise<SiteDocument> {
   const { visitor, form } = request;
   const { product } = offer;
+  const products = [product, ...more.added];
   const { plan } = chosen;
   const apps = (await listEditableApps(visitor, services)).toReversed().slice(0, maxOfferedApps);
   const action = readAction(request, apps);
   const values = form('app-action') ? readAppFields(form, new Map()) : emptyApp;
-  const reusable = await listReusableRequests([product, ...more.added], plan, visitor, services);
+  const reusable = await listReusableRequests(products, plan, visitor, services);
   const choice = { product: product.Path, plan: String(plan.ID), catalogue: String(chosen.catalogueId) };
   const hidden = { ...choice, also: formatProductList(more.added) };
   return {
@@ -104,13 +113,13 @@ ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="
 <strong>${displayName(plan)}</strong></p><ul class="facts"><li>${formatRate(plan)}</li><li>${formatQuota(plan)}</li>
 <li>${formatKeyLifetime(plan)}</li>
 <li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul>
-${renderAdded(product, chosen, more.added)}
+${renderAdded(product, chosen, more.added)}${renderApart(more)}
 ${renderOtherPlans(offer, chosen)}<h2>2. App</h2>
 ${renderAppChoice({ apps, reusable, action }, request, errors)}
 ${renderAppFields(values, visitor.user!.OrganisationID, errors, apps.length > 0)}
-${await renderClientFields(product, form, errors, services)}
+${await renderClientFields(products, form, errors, services)}
 ${await renderCertificateFields(product, form, errors, visitor, services)}
-${await renderProductTerms(product, errors, request, services)}
+${await renderProductTerms(products, errors, request, services)}
 ${plan.AutoApproveAccessRequests ? '' : renderNote(form, errors)}
 <button>${plan.AutoApproveAccessRequests ? 'Get access' : 'Request access'}</button></form>`,
   };
@@ -176,7 +185,17 @@ ${
 }${renderRadio('create', 'a new app')}</fieldset>`;
 }
 
+/** Page of a request that names no product yet. */
+const emptyCheckout: SiteDocument = {
+  title: 'Request access',
+  section: 'apps',
+  main: html`<div class="notice"><h1>Request access</h1>
+<p>Choose a product first: its page has the plans under which you can request it.</p>
+<p><a class="button" href="${cataloguePath}">Choose a product</a></p></div>`,
+};
+
 async function show(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
+  if (request.query('product') === '') return emptyCheckout;
   const choice = await findChoice(request.query, request, services);
   return choice && renderCheckout(choice, request, services);
 }
@@ -251,7 +270,10 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   const errors = new Map<string, string>();
   // Before the terms: their acceptance is stored at once.
   if (form('note').trim().length > maxNoteChars) errors.set('note', `Is longer than ${maxNoteChars} characters`);
-  if (errors.size > 0 || !(await acceptProductTerms(choice.offer.product, errors, request, services)))
+  if (
+    errors.size > 0 ||
+    !(await acceptProductTerms([choice.offer.product, ...choice.more.added], errors, request, services))
+  )
     return renderCheckout(choice, request, services, errors);
   if (form('app-action') === 'reuse') return respondReuse(choice, request, services);
   const app = await findOrCreateApp(request, services, errors);

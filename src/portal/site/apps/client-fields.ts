@@ -29,13 +29,13 @@ const describeType = ({ Name, Description, GrantType, OktaAppType }: StoredClien
 
 /** Fields of an OAuth client: its type, and the addresses of the app where the grant needs them. */
 export async function renderClientFields(
-  product: StoredProduct,
+  products: readonly StoredProduct[],
   form: SiteFields,
   errors: FieldErrors,
   services: SiteServices,
 ): Promise<Markup | ''> {
-  if (!product.DCREnabled) return '';
-  const types = await listSharedClientTypes([product], services);
+  if (!products[0]?.DCREnabled) return '';
+  const types = await listSharedClientTypes(products, services);
   if (types.length === 0) return html`<p class="message errors">The product has no client type: ask its owner.</p>`;
   const hasRedirect = types.some(needsRedirect);
   return html`<h2>3. OAuth client</h2>${

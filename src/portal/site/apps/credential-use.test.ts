@@ -244,6 +244,62 @@ onEveryEngine('credentials of an app on the portal site', app => {
     assert.deepEqual([await first.call(key), await second.call(key)], [200, 200]);
   });
 
+  test('terms of every product of a request are accepted with it, or none', async () => {
+    const [first, second] = [await addOffered(), await addOffered()];
+    const plan = await addPlan(app(), { Catalogues: [catalogue], AutoApproveAccessRequests: true });
+    const addTerms = ({ ID }: { ID: number }) => {
+      const version = { Version: createPublicId(), Content: 'Be fair.', ProductID: ID, Published: true };
+      return requestPortal(app(), 'POST', '/portal-api/terms', version, 201);
+    };
+    const [ofFirst, ofSecond] = [await addTerms(first), await addTerms(second)];
+    const countAccepted = async () => {
+      const lists = [ofFirst, ofSecond].map(it =>
+        requestPortal(app(), 'GET', `/portal-api/terms/${it.ID}/acceptances`),
+      );
+      return (await Promise.all(lists)).flat().length;
+    };
+    const client = await signedInClient(app(), await aUser());
+    const also = String(second.ID);
+    const { url, choice } = toQuery(first, plan, { also });
+    const send = async (ticks: Record<string, string>) => {
+      const request_id = fieldOf((await client.get(url)).text, 'request_id');
+      const fields = { ...choice, also, request_id, 'app-action': 'create', client_name: 'Fair', ...ticks };
+      return client.post('/portal/private/cart/provision', fields);
+    };
+    const refused = await send({ terms: String(ofFirst.ID) });
+    assert.deepEqual([refused.status, await countAccepted()], [422, 0]);
+    assert.match(refused.text, new RegExp(`id="terms-${second.ID}-note">Accept the terms`));
+    const sent = await send({ terms: String(ofFirst.ID), [`terms-${second.ID}`]: String(ofSecond.ID) });
+    assert.deepEqual([sent.status, await countAccepted()], [200, 2], sent.text);
+  });
+
+  test('a request has at most 20 products, and begins with the choice of one', async () => {
+    const own = { Name: `catalogue-${createPublicId()}`, VisibilityStatus: 'Public' };
+    const { ID: ownCatalogue } = await requestPortal(app(), 'POST', '/portal-api/catalogues', own);
+    const APIDetails = [{ APIID: await addApi(app()) }];
+    const products: { ID: number; Path: string }[] = [];
+    for (let count = 0; count < 21; count++)
+      products.push(await addProduct(app(), { APIDetails, Catalogues: [ownCatalogue] }));
+    const plan = await addPlan(app(), { Catalogues: [ownCatalogue] });
+    const client = await signedInClient(app(), await aUser());
+    const [first, ...others] = products;
+    const open = (count: number) => {
+      const also = others
+        .slice(0, count)
+        .map(({ ID }) => ID)
+        .join();
+      return client.get(toQuery(first!, plan, { also }, ownCatalogue).url);
+    };
+    assert.match((await open(18)).text, /Add product/);
+    const full = await open(19);
+    assert.equal(full.status, 200);
+    assert.doesNotMatch(full.text, /Add product/);
+    assert.equal((await open(20)).status, 404);
+    const empty = await client.get('/portal/private/cart/provision');
+    assert.equal(empty.status, 200);
+    assert.match(empty.text, /href="\/portal\/catalogue-products">Choose a product/);
+  });
+
   test('a key of the same plan gets a further product, and that of another user does not', async () => {
     const [first, second] = [await addOffered(), await addOffered()];
     const plan = await addPlan(app(), { Catalogues: [catalogue], AutoApproveAccessRequests: true });

@@ -1,10 +1,10 @@
 import { getAccessType } from '../../apps/provision.ts';
 import { partnersOf } from '../../join-table-store.ts';
-import { isBoundToCertificate, type StoredProduct } from '../../products/schema.ts';
+import type { StoredProduct } from '../../products/schema.ts';
 import { html, type Markup } from '../markup.ts';
 import { displayName, findAccessObstacle, type PlanOffer, toCheckoutUrl } from '../offer.ts';
-import { checkoutPath, type SiteRequest, type SiteServices } from '../page.ts';
-import { hasOpenTerms } from '../terms/product-terms.ts';
+import { checkoutPath, type SiteServices, toProductUrl } from '../page.ts';
+import { formatAuth } from '../words.ts';
 import { readObjectId } from './own-apps.ts';
 
 /** Products of one request, the first one included. */
@@ -12,15 +12,42 @@ const maxRequestedProducts = 20;
 /** Products of a catalogue that are read, and those offered for a choice. */
 const maxReadProducts = 1000;
 const maxAddable = 50;
+/** Products named that need a request of their own. */
+const maxApart = 20;
 
 export interface MoreProducts {
   readonly added: readonly StoredProduct[];
   readonly addable: readonly StoredProduct[];
+  /** Products of the catalogue that need a request of their own, with the reason. */
+  readonly apart: readonly { readonly product: StoredProduct; readonly reason: string }[];
 }
 
-/** OAuth clients and client certificates are chosen by product: such products are requested alone. */
-const canBeShared = (product: StoredProduct) =>
-  !product.Hidden && !product.DCREnabled && !isBoundToCertificate(product) && !findAccessObstacle(product);
+/** Why a product cannot be part of a request for another one under a plan; undefined where it can. */
+function findMisfit(it: StoredProduct, product: StoredProduct, { plan }: PlanOffer): string | undefined {
+  if (it.ProviderID !== plan.ProviderID) return 'is offered under other plans';
+  if (getAccessType(it) === getAccessType(product)) return undefined;
+  return `needs another credential: ${formatAuth(it) || 'none'}`;
+}
+
+/** Products of the chosen catalogue that can be requested; `first`: those of a list, then the others. */
+async function listCandidates(first: readonly number[], { catalogueId }: PlanOffer, services: SiteServices) {
+  const { catalogues, products } = services.portal;
+  const offered = partnersOf(await catalogues.products.rightOf([catalogueId]), catalogueId).slice(-maxReadProducts);
+  const candidates = [...(await products.byIds(offered)).values()].filter(it => !it.Hidden && !findAccessObstacle(it));
+  return [...candidates.filter(({ ID }) => first.includes(ID)), ...candidates.filter(({ ID }) => !first.includes(ID))];
+}
+
+/** Tests whether an OAuth client of one type can be for some products and one more. */
+async function createClientTest(
+  products: readonly StoredProduct[],
+  more: readonly StoredProduct[],
+  services: SiteServices,
+) {
+  const attached = await services.portal.clientTypes.products.leftOf([...products, ...more].map(({ ID }) => ID));
+  const typesOf = ({ ID }: StoredProduct) => partnersOf(attached, ID);
+  const shared = typesOf(products[0]!).filter(type => products.every(it => typesOf(it).includes(type)));
+  return (it: StoredProduct) => !it.DCREnabled || shared.some(type => typesOf(it).includes(type));
+}
 
 /**
  * Products that a list of numbers adds to the request of another one, and those that can be added: of the same
@@ -28,30 +55,28 @@ const canBeShared = (product: StoredProduct) =>
  */
 export async function findMoreProducts(
   product: StoredProduct,
-  { plan, catalogueId }: PlanOffer,
+  chosen: PlanOffer,
   list: string,
-  request: Pick<SiteRequest, 'visitor'>,
   services: SiteServices,
 ): Promise<MoreProducts | undefined> {
-  const { catalogues, products } = services.portal;
   const ids = [...new Set(list.split(',').filter(Boolean))].map(readObjectId);
-  if (!canBeShared(product)) return ids.length === 0 ? { added: [], addable: [] } : undefined;
-  const offered = partnersOf(await catalogues.products.rightOf([catalogueId]), catalogueId).slice(-maxReadProducts);
-  const isFitting = (it: StoredProduct) =>
-    it.ID !== product.ID &&
-    it.ProviderID === plan.ProviderID &&
-    canBeShared(it) &&
-    getAccessType(it) === getAccessType(product);
-  const candidates = [...(await products.byIds(offered)).values()].filter(isFitting);
-  const ordered = [
-    ...candidates.filter(({ ID }) => ids.includes(ID)),
-    ...candidates.filter(({ ID }) => !ids.includes(ID)),
-  ];
-  const fitting: StoredProduct[] = [];
-  for (const it of ordered.slice(0, maxAddable)) if (!(await hasOpenTerms(it, request, services))) fitting.push(it);
+  const candidates = (await listCandidates(ids, chosen, services)).filter(({ ID }) => ID !== product.ID);
+  const fitting = candidates.filter(it => findMisfit(it, product, chosen) === undefined).slice(0, maxAddable);
   const added = ids.flatMap(id => fitting.find(({ ID }) => ID === id) ?? []);
-  if (added.length < ids.length || added.length >= maxRequestedProducts) return undefined;
-  return { added, addable: added.length + 1 < maxRequestedProducts ? fitting.filter(it => !added.includes(it)) : [] };
+  const all = [product, ...added];
+  if (added.length < ids.length || all.length > maxRequestedProducts) return undefined;
+  const sharesClient = await createClientTest(all, fitting, services);
+  if (!all.every(sharesClient)) return undefined;
+  const others = fitting.filter(it => !added.includes(it));
+  const apart = [
+    ...candidates.map(it => ({ product: it, reason: findMisfit(it, product, chosen) })),
+    ...others.filter(it => !sharesClient(it)).map(it => ({ product: it, reason: 'has no client type in common' })),
+  ];
+  return {
+    added,
+    addable: all.length < maxRequestedProducts ? others.filter(sharesClient) : [],
+    apart: apart.flatMap(it => (it.reason ? [{ product: it.product, reason: it.reason }] : [])).slice(0, maxApart),
+  };
 }
 
 export const formatProductList = (products: readonly StoredProduct[]): string => products.map(({ ID }) => ID).join();
@@ -81,3 +106,12 @@ export const renderAddForm = (
 <label>Add another product to this request <select name="add">${addable.map(
         it => html`<option value="${it.ID}">${displayName(it)}</option>`,
       )}</select></label><button class="secondary">Add product</button></form>`;
+
+/** Products of the catalogue that this request cannot have, with the reason. */
+export const renderApart = ({ apart }: MoreProducts): Markup | '' =>
+  apart.length === 0
+    ? ''
+    : html`<details><summary>Products that need a request of their own</summary><ul class="facts">${apart.map(
+        ({ product, reason }) =>
+          html`<li><a href="${toProductUrl(product)}#plans">${displayName(product)}</a> ${reason}</li>`,
+      )}</ul></details>`;

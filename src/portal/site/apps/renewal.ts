@@ -27,6 +27,6 @@ export async function findRenewUrl(
   const chosen = plans.find(({ catalogueId }) => catalogueId === CatalogueID) ?? plans[0];
   if (!chosen) return undefined;
   const list = others.join();
-  if (!(await findMoreProducts(offer.product, chosen, list, { visitor }, services))) return undefined;
+  if (!(await findMoreProducts(offer.product, chosen, list, services))) return undefined;
   return `${toCheckoutUrl(offer.product, chosen)}${list && `&also=${list}`}&app=${AppID}`;
 }

@@ -40,7 +40,7 @@ onEveryEngine('OAuth clients on the portal site', app => {
     const product = await addProduct(app(), more);
     const plan = await addPlan(app(), { Catalogues: [1], AutoApproveAccessRequests: true, JWTScope: 'gold' });
     const choice = { product: product.Path as string, plan: String(plan.ID), catalogue: '1' };
-    return { choice, checkout: `${checkoutPath}?${new URLSearchParams(choice)}` };
+    return { choice, checkout: `${checkoutPath}?${new URLSearchParams(choice)}`, id: product.ID as number };
   }
   const aClient = async () => signedInClient(app(), await addDeveloper(app(), { Password: sitePassword }));
   async function submit(
@@ -91,6 +91,27 @@ onEveryEngine('OAuth clients on the portal site', app => {
     assert.match(failed.text, /Redirect URLs <code>https:\/\/shop.example\/new</);
     assert.equal((await act('delete')).status, 303);
     assert.equal(await idp.findClient(id), undefined);
+  });
+
+  test('one client is for two products with a client type in common, and for none of another kind', async () => {
+    const [first, second] = [await offerProduct([types.web, types.service]), await offerProduct([types.service])];
+    const other = await offerProduct([types.web]);
+    const key = await addProduct(app(), { Catalogues: [1], DisplayName: `Keyed ${createPublicId()}` });
+    const client = await aClient();
+    const open = (also: number | string) => client.get(`${first.checkout}&also=${also}`);
+    const { text } = await open(second.id);
+    assert.equal(fieldOf(text, 'app-action-template'), String(types.service), 'the type that both have');
+    assert.match(text, new RegExp(`${key.DisplayName}</a> needs another credential: API key`));
+    assert.match(text, new RegExp(`${other.choice.product}#plans">[^<]*</a> has no client type in common`));
+    assert.equal((await open(`${second.id},${other.id}`)).status, 404);
+    assert.equal((await open(key.ID)).status, 404);
+    const sent = { 'app-action-template': String(types.service), also: String(second.id) };
+    const reply = await submit(client, first, sent);
+    assert.equal(reply.status, 200, reply.text);
+    const id = /Client id <code>([^<]+)/.exec(reply.text)![1]!;
+    assert.ok(await idp.findClient(id));
+    const [request] = JSON.parse((await client.get('/portal/private/api/requests')).text);
+    assert.deepEqual(request.ProductIDs, [first.id, second.id]);
   });
 
   test('a single client type needs no choice; the card has the request of a token', async () => {
