@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
-import { type EngineName, engines, startApp, type TestApp } from '../../../tests/support/app.ts';
+import { computeTotp, toTotpStep } from '#base/totp.ts';
+import { type EngineName, engines, rememberSecrets, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { readLastAudit } from '../../../tests/support/last-audit.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
 import { addDeveloper, requestPortal } from '../../../tests/support/portal.ts';
@@ -91,6 +92,26 @@ function describeChange(engine: EngineName): void {
       assert.equal((await ask(client, `a@b.example\r\nBcc: ${anAddress()}`)).status, 422);
       assert.equal((await ask(client, anAddress(), { csrf_token: 'guess' })).status, 403);
       assert.equal((await ask(createSiteClient(app), anAddress())).status, 303, 'signed out');
+    });
+
+    test('a request of a user with an authenticator app needs a code of it', async () => {
+      const user = await aUser();
+      const client = await signedInClient(app, user);
+      await client.get('/portal/private/profile');
+      const factor = '/portal/private/profile/second-factor';
+      const { text } = await client.post(factor, { password: sitePassword });
+      const secret = /<code>([A-Z2-7 ]{39})<\/code>/.exec(text)![1]!.replaceAll(' ', '');
+      rememberSecrets({ secret });
+      const confirmed = await client.post(`${factor}/confirm`, {
+        otp: computeTotp(secret, toTotpStep(app.application.installation.services.clock.now())),
+      });
+      const [, recovery = ''] = /<li><code>([\w-]+)<\/code>/.exec(confirmed.text) ?? [];
+      assert.match((await client.get('/portal/private/profile')).text, /id="address_otp"/);
+      const email = anAddress();
+      for (const otp of ['', '000000']) assert.equal((await ask(client, email, { otp })).status, 422, otp);
+      assert.equal((await ask(client, email, { otp: recovery })).status, 200);
+      assert.equal((await confirm(client, await takeToken(email))).status, 200);
+      assert.equal(await emailOf(user), email);
     });
 
     test('an address with an account gets the same answer, and its holder a mail without a link', async () => {

@@ -158,6 +158,21 @@ onEveryEngine(
       assert.equal((await client.post(`${factor}/recovery-codes`, { password: sitePassword })).status, 422);
     });
 
+    test('the deletion of the account needs password and code', async () => {
+      const { user, client, secret } = await enrol();
+      const path = `${profile}/delete`;
+      assert.match((await client.get(path)).text, /name="otp"/);
+      const remove = (given: Record<string, string>) => client.post(path, { confirmation: user.Email, ...given });
+      const exists = async () => (await app().ask('GET', `/portal-api/users/${user.ID}`)).status === 200;
+      for (const otp of ['', '000000']) assert.equal((await remove({ password: sitePassword, otp })).status, 422, otp);
+      assert.equal((await remove({ password: 'wrong', otp: code(secret) })).status, 422);
+      assert.equal(await exists(), true);
+      nextStep();
+      const removed = await remove({ password: sitePassword, otp: code(secret) });
+      assert.equal(removed.status, 200, removed.text);
+      assert.equal(await exists(), false);
+    });
+
     test('an administrator removes the factor of another user, not the own one', async () => {
       const { user } = await enrol();
       const path = `/portal-api/users/${user.ID}`;

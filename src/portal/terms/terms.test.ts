@@ -7,6 +7,7 @@ import { type MailServer, startMailServer } from '../../../tests/support/mail.ts
 import { addDeveloper, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { sitePassword } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SiteClient, signedInClient } from '../../../tests/support/site-client.ts';
+import { eventually } from '../../../tests/support/traffic.ts';
 import { problem } from '../problems.ts';
 
 const apps = '/portal/private/apps';
@@ -154,8 +155,10 @@ for (const engine of engines)
       assert.match((await visitor.get('/auth/password/register')).text, /I accept the/);
       assert.equal((await visitor.post('/auth/password/register', { email, ...person })).status, 422);
       await visitor.post('/auth/password/register', { email, ...person, terms: String(ID) });
-      let token: string | undefined;
-      while (!token) token = /verify\?token=(\S+)/.exec((await mail.take()).text)?.[1];
+      const token = await eventually(() => {
+        const sent = mail.mails.find(it => it.to[0] === email && /verify\?token=/.test(it.text));
+        return /verify\?token=(\S+)/.exec(sent?.text ?? '')?.[1] ?? assert.fail(`no mail to ${email}`);
+      });
       assert.deepEqual(await acceptancesOf(ID), []);
       await visitor.post('/auth/verify', { token, password: sitePassword });
       const invited = await ok('POST', '/invitations', { Email: `i-${email}` }, 201);
