@@ -7,6 +7,8 @@ interface NewUserSession {
   readonly userAgent: string;
   /** Profile of a single sign-on. */
   readonly profileId?: string | undefined;
+  /** ID token of that sign-on, for the logout request. */
+  readonly idToken?: string | undefined;
 }
 
 /** Inserts a session of the site, and records it as the last sign-in of the user. */
