@@ -59,6 +59,7 @@ describe('Recently deleted', () => {
     const page = await dashboard.openAs(admin, '/policies/tiers');
     await page.getByRole('link', { name: 'History', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'History of Tiers' }).waitFor();
+    await page.getByRole('cell', { name: 'rate limit 5 → 9 a minute' }).waitFor();
     await page.getByRole('button', { name: 'Actions for revision 1' }).click();
     await page.getByRole('menuitem', { name: 'Restore' }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Restore revision 1?' });

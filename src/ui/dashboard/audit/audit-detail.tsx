@@ -55,6 +55,7 @@ function Detail({ record, onFilter }: DetailProps) {
               <code className="font-mono text-small break-all">{record.url}</code>
             </span>,
           ],
+          ...(record.object_name ? [[own.objectName, record.object_name] as const] : []),
           [own.columns.object, record.object ? <IdText key="object" id={record.object} maxChars={maxIdChars} /> : '–'],
           [own.surface, record.surface],
           [own.request, <IdText key="request" id={record.req_id} maxChars={maxIdChars} />],

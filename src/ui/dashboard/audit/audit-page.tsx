@@ -44,7 +44,12 @@ const createColumns = (open: (id: string) => void): readonly Column<AuditRecordV
   {
     id: 'object',
     title: own.columns.object,
-    cell: ({ object }) => <code className="font-mono text-small break-all">{object}</code>,
+    cell: ({ object, object_name: name }) => (
+      <span className="flex flex-col">
+        {name && <span className="break-words">{name}</span>}
+        <code className={`font-mono text-small break-all ${name ? 'text-dim' : ''}`}>{object}</code>
+      </span>
+    ),
   },
   { id: 'outcome', title: own.columns.outcome, cell: ({ status }) => <OutcomePill status={status} /> },
   { id: 'ip', title: own.columns.ip, cell: ({ ip }) => <span className="font-mono text-small">{ip}</span> },

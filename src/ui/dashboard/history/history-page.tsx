@@ -39,27 +39,17 @@ const columns: readonly Column<Revision>[] = [
   { id: 'action', title: own.action, cell: ({ action }) => <Badge tone={tones[action]}>{own.actions[action]}</Badge> },
   {
     id: 'paths',
-    title: own.changed,
-    cell: ({ action, note, paths, paths_omitted: isOmitted }) => (
+    title: own.summary,
+    cell: ({ action, note, paths, summary, paths_omitted: isOmitted }) => (
       <>
         {note && <p className="break-words">{note}</p>}
-        <ChangedPaths paths={action === 'updated' ? paths : []} isOmitted={isOmitted === true} />
+        <span className="break-words" title={action === 'updated' ? paths.join('\n') : undefined}>
+          {isOmitted ? own.omitted : summary.join(', ')}
+        </span>
       </>
     ),
   },
 ];
-
-const maxPathsShown = 3;
-
-/** The end of a path is what distinguishes it. */
-const shorten = (path: string) => path.replace(/^\/(api_definition|oas\/x-gw-api-gateway|oas)(?=\/)/, '');
-
-const ChangedPaths = ({ paths, isOmitted }: { paths: readonly string[]; isOmitted: boolean }) => (
-  <span className="font-mono text-small break-all" title={paths.join('\n')}>
-    {isOmitted ? own.omitted : paths.slice(0, maxPathsShown).map(shorten).join(', ')}
-    {paths.length > maxPathsShown && ` ${own.more(paths.length - maxPathsShown)}`}
-  </span>
-);
 
 /** Tab of an API. */
 export function ApiHistoryPage() {

@@ -20,6 +20,7 @@ export const auditTexts = {
   emptyAbout: 'Every change of the configuration, and every attempt, is recorded here with its user.',
   detail: 'Audit record',
   path: 'Path',
+  objectName: 'Name at that time',
   surface: 'Interface',
   request: 'Id of the request',
   changes: 'Changed fields',

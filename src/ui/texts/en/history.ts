@@ -14,6 +14,7 @@ export const historyTexts = {
   action: 'Action',
   actions: { created: 'Created', updated: 'Changed', deleted: 'Deleted', found: 'First seen' },
   changed: 'Changed fields',
+  summary: 'Changes',
   exportAction: 'Export',
   omitted: 'not compared: too large',
   more: (count: number) => `and ${count} more`,
