@@ -51,6 +51,7 @@ describe('Pages of credentials', () => {
     await dialog.getByRole('button', { name: 'I have kept the secret' }).click();
     await page.getByRole('heading', { name: 'Shop app' }).waitFor();
     await page.getByRole('button', { name: 'Revoke', exact: true }).waitFor();
+    await page.getByText('not in 30 days').waitFor();
     assert.ok(!(await page.content()).includes(secret!), 'the page does not contain the secret');
 
     await page.getByRole('button', { name: 'Rotate secret' }).click();
@@ -94,6 +95,11 @@ describe('Pages of credentials', () => {
     await dialog.getByRole('button', { name: 'Upload certificate' }).click();
     await page.getByRole('heading', { name: 'partner' }).waitFor();
     await page.getByText('No API and no key uses it.').waitFor();
+    await page.goto(`${dashboard.app().url.dashboard}/certificates?is_ca=true`);
+    await page.getByRole('heading', { name: 'No match' }).waitFor();
+    await page.getByLabel('CA', { exact: true }).selectOption({ label: 'No CAs' });
+    await page.getByRole('link', { name: 'partner' }).click();
+    await page.getByRole('heading', { name: 'partner' }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     const confirmation = page.getByRole('alertdialog', { name: 'Delete certificate partner?' });
     await confirmation.getByText('Nothing depends on it.').waitFor();

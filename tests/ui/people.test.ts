@@ -79,6 +79,9 @@ describe('Pages of groups, users and the profile', () => {
       });
     assert.notEqual((await signIn({})).status, 200);
     assert.equal((await signIn({ otp: code })).status, 200);
+    const list = await dashboard.openAs(await dashboard.addPerson({ user_permissions: { users: 'read' } }), '/users');
+    await list.getByRole('row').filter({ hasText: person.username }).getByText('App', { exact: true }).waitFor();
+    await list.getByRole('cell', { name: 'none', exact: true }).first().waitFor();
   });
 
   test('the access key is renewed in the profile, shown once, and the old one is refused', async () => {

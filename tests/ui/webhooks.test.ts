@@ -94,6 +94,7 @@ describe('Webhook pages', () => {
     });
 
     await page.goto(`${url.dashboard}/webhooks`);
+    await page.getByRole('row').filter({ hasText: 'Refusals' }).getByRole('link', { name: 'Guarded' }).waitFor();
     await page.getByRole('button', { name: 'Actions for Refusals' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     const confirmation = page.getByRole('alertdialog', { name: 'Delete webhook Refusals?' });

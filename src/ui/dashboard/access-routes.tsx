@@ -64,7 +64,7 @@ const certificates = createRoute({
   getParentRoute: () => shellRoute,
   path: '/certificates',
   staticData: { permission: 'certs' },
-  validateSearch: readListSearch('state', 'filter'),
+  validateSearch: readListSearch('state', 'filter', 'is_ca'),
   component: lazyRouteComponent(() => import('./certificates/certificate-list-page.tsx'), 'CertificateListPage'),
 });
 

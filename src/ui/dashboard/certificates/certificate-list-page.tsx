@@ -12,6 +12,7 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
+import { listColumnTexts } from '../../texts/en/list-columns.ts';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
 import { CertificateState } from './certificate-state.tsx';
@@ -103,18 +104,7 @@ function CertificateList({ canWrite }: { canWrite: boolean }) {
         {...(canWrite ? { actions: actionsOf } : {})}
         toolbar={
           <ListToolbar label={own.searchLabel} placeholder={own.search} value={q} onSearch={onSearch}>
-            <FilterSelect
-              label={own.anyState}
-              value={filters.state ?? ''}
-              onChange={event => change({ state: event.target.value })}
-              options={toOptions(own.anyState, own.states)}
-            />
-            <FilterSelect
-              label={own.columns.key}
-              value={filters.filter ?? ''}
-              onChange={event => change({ filter: event.target.value })}
-              options={toOptions(own.anyKey, own.keyFilters)}
-            />
+            <CertificateFilters filters={filters} change={change} />
           </ListToolbar>
         }
       />
@@ -125,3 +115,31 @@ function CertificateList({ canWrite }: { canWrite: boolean }) {
     </>
   );
 }
+
+interface CertificateFiltersProps {
+  readonly filters: Readonly<Partial<Record<'state' | 'filter' | 'is_ca', string>>>;
+  change(some: Readonly<Record<string, string>>): void;
+}
+
+const CertificateFilters = ({ filters, change }: CertificateFiltersProps) => (
+  <>
+    <FilterSelect
+      label={own.anyState}
+      value={filters.state ?? ''}
+      onChange={event => change({ state: event.target.value })}
+      options={toOptions(own.anyState, own.states)}
+    />
+    <FilterSelect
+      label={own.columns.key}
+      value={filters.filter ?? ''}
+      onChange={event => change({ filter: event.target.value })}
+      options={toOptions(own.anyKey, own.keyFilters)}
+    />
+    <FilterSelect
+      label={own.columns.authority}
+      value={filters.is_ca ?? ''}
+      onChange={event => change({ is_ca: event.target.value })}
+      options={toOptions(listColumnTexts.anyAuthority, listColumnTexts.authorities)}
+    />
+  </>
+);

@@ -78,8 +78,7 @@ function ClientList({ canWrite }: { canWrite: boolean }) {
   const nameOfPolicy = usePolicyNames(rows.map(({ policy_id }) => policy_id).filter(Boolean));
   const nameOfApi = useApiNames(rows.map(({ api_id }) => api_id));
   if (!list.data) return <QueryState query={list} />;
-  if (rows.length === 0 && q === '' && Object.keys(filters).length === 0 && p === 1)
-    return <EmptyClients canWrite={canWrite} />;
+  if (rows.length === 0 && q === '' && Object.keys(filters).length === 0 && p === 1) return <EmptyClients />;
   const actionsOf = (client: ClientItem) => [
     {
       label: own.open,
@@ -117,18 +116,8 @@ function ClientList({ canWrite }: { canWrite: boolean }) {
   );
 }
 
-const EmptyClients = ({ canWrite }: { canWrite: boolean }) => (
-  <Notice
-    icon={AppWindow}
-    title={own.emptyTitle}
-    action={
-      canWrite && (
-        <Link to="/oauth-clients/new" className={buttonClass('primary')}>
-          {own.create}
-        </Link>
-      )
-    }
-  >
+const EmptyClients = () => (
+  <Notice icon={AppWindow} title={own.emptyTitle}>
     {own.emptyAbout}
   </Notice>
 );

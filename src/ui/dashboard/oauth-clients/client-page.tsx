@@ -14,10 +14,11 @@ import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
 import { useApiNames } from '../pickers/api-picker.tsx';
 import { usePolicyNames } from '../pickers/policy-picker.tsx';
-import { usePermission } from '../session/session.ts';
+import { useNarrowedAnalytics, usePermission } from '../session/session.ts';
 import { type ClientItem, nameClient, splitRedirects } from './client-facts.ts';
 import { ClientSecretDialog } from './client-secret-dialog.tsx';
 import { ClientTokens } from './client-tokens.tsx';
+import { ClientUsage } from './client-usage.tsx';
 import { DeleteClientDialog } from './delete-client-dialog.tsx';
 
 const own = texts.oauthClients;
@@ -26,6 +27,8 @@ const own = texts.oauthClients;
 export function ClientPage() {
   const { apiId, clientId } = useParams({ from: '/shell/oauth-clients/$apiId/$clientId' });
   const canWrite = usePermission('oauth:write');
+  const isNarrowed = useNarrowedAnalytics();
+  const canReadUsage = usePermission('analytics') && !isNarrowed;
   const query = useOperation('GET /api/oauth/clients', { query: { q: clientId, api_id: apiId, p: -1 } });
   const client = query.data?.value.apps.find(it => it.client_id === clientId);
   const nameOfPolicy = usePolicyNames(client?.policy_id ? [client.policy_id] : []);
@@ -55,6 +58,7 @@ export function ClientPage() {
           />
         </Card>
         <ClientTokens client={client} canWrite={canWrite} />
+        {canReadUsage && <ClientUsage client={client} />}
       </div>
     </PageFrame>
   );

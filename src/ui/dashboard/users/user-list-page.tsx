@@ -14,10 +14,12 @@ import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { useToasts } from '../../kit/toast.tsx';
+import { listColumnTexts } from '../../texts/en/list-columns.ts';
 import { texts } from '../../texts/texts.ts';
 import { usePermission, useSession } from '../session/session.ts';
 import { type PasswordLink, PasswordLinkDialog } from './password-link-dialog.tsx';
 import { canCreateLinks, findRole } from './roles.ts';
+import { SecondFactorCell } from './second-factor-cell.tsx';
 
 const own = texts.users;
 type UserItem = ResultOf<'GET /api/users'>['users'][number];
@@ -31,7 +33,7 @@ function roleOf({ user_permissions, group_id }: UserItem): string {
   return role ? own.roleNames[role] : own.custom;
 }
 
-const columns: readonly Column<UserItem>[] = [
+const createColumns = (userIds: readonly string[]): readonly Column<UserItem>[] => [
   {
     id: 'name',
     title: own.columns.name,
@@ -55,6 +57,11 @@ const columns: readonly Column<UserItem>[] = [
     ),
   },
   { id: 'login', title: own.columns.login, cell: user => <TimeText time={user.last_login_date} /> },
+  {
+    id: 'factor',
+    title: listColumnTexts.secondFactor,
+    cell: ({ id }) => <SecondFactorCell userId={id} userIds={userIds} />,
+  },
   { id: 'password', title: own.passwordSet, cell: user => <TimeText time={user.password_updated} /> },
   { id: 'created', title: own.columns.created, cell: user => <TimeText time={user.created_at} /> },
 ];
@@ -120,7 +127,7 @@ function UserList() {
         <DataTable
           label={own.list}
           rows={list.data.value.users}
-          columns={columns}
+          columns={createColumns(list.data.value.users.map(({ id }) => id))}
           idOf={({ id }) => id}
           nameOf={nameOf}
           page={p}

@@ -10,16 +10,21 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
+import { listColumnTexts } from '../../texts/en/list-columns.ts';
 import { texts } from '../../texts/texts.ts';
 import { usePermission } from '../session/session.ts';
 import { DeleteHookDialog } from './delete-hook-dialog.tsx';
 import { type HookData, hostOf, nameHook } from './hook-draft.ts';
 import { type HookHealth, HookState, HookSuccess, useHealthOfPage } from './hook-health.tsx';
+import { HookUses } from './hook-uses.tsx';
 
 const own = texts.webhooks;
 const formatPending = (health: HookHealth | undefined) => (health ? formatNumber(health.pending) : null);
 
-const createColumns = (healthOf: ReturnType<typeof useHealthOfPage>): readonly Column<HookData>[] => [
+const createColumns = (
+  healthOf: ReturnType<typeof useHealthOfPage>,
+  hookIds: readonly string[],
+): readonly Column<HookData>[] => [
   {
     id: 'name',
     title: own.columns.name,
@@ -35,6 +40,7 @@ const createColumns = (healthOf: ReturnType<typeof useHealthOfPage>): readonly C
     title: own.columns.host,
     cell: ({ target_path }) => <code className="font-mono text-small break-all">{hostOf(target_path)}</code>,
   },
+  { id: 'uses', title: listColumnTexts.usedBy, cell: ({ id }) => <HookUses hookId={id} hookIds={hookIds} /> },
   { id: 'state', title: own.columns.state, cell: ({ id }) => <HookState health={healthOf(id)} /> },
   {
     id: 'success',
@@ -72,7 +78,8 @@ function HookList({ canWrite }: { canWrite: boolean }) {
   const [pending, setPending] = useState<HookData>();
   const list = useOperation('GET /api/hooks', { query: { p } }, { keepPrevious: true });
   const healthOf = useHealthOfPage(p);
-  const columns = useMemo(() => createColumns(healthOf), [healthOf]);
+  const hookIds = useMemo(() => list.data?.value.hooks.map(({ id }) => id) ?? [], [list.data]);
+  const columns = useMemo(() => createColumns(healthOf, hookIds), [healthOf, hookIds]);
   if (!list.data) return <QueryState query={list} />;
   const { hooks, pages } = list.data.value;
   if (hooks.length === 0 && p === 1)
