@@ -49,6 +49,17 @@ describe('Analytics page', () => {
     const columns = head.split(',');
     const sumOf = (name: string) => rows.reduce((sum, row) => sum + Number(row.split(',')[columns.indexOf(name)]), 0);
     assert.deepEqual([sumOf('hits'), sumOf('error')], [3, 1], head);
+    const [image] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as PNG' }).first().click(),
+    ]);
+    assert.equal(image.suggestedFilename(), 'requests.png');
+    assert.equal(
+      readFileSync(await image.path())
+        .subarray(1, 4)
+        .toString(),
+      'PNG',
+    );
     await page.getByRole('button', { name: 'Show as table' }).first().click();
     await page.getByRole('columnheader', { name: 'Time' }).waitFor();
     await page.waitForLoadState('networkidle');
@@ -139,6 +150,12 @@ describe('Analytics page', () => {
     await versions.getByRole('row', { name: /open 2 0 \(0%\)/ }).waitFor();
     await versions.getByRole('button', { name: 'open', exact: true }).click();
     await versions.getByRole('row', { name: /guarded/ }).waitFor({ state: 'detached' });
+    await page.goto(`${dashboard.app().url.dashboard}/analytics?range=1h&tab=hours`);
+    const week = page.getByRole('region', { name: 'Requests by weekday and hour' });
+    await week.getByRole('columnheader', { name: '23', exact: true }).waitFor();
+    const numbers = (await week.getByRole('cell').allTextContents()).map(Number);
+    assert.deepEqual([numbers.length, numbers.reduce((total, hits) => total + hits)], [7 * 24, 3]);
+    await assertAccessible(page, 'requests by weekday and hour');
     const plain = await dashboard.openAs(reader, '/analytics?range=1h');
     await plain.getByText('3 requests, 1 error').waitFor();
     await plain.waitForLoadState('networkidle');

@@ -18,6 +18,8 @@ export interface ChartProps {
   readonly marks?: readonly number[];
   readonly unit?: string;
   readonly height?: number;
+  /** The plot can be saved as a PNG file of this name. */
+  readonly fileName?: string;
   /** A value was chosen, by the pointer in the plot or in the table: its time, and the place of its series. */
   onPick?(time: number, series: number): void;
 }

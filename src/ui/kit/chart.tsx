@@ -1,6 +1,7 @@
-import { lazy, Suspense, useState } from 'react';
+import { ImageDown } from 'lucide-react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { sharedTexts } from '../texts/shared-texts.ts';
-import { Button } from './button.tsx';
+import { Button, IconButton } from './button.tsx';
 import type { ChartProps } from './chart-types.ts';
 import { formatNumber, formatTime } from './format.ts';
 import { Skeleton } from './states.tsx';
@@ -10,10 +11,16 @@ const Plot = lazy(() => import('./line-plot.tsx'));
 /** Lines over time, with a table of the same values behind a button. */
 export function Chart(props: ChartProps) {
   const [isTable, setTable] = useState(false);
+  const { summary, fileName } = props;
+  const figure = useRef<HTMLElement>(null);
+  const save = async (name: string) => (await import('./save-chart.ts')).saveChart(figure.current!, summary, name);
   return (
-    <figure className="flex flex-col gap-2">
+    <figure ref={figure} className="flex flex-col gap-2">
       <figcaption className="flex items-center justify-between gap-3 text-small text-dim">
-        <span>{props.summary}</span>
+        <span className="grow">{summary}</span>
+        {fileName && !isTable && (
+          <IconButton icon={ImageDown} label={sharedTexts.kit.chartImage} onClick={() => void save(fileName)} />
+        )}
         <Button kind="quiet" className="-mr-3 shrink-0" onClick={() => setTable(!isTable)}>
           {isTable ? sharedTexts.kit.chartLines : sharedTexts.kit.chartTable}
         </Button>

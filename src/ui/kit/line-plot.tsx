@@ -3,6 +3,7 @@ import UPlot from 'uplot';
 import type { ChartProps } from './chart-types.ts';
 import { classNames } from './class-names.ts';
 import { formatAxisTime, formatNumber, formatTime, toZonedDate } from './format.ts';
+import { toCanvasColour } from './save-chart.ts';
 
 const seriesCount = 8;
 const minHeight = 180;
@@ -129,14 +130,4 @@ function drawMarks(plot: UPlot, marks: readonly number[], colour: string): void 
     ctx.stroke();
   }
   ctx.restore();
-}
-
-/** A canvas resolves no light-dark(): the colour is computed by an element. */
-function toCanvasColour(parent: HTMLElement, value: string): string {
-  const probe = document.createElement('span');
-  probe.style.color = value;
-  parent.append(probe);
-  const colour = getComputedStyle(probe).color;
-  probe.remove();
-  return colour;
 }

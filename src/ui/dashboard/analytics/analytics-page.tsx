@@ -23,6 +23,7 @@ import { LatencyChart, TrafficChart, UsageFigures } from './usage-charts.tsx';
 import { toLogSearch, toUsageCsvAddress, toUsageQuery, toUsageScope, type UsageScope } from './usage-filters.ts';
 import { sumUsage } from './usage-series.ts';
 import { EndpointTable, VersionTable } from './usage-table.tsx';
+import { WeekHeatMap } from './week-heat-map.tsx';
 
 const own = texts.analytics;
 const defaultRange = '24h';
@@ -101,12 +102,13 @@ interface ViewProps {
 function View({ name, scope, isCompared }: ViewProps) {
   if (name === 'endpoints') return <EndpointTable scope={scope} />;
   if (name === 'versions') return <VersionTable scope={scope} />;
+  if (name === 'hours') return <WeekHeatMap scope={scope} />;
   return <Usage scope={scope} isCompared={isCompared} />;
 }
 
 /** Counts by path are not for users with `owned_analytics`. */
 const listViews = (isNarrowed: boolean): readonly (keyof typeof more.tabs)[] =>
-  isNarrowed ? ['overview', 'versions'] : ['overview', 'endpoints', 'versions'];
+  isNarrowed ? ['overview', 'versions', 'hours'] : ['overview', 'endpoints', 'versions', 'hours'];
 
 function Usage({ scope, isCompared }: { scope: UsageScope; isCompared: boolean }) {
   const { change, clear } = useListChange();

@@ -91,6 +91,7 @@ export function TrafficChart({ title = own.traffic, scope, items, totals, earlie
         times={times}
         series={series}
         marks={marks}
+        fileName="requests.png"
         {...(canReadLogs ? { onPick: openLogs } : {})}
       />
       {changes && <MarkedChangeList changes={changes} />}
@@ -119,7 +120,7 @@ export function LatencyChart({ scope }: { scope: UsageScope }) {
   return (
     <Card title={own.percentiles}>
       {built && !read.isError ? (
-        <Chart summary={own.percentileSummary} unit={own.milliseconds} {...built} />
+        <Chart summary={own.percentileSummary} unit={own.milliseconds} fileName="latency.png" {...built} />
       ) : (
         <QueryState query={read} lines={4} />
       )}

@@ -35,6 +35,7 @@ export const kitTexts = {
   notifications: 'Messages',
   editorHelp: 'Esc, then Tab leaves the editor.',
   chartTable: 'Show as table',
+  chartImage: 'Save as PNG',
   chartLines: 'Show as chart',
   time: 'Time',
   justNow: 'just now',

@@ -3,7 +3,11 @@ import { pluralize } from '../pluralize.ts';
 /** Texts of the views and comparisons of the analytics page, loaded with it. */
 export const usageViewTexts = {
   views: 'Views of the analytics',
-  tabs: { overview: 'Overview', endpoints: 'Endpoints', versions: 'Versions' },
+  tabs: { overview: 'Overview', endpoints: 'Endpoints', versions: 'Versions', hours: 'Hours of the week' },
+  weekHours: 'Requests by weekday and hour',
+  weekHoursAbout: 'Of this time, at most of its last four weeks, in your time zone. Darker is more.',
+  weekday: 'Weekday',
+  weekdays: ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
   compare: 'Compare with the previous period',
   earlierRequests: 'Requests before',
   change: (change: string, earlier: string) => `${change} compared with ${earlier} before`,
