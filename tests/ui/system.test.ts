@@ -45,6 +45,10 @@ describe('System pages', () => {
     assert.equal(nodes.nodes[0].pid, process.pid);
     const { credentials } = dashboard.app();
     for (const secret of Object.values(credentials)) assert.ok(!copied.includes(String(secret)));
+    await page.getByRole('button', { name: 'Reload', exact: true }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Reload the configuration?' });
+    await dialog.getByRole('button', { name: 'Reload configuration' }).click();
+    await page.getByText('The configuration is live on 1 of 1 process').waitFor();
   });
 
   test('the status page lists queues and key sets, and finds settings by their name and meaning', async () => {
@@ -126,6 +130,12 @@ describe('System pages', () => {
     await other.keyboard.press('Escape');
     await other.getByLabel('Status code').fill('499');
     await other.getByRole('heading', { name: 'No match' }).waitFor();
+    await ask('POST', '/api/assets', { body: { id: 'named', name: 'Name when created', data: {} } });
+    const created = await dashboard.openAs(person, '/audit?action=createAsset');
+    const named = created.getByRole('row').filter({ hasText: 'Name when created' });
+    await named.getByRole('button', { name: 'Create asset' }).click();
+    await created.getByRole('dialog', { name: 'Audit record' }).getByText('Name at that time').waitFor();
+    await ask('DELETE', '/api/assets/named');
   });
 
   test('the exported files have every record of the filters, not only those of the page', async () => {
@@ -258,6 +268,37 @@ describe('System pages', () => {
       await page.getByText(done, { exact: true }).waitFor();
       await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     }
+  });
+
+  test('the configuration is exported as a file, and imported after a preview', async () => {
+    const { ask } = dashboard.app();
+    await ask('POST', '/api/portal/policies', { body: { id: 'carried', name: 'Carried', rate: 5, per: 60 } });
+    const page = await dashboard.openAs(person, '/settings');
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export configuration' }).click();
+    const file = await saved;
+    assert.match(file.suggestedFilename(), /^configuration-\w+\.json$/);
+    const { objects } = JSON.parse(readFileSync(await file.path(), 'utf8'));
+    const policy = objects.find((it: { id: string }) => it.id === 'carried');
+    assert.equal(policy.spec.rate, 5);
+    const choose = (content: string) =>
+      page
+        .getByLabel('File of an export')
+        .setInputFiles({ name: 'a.json', mimeType: 'application/json', buffer: Buffer.from(content) });
+    await choose('{}');
+    await page.getByRole('button', { name: 'Preview import' }).click();
+    await page.getByText(/The file is no export of a configuration/).waitFor();
+    await choose(JSON.stringify({ objects: [{ ...policy, spec: { ...policy.spec, rate: 7 } }] }));
+    await page.getByRole('button', { name: 'Preview import' }).click();
+    await page.getByRole('cell', { name: 'carried', exact: true }).waitFor();
+    assert.equal((await ask('GET', '/api/portal/policies/carried')).body.rate, 5);
+    await assertAccessible(page, 'preview of an import');
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Import the configuration?' });
+    await dialog.getByRole('button', { name: 'Import configuration' }).click();
+    await page.getByText('Configuration imported: 0 created, 1 changed, 0 deleted').waitFor();
+    assert.equal((await ask('GET', '/api/portal/policies/carried')).body.rate, 7);
+    await ask('DELETE', '/api/portal/policies/carried');
   });
 
   test('the state in the address narrows the hosts of uptime tests', async () => {

@@ -6,6 +6,7 @@ import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import { useSession } from '../session/session.ts';
+import { ConfigurationCard } from './configuration-card.tsx';
 import { OrganisationSettingsCard } from './organisation-settings-card.tsx';
 import { PermissionCard } from './permission-card.tsx';
 import { RuleCard } from './rule-card.tsx';
@@ -31,6 +32,7 @@ export function SettingsPage() {
         <SignInCard />
         <PermissionCard />
         <RuleCard />
+        <ConfigurationCard />
       </div>
     </PageFrame>
   );

@@ -17,6 +17,7 @@ import { KeySetCard } from './key-set-card.tsx';
 import { NodeTable } from './node-table.tsx';
 import { NoticeList } from './notice-list.tsx';
 import { QueueCard } from './queue-card.tsx';
+import { ReloadButton } from './reload-button.tsx';
 import { SettingsCard } from './settings-card.tsx';
 
 const own = systemTexts;
@@ -29,7 +30,15 @@ export function StatusPage() {
   if (!nodes.data) return <QueryState query={nodes} />;
   const { data } = nodes.data.value;
   return (
-    <PageFrame title={own.title} actions={<DiagnosticsButton nodes={data} canReadNotices={canReadNotices} />}>
+    <PageFrame
+      title={own.title}
+      actions={
+        <>
+          <ReloadButton />
+          <DiagnosticsButton nodes={data} canReadNotices={canReadNotices} />
+        </>
+      }
+    >
       <div className="flex flex-col gap-4">
         <div className="grid gap-4 min-[600px]:grid-cols-3">
           <FigureCard label={own.running} value={formatNumber(data.active_node_count)} />

@@ -44,6 +44,15 @@ export const systemTexts = {
   certificateColumns: { name: 'Certificate', apis: 'APIs', expires: 'Expires' },
   certificateStates: { loaded: 'In use', expired: 'Expired', failed: 'Not loaded' },
   certificateFile: (path: string) => `file ${path}`,
+  reload: {
+    open: 'Reload',
+    title: 'Reload the configuration?',
+    consequence:
+      'The traffic threads of all processes load every stored change now, in place of within a second. Requests in progress are not interrupted.',
+    action: 'Reload configuration',
+    done: (applied: number, processes: number) =>
+      `The configuration is live on ${applied} of ${processes} ${processes === 1 ? 'process' : 'processes'}`,
+  },
   caches: {
     title: 'Caches of an API',
     choose: 'Choose an API',
