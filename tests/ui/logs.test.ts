@@ -95,6 +95,7 @@ describe('Logs page', () => {
     await why.getByText('The rate limit of the key, or of the key at the endpoint, is exceeded.').waitFor();
     await why.getByRole('row', { name: /^Rate 1 an hour Slow/ }).waitFor();
     await why.getByText('Refused by the rate limit of policy Slow: 1 an hour.').waitFor();
+    await page.getByRole('region', { name: 'As curl' }).getByText(`'${url.gateway}/limited/twice'`).waitFor();
     await assertAccessible(page, 'refused request');
     await why.getByRole('link', { name: 'Open key' }).click();
     await page.getByRole('heading', { name: 'Busy' }).waitFor();

@@ -62,7 +62,7 @@ export function useBatchedOperation<R extends ReadRoute>(
   route: R,
   ids: readonly string[],
   toArguments: (ids: string) => ArgumentsOf<R>,
-  { enabled = true }: Pick<QueryOptions, 'enabled'> = {},
+  { enabled = true, refetchIntervalMs }: Pick<QueryOptions, 'enabled' | 'refetchIntervalMs'> = {},
 ): readonly ResultOf<R>[] | undefined {
   const batches = Array.from({ length: Math.ceil(ids.length / maxIdsPerRead) }, (_, place) =>
     ids.slice(place * maxIdsPerRead, (place + 1) * maxIdsPerRead).join(','),
@@ -74,6 +74,7 @@ export function useBatchedOperation<R extends ReadRoute>(
         queryKey: [route, given],
         queryFn: ({ signal }: { signal: AbortSignal }) => callServer(route, given, { signal }),
         enabled,
+        ...(refetchIntervalMs === undefined ? {} : { refetchInterval: refetchIntervalMs }),
       };
     }),
   });

@@ -7,6 +7,7 @@ import { CommandText } from '../../kit/command-text.tsx';
 import { CopyButton } from '../../kit/copy.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { formatMs, formatNumber, formatTime } from '../../kit/format.ts';
+import { useOperation } from '../../kit/queries.ts';
 import { texts } from '../../texts/texts.ts';
 import { RefusedLimit } from '../limits/refused-limit.tsx';
 import { usePermission } from '../session/session.ts';
@@ -55,6 +56,29 @@ export const LoggedTarget = ({ call }: Pick<LogDetailProps, 'call'>) => (
   </span>
 );
 
+/** Origin of the API, as its page shows it; without permission to read APIs the host that the client sent. */
+function useApiOrigin({ api_id: apiId, host }: TailedRequest): string {
+  const canReadApis = usePermission('apis');
+  const { data } = useOperation(
+    'GET /api/apis/{apiId}/url',
+    { params: { apiId } },
+    { enabled: canReadApis && apiId !== '' },
+  );
+  const url = data ? URL.parse(data.value.ApiURL) : null;
+  return url ? url.origin : `${window.location.protocol}//${host}`;
+}
+
+function LoggedCommand({ call }: Pick<LogDetailProps, 'call'>) {
+  const origin = useApiOrigin(call);
+  return (
+    <section aria-label={own.asCurl} className="flex flex-col gap-1.5">
+      <h3 className="text-body">{own.asCurl}</h3>
+      <p className="text-small text-dim">{own.asCurlAbout}</p>
+      <CommandText command={toLoggedCurl(call, hasKey(call), origin)} label={own.copyCurl} />
+    </section>
+  );
+}
+
 export function LogContent({ call, onFilter }: Pick<LogDetailProps, 'call' | 'onFilter'>) {
   return (
     <div className="flex flex-col gap-5">
@@ -72,11 +96,7 @@ export function LogContent({ call, onFilter }: Pick<LogDetailProps, 'call' | 'on
       )}
       <FactList rows={listFacts(call)} />
       <RecordedMessages call={call} />
-      <section aria-label={own.asCurl} className="flex flex-col gap-1.5">
-        <h3 className="text-body">{own.asCurl}</h3>
-        <p className="text-small text-dim">{own.asCurlAbout}</p>
-        <CommandText command={toLoggedCurl(call, hasKey(call), window.location.protocol)} label={own.copyCurl} />
-      </section>
+      <LoggedCommand call={call} />
       <LogLinks call={call} onFilter={onFilter} />
     </div>
   );

@@ -16,9 +16,10 @@ interface RecordedRequest {
 
 /**
  * Command that repeats a logged request. Credentials are placeholders: those that the record masks, and values with the
- * name of one. A body is included where the record has all of it.
+ * name of one. A body is included where the record has all of it. `origin` is that of the API: the host of a record has
+ * no port.
  */
-export function toLoggedCurl(call: TailedRequest, hasKey: boolean, protocol: string): string {
+export function toLoggedCurl(call: TailedRequest, hasKey: boolean, origin: string): string {
   const recorded = parseRecorded(call.raw_request ?? '');
   const masked = recorded.headers.filter(([, value]) => value === mask).map(([name]) => [name, toPlaceholder(name)]);
   const kept = recorded.headers.filter(([name, value]) => value !== mask && keptHeaders.has(name.toLowerCase()));
@@ -26,7 +27,7 @@ export function toLoggedCurl(call: TailedRequest, hasKey: boolean, protocol: str
   const isWhole = recorded.body !== '' && new TextEncoder().encode(recorded.body).length === call.content_length;
   return toCurl({
     method: call.method,
-    url: `${protocol}//${call.host}${call.raw_path}${recorded.query && `?${hideParameters(recorded.query)}`}`,
+    url: `${origin}${call.raw_path}${recorded.query && `?${hideParameters(recorded.query)}`}`,
     headers: Object.fromEntries([...kept, ...masked, ...key]),
     ...(isWhole ? { text: hideInBody(recorded.body) } : {}),
   });

@@ -1,34 +1,34 @@
 import { nowMs } from '../../../kit/browser-clock.ts';
 import { formatNumber, formatPercent } from '../../../kit/format.ts';
-import { useOperation } from '../../../kit/queries.ts';
+import { useBatchedOperation } from '../../../kit/queries.ts';
 
-/** Row with the ids of its neighbours: one request counts them together. */
+/** Row with the ids of all rows: the server counts them together. */
 export interface CountedRow {
   readonly id: string;
-  readonly neighbours: string;
+  readonly neighbours: readonly string[];
 }
 
-/** Bound of the server for the ids of one request. */
-const maxIdsPerRequest = 100;
 const hourSeconds = 3600;
 const hours = 24;
 const refreshMs = 30_000;
 
 /** Adds to each row the ids that are counted with it. */
-export const withNeighbours = <Row extends { readonly id: string }>(rows: readonly Row[]): (Row & CountedRow)[] =>
-  rows.map((row, place) => {
-    const first = place - (place % maxIdsPerRequest);
-    const ids = rows.slice(first, first + maxIdsPerRequest).map(({ id }) => id);
-    return { ...row, neighbours: ids.join(',') };
-  });
+export function withNeighbours<Row extends { readonly id: string }>(rows: readonly Row[]): (Row & CountedRow)[] {
+  const neighbours = rows.map(({ id }) => id);
+  return rows.map(row => ({ ...row, neighbours }));
+}
 
-/** Requests of the last 24 hours; equal reads of neighbouring cells share one request. */
+/** Requests of the last 24 hours; equal reads of neighbouring cells share their requests. */
 function useApiUsage({ id, neighbours }: CountedRow) {
   const end = Math.ceil(nowMs() / 1000 / hourSeconds) * hourSeconds;
-  const query = { api_ids: neighbours, start: end - hours * hourSeconds, end, group_by: 'api_id', p: -1 };
-  const { data } = useOperation('GET /api/usage', { query }, { keepPrevious: true, refetchIntervalMs: refreshMs });
-  if (!data) return undefined;
-  const found = data.value.data.find(it => it.id.api_id === id);
+  const pages = useBatchedOperation(
+    'GET /api/usage',
+    neighbours,
+    api_ids => ({ query: { api_ids, start: end - hours * hourSeconds, end, group_by: 'api_id', p: -1 } }),
+    { refetchIntervalMs: refreshMs },
+  );
+  if (!pages) return undefined;
+  const found = pages.flatMap(({ data }) => data).find(it => it.id.api_id === id);
   return { hits: found?.hits ?? 0, errors: found?.error ?? 0 };
 }
 
