@@ -118,7 +118,8 @@ describe('Client certificates on the portal site', () => {
 
     const developer = await addSiteDeveloper(app, { OrganisationID: organisation.ID });
     const page = await site.openAs(developer, `/portal/catalogue-products/${product.Path}`);
-    await page.getByRole('link', { name: /with this plan/ }).click();
+    const plan = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Silver' }) });
+    await plan.getByRole('link', { name: 'Access with this plan' }).click();
     await page.getByText('Administrators of the portal manage the certificates of your organisation').waitFor();
     assert.equal(await page.getByLabel('Certificate (PEM)').count(), 0);
     await page.getByLabel('Name of the app').fill('Depot');
