@@ -368,10 +368,11 @@ onEveryEngine(
       const fields = { client_id: String(appId), cred_id: String(credential.ID) };
       const own = { certificate_file: aClient('smuggled').certPem };
       const { ID } = credential.Certificates[0];
-      for (const more of [
+      const refused: Record<string, string>[] = [
         { mode: 'attach', ...own },
         { mode: 'detach', certificate_id: String(ID) },
-      ]) {
+      ];
+      for (const more of refused) {
         const { status, text } = await client.post('/portal/private/credentials', { ...fields, ...more });
         assert.equal(status, 422, text);
         assert.match(text, /administrators of the portal manage the certificates of your organisation/);

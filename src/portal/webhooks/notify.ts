@@ -110,7 +110,9 @@ export const portalMessages = {
 };
 
 export const toEventBody = (event: PortalEvent, message: object, nowMs: number) => ({
-  ...{ Event: event, Message: message, Timestamp: formatIsoTime(nowMs) },
+  Event: event,
+  Message: message,
+  Timestamp: formatIsoTime(nowMs),
 });
 export const buildEventPayload = (...given: Parameters<typeof toEventBody>): string =>
   JSON.stringify(toEventBody(...given));

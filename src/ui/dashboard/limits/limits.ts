@@ -10,9 +10,10 @@ export interface Limits {
   readonly smoothing?: Smoothing | null | undefined;
 }
 
-interface Smoothing {
+/** A type alias, because the shapes of the operations allow further members. */
+type Smoothing = {
   readonly enabled?: boolean | undefined;
   readonly threshold?: number | undefined;
   readonly step?: number | undefined;
   readonly delay?: number | undefined;
-}
+};
