@@ -53,18 +53,6 @@ describe('Sign-on profile with an OpenID provider', () => {
     assert.equal(await mapped.getByRole('link', { name: 'New API' }).count(), 0);
     assert.equal(await mapped.getByRole('link', { name: 'Users' }).count(), 0);
 
-    await page.reload();
-    await page.getByText('Last successful sign-on').waitFor();
-    assert.equal(await page.getByText('none in the audit records').count(), 0);
-    await page.getByLabel('Edit as JSON').check();
-    const editor = page.getByRole('textbox', { name: 'Profile as JSON' });
-    await editor.getByText('"Company"').waitFor();
-    await assertAccessible(page, 'sign-on profile as JSON');
-    await editor.fill('{"Nam":"x"}');
-    await page.getByText('A profile has no member Nam.').waitFor();
-    await page.getByLabel('Edit as JSON').uncheck();
-    assert.equal(await page.getByLabel('Name', { exact: false }).first().inputValue(), 'Company');
-
     addUser('stranger', ['cooks']);
     const other = await dashboard.openAnonymous('/login');
     await other.getByRole('link', { name: /Company/ }).click();
