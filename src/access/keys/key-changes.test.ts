@@ -9,13 +9,22 @@ import type { Key } from './schema.ts';
 const future = 4_000_000_000;
 
 describe('parts of a key', () => {
-  const change = (key: Key, changes: object) => changeKeyParts(key, KeyChanges.parse(changes));
+  const known = new Map(['a', 'a-row'].map(name => [name, { id: 'a', _id: 'a-row' }]));
+  const change = (key: Key, changes: object) => changeKeyParts(key, KeyChanges.parse(changes), known);
 
   test('policies are added after those of the key, and the older member of a single policy is one of them', () => {
     const key = { apply_policy_id: 'a', alias: 'x' };
     const after = { apply_policies: ['a', 'b'], apply_policy_id: '', alias: 'x', expires: 0 };
     assert.deepEqual(change(key, { add_policies: ['b', 'b'] }), after);
     assert.deepEqual(change(after, { remove_policies: ['a'] })?.apply_policies, ['b']);
+  });
+
+  test('a policy is the same by either of its ids', () => {
+    const key = { apply_policies: ['a-row', 'b'] };
+    assert.equal(change(key, { add_policies: ['a'] }), undefined);
+    assert.deepEqual(change(key, { remove_policies: ['a'] })?.apply_policies, ['b']);
+    assert.deepEqual(change({ apply_policies: ['b'] }, { add_policies: ['a', 'a-row'] })?.apply_policies, ['b', 'a']);
+    assert.throws(() => change(key, { add_policies: ['a'], remove_policies: ['a-row'] }), /add_policies names too/);
   });
 
   test('an expiry is never moved to an earlier time', () => {
@@ -47,6 +56,24 @@ onEveryEngine('changes of parts of a key', app => {
     assert.equal((await ask('PATCH', path, { remove_policies: [gold], extend_to: 0 })).status, 200);
     const last = (await ask('GET', path)).body.data;
     assert.deepEqual([last.apply_policies, last.expires], [[silver], 0]);
+  });
+
+  test('a policy is removed, and added once, by either of its ids', async () => {
+    const { ask, make, policy } = await openKeyTenant(app());
+    const [gold, silver] = [await policy(), await policy()];
+    const { _id } = (await ask('GET', `/api/portal/policies/${gold}`)).body;
+    assert.notEqual(_id, gold);
+    for (const [named, sent] of [
+      [gold, _id],
+      [_id, gold],
+    ]) {
+      const path = `/api/keys/${(await make({ apply_policies: [named, silver] })).key_id}`;
+      assert.match((await ask('PATCH', path, { add_policies: [sent] })).body.Message, /^Key unchanged/);
+      const both = { add_policies: [named], remove_policies: [sent] };
+      expectKeyError(await ask('PATCH', path, both), 400, /^remove_policies: names a policy that add_policies/);
+      assert.equal((await ask('PATCH', path, { remove_policies: [sent] })).body.Message, 'Key changed');
+      assert.deepEqual((await ask('GET', path)).body.data.apply_policies, [silver]);
+    }
   });
 
   test('invalid changes are refused with the path of the member, and change nothing', async () => {

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { policyIdsOf } from '../policies/apply-policies.ts';
+import type { StoredPolicy } from '../policies/store.ts';
 import type { Key } from './schema.ts';
 
 const maxChangedPolicies = 100;
+const namedTwice = 'names a policy that add_policies names too';
 const policyIds = z.array(z.string().min(1)).max(maxChangedPolicies);
 
 /** Changes that mean the same for any number of keys, and the same when they are repeated. */
@@ -23,7 +25,7 @@ export const KeyChanges = z
   )
   .refine(it => !it.add_policies.some(id => it.remove_policies.includes(id)), {
     path: ['remove_policies'],
-    message: 'names a policy that add_policies names too',
+    message: namedTwice,
   });
 export type KeyChanges = z.output<typeof KeyChanges>;
 
@@ -39,12 +41,35 @@ function extendExpiry(expires: number, time: number | undefined): number {
   return time === 0 ? 0 : Math.max(expires, time);
 }
 
-/** The key with the changes; undefined where it has all of them. */
-export function changeKeyParts(key: Key, changes: KeyChanges): Key | undefined {
-  const before = policyIdsOf(key);
-  const policies = [...new Set([...before, ...changes.add_policies])].filter(
-    id => !changes.remove_policies.includes(id),
+/** Policies of the changes by the id that these name them with; an unknown one is missing. */
+export type ChangedPolicies = ReadonlyMap<string, Pick<StoredPolicy, 'id' | '_id'>>;
+
+/** Either id of the policies: a key may name a policy by another id than the changes do. */
+const toPolicyNames = (ids: readonly string[], known: ChangedPolicies): ReadonlySet<string> =>
+  new Set(
+    ids.flatMap(id => {
+      const policy = known.get(id);
+      return policy ? [policy.id, policy._id] : [id];
+    }),
   );
+
+/** Policies of a key after the changes. */
+function changePolicies(before: readonly string[], changes: KeyChanges, known: ChangedPolicies): string[] {
+  const removed = toPolicyNames(changes.remove_policies, known);
+  const policies = [...new Set(before)].filter(id => !removed.has(id));
+  for (const id of changes.add_policies) {
+    const names = toPolicyNames([id], known);
+    if (names.values().some(name => removed.has(name)))
+      throw createInvalidProblem([{ path: 'remove_policies', message: namedTwice }]);
+    if (!policies.some(policy => names.has(policy))) policies.push(id);
+  }
+  return policies;
+}
+
+/** The key with the changes; undefined where it has all of them. */
+export function changeKeyParts(key: Key, changes: KeyChanges, known: ChangedPolicies): Key | undefined {
+  const before = policyIdsOf(key);
+  const policies = changePolicies(before, changes, known);
   const { expires: expiresBefore = 0 } = key;
   const expires = extendExpiry(expiresBefore, changes.extend_to);
   if (expires === expiresBefore && policies.join('\n') === before.join('\n')) return undefined;

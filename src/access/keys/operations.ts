@@ -143,8 +143,10 @@ export const patchKey = operation({
     const stored = await requireWritableKey(services, actor, keyId, query);
     audit(stored.keyHash);
     await refuseHiddenGrants(services, actor, { apply_policies: body.add_policies }, stored.key);
-    if (!changeKeyParts(stored.key, body)) return toStatus('Key unchanged: it has these policies and this expiry');
-    await changeKey(services, stored, key => changeKeyParts(key, body) ?? key, { suppressReset: true });
+    const known = await services.policies.findByIds(stored.orgId, [...body.add_policies, ...body.remove_policies]);
+    if (!changeKeyParts(stored.key, body, known))
+      return toStatus('Key unchanged: it has these policies and this expiry');
+    await changeKey(services, stored, key => changeKeyParts(key, body, known) ?? key, { suppressReset: true });
     return toStatus('Key changed');
   },
 });
