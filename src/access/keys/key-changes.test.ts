@@ -27,6 +27,13 @@ describe('parts of a key', () => {
     assert.throws(() => change(key, { add_policies: ['a'], remove_policies: ['a-row'] }), /add_policies names too/);
   });
 
+  test('the last policy of a key is not removed, but replaced', () => {
+    const key = { apply_policy_id: 'a' };
+    assert.throws(() => change(key, { remove_policies: ['a-row', 'b'] }), /would take the last policy/);
+    assert.deepEqual(change(key, { add_policies: ['b'], remove_policies: ['a'] })?.apply_policies, ['b']);
+    assert.equal(change({}, { remove_policies: ['a'] }), undefined);
+  });
+
   test('an expiry is never moved to an earlier time', () => {
     assert.equal(change({ expires: 100 }, { extend_to: 200 })?.expires, 200);
     assert.equal(change({ expires: 100 }, { extend_to: 0 })?.expires, 0);
@@ -74,6 +81,22 @@ onEveryEngine('changes of parts of a key', app => {
       assert.equal((await ask('PATCH', path, { remove_policies: [sent] })).body.Message, 'Key changed');
       assert.deepEqual((await ask('GET', path)).body.data.apply_policies, [silver]);
     }
+  });
+
+  test('the last policy is not removed: the rights of the key itself would apply', async () => {
+    const { ask, make, policy } = await openKeyTenant(app());
+    const [gold, silver] = [await policy(), await policy()];
+    const key = await make({ apply_policies: [gold], ...rightsTo('a1', 'a2') });
+    const path = `/api/keys/${key.key_hash}?hashed=1`;
+    const before = (await ask('GET', path)).body.data;
+    const refusal = /^remove_policies: would take the last policy of the key: delete the key or replace its rights$/;
+    expectKeyError(await ask('PATCH', path, { remove_policies: [gold, silver], extend_to: 0 }), 400, refusal);
+    const changes = { remove_policies: [gold] };
+    const bulk = await ask('POST', '/api/bulk', { kind: 'keys', action: 'change', ids: [key.key_hash], changes });
+    assert.equal(bulk.body.results[0].status, 400, bulk.text);
+    assert.deepEqual((await ask('GET', path)).body.data, before);
+    assert.equal((await ask('PATCH', path, { ...changes, add_policies: [silver] })).status, 200);
+    assert.deepEqual((await ask('GET', path)).body.data.apply_policies, [silver]);
   });
 
   test('invalid changes are refused with the path of the member, and change nothing', async () => {

@@ -53,6 +53,12 @@ const toPolicyNames = (ids: readonly string[], known: ChangedPolicies): Readonly
     }),
   );
 
+/** Without a policy the rights and limits that the key itself has apply, which may be wider. */
+const lastPolicyTaken = {
+  path: 'remove_policies',
+  message: 'would take the last policy of the key: delete the key or replace its rights',
+};
+
 /** Policies of a key after the changes. */
 function changePolicies(before: readonly string[], changes: KeyChanges, known: ChangedPolicies): string[] {
   const removed = toPolicyNames(changes.remove_policies, known);
@@ -70,6 +76,7 @@ function changePolicies(before: readonly string[], changes: KeyChanges, known: C
 export function changeKeyParts(key: Key, changes: KeyChanges, known: ChangedPolicies): Key | undefined {
   const before = policyIdsOf(key);
   const policies = changePolicies(before, changes, known);
+  if (before.length > 0 && policies.length === 0) throw createInvalidProblem([lastPolicyTaken]);
   const { expires: expiresBefore = 0 } = key;
   const expires = extendExpiry(expiresBefore, changes.extend_to);
   if (expires === expiresBefore && policies.join('\n') === before.join('\n')) return undefined;
