@@ -18,7 +18,14 @@ export const createKeyCounters = (
     const now = clock.now();
     const [source, target] = [await counters.peek(from, window, now), await counters.peek(to, window, now)];
     if (source.used <= target.used) return;
+    if (target.used > 0) {
+      await counters.take(to, window, now, source.used - target.used);
+      return;
+    }
     const startMs = Number.isFinite(window.periodMs) ? source.resetsAtMs - window.periodMs : now;
-    await counters.take(to, window, target.used > 0 ? now : startMs, source.used - target.used);
+    // In memory a window of the target that has ended since was open then, and would take the count. Redis has a clock
+    // of its own, at which it has ended.
+    if ((await counters.peek(to, window, startMs)).used > 0) await counters.reset(to);
+    await counters.take(to, window, startMs, source.used);
   },
 });
