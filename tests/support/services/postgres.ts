@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -83,18 +83,28 @@ export async function freshDatabase(adminUrl: string, template = 'template1'): P
   };
 }
 
-/** Database of the cluster with the tables of this release and no row: the first caller makes it. */
-const migratedTemplate = 'gw_migrated';
+const migrations = join(import.meta.dirname, '../../../src/storage/migrations');
+
+/**
+ * Name of the database of the cluster with the tables of this release and no row: the first caller makes it. The name
+ * has a digest of the migrations, because mutants of one run share a cluster.
+ */
+function nameMigratedTemplate(): string {
+  const digest = createHash('sha256');
+  for (const file of readdirSync(migrations).sort()) digest.update(file).update(readFileSync(join(migrations, file)));
+  return `gw_migrated_${digest.digest('hex').slice(0, 16)}`;
+}
 
 /** Makes a copy of a migrated database: a start on it takes half of the processor time of one that migrates. */
 export async function freshMigratedDatabase(adminUrl: string): Promise<Database> {
+  const migratedTemplate = nameMigratedTemplate();
   await withClient(adminUrl, async client => {
     const findTemplate = () => client.query('select 1 from pg_database where datname = $1', [migratedTemplate]);
     if ((await findTemplate()).rowCount) return;
     await client.query('select pg_advisory_lock(1)');
     if ((await findTemplate()).rowCount) return;
     const unfinished = `${migratedTemplate}_unfinished`;
-    await client.query(`drop database if exists ${unfinished}`);
+    await client.query(`drop database if exists ${unfinished} with (force)`);
     await client.query(`create database ${unfinished}`);
     await (await openRecords({ url: withDatabase(adminUrl, unfinished) })).close();
     await client.query(`alter database ${unfinished} rename to ${migratedTemplate}`);
