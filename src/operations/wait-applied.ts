@@ -22,7 +22,7 @@ export interface AppliedWaits {
   reserve(orgId: string): () => void;
   /** Response headers about the wait: whether all serve the change, and the names of those that do not. */
   describeApplied(actor: Actor): Promise<Record<string, string>>;
-  /** Makes the data plane load what is committed, in a place of the organisation of the actor. */
+  /** Makes the traffic threads of this process load what is committed and waits for the other processes, in a place of the organisation of the actor. */
   reload(actor: Actor): Promise<AppliedState>;
 }
 
@@ -31,7 +31,7 @@ const maxPartsNamed = 20;
 /** Header values: printable ASCII (RFC 9110, 5.5); other characters are replaced. */
 const toHeaderText = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200);
 
-/** Bounded waits: a waiting request holds a connection, and makes every traffic thread reload. */
+/** Bounded waits: a waiting request holds a connection, and makes every traffic thread of the process reload. */
 export function createAppliedWaits(waitUntilApplied: WaitUntilApplied, maxWaits: number): AppliedWaits {
   const waitsByOrganisation = new Map<string, number>();
 

@@ -48,7 +48,7 @@ export const systemTexts = {
     open: 'Reload',
     title: 'Reload the configuration?',
     consequence:
-      'The traffic threads of all processes load every stored change now, in place of within a second. Requests in progress are not interrupted.',
+      'The process that responds loads every stored change now. The others load changes by themselves, within a second, and are waited for up to ten seconds. Requests in progress are not interrupted.',
     action: 'Reload configuration',
     done: (applied: number, processes: number) =>
       `The configuration is live on ${applied} of ${processes} ${processes === 1 ? 'process' : 'processes'}`,
