@@ -14,6 +14,15 @@ describe('Summary of a revision', () => {
     assert.deepEqual(summarize({ rate: 1 }, { rate: 2 }), ['rate 1 → 2']);
   });
 
+  test('a limit that is switched off is unlimited', () => {
+    const limited = { rate: 5, per: 60, quota_max: 100 };
+    const off = { rate: -1, per: 60, quota_max: -1 };
+    assert.deepEqual(summarize(limited, off).sort(), ['quota 100 → unlimited', 'rate limit 5 a minute → unlimited']);
+    assert.deepEqual(summarize(off, limited).sort(), ['quota unlimited → 100', 'rate limit unlimited → 5 a minute']);
+    assert.deepEqual(summarize({}, { rate: -1, per: 60 }), ['rate limit set to unlimited']);
+    assert.deepEqual(summarize({ rate: -1, per: 60 }, { rate: -1, per: 7 }), ['per 60 → 7']);
+  });
+
   test('endpoints of an OpenAPI document are named by method and path', () => {
     const before = { oas: { paths: { '/a': { get: {} }, '/b': { get: { summary: 'Old' }, put: {} } } } };
     const after = { oas: { paths: { '/b': { get: { summary: 'New' } }, '/c': { get: {}, post: {} } } } };

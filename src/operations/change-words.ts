@@ -87,17 +87,27 @@ function describeEndpoint(change: Change, path: string, [method = '', ...rest]: 
 const toVerb = ({ before, after }: Change) =>
   before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
 
+interface RateLimit {
+  readonly rate: number;
+  readonly per: number;
+}
+
 /** A rate limit is two members, `rate` and `per`: one phrase for both. */
 function describeRate(path: string, { before, after }: Documents): string | undefined {
   const parent = path.split('/').slice(1, -1).map(unescapePointerToken);
   const [old, next] = [before, after].map(document => readLimit(document, parent));
   if (!next) return undefined;
-  if (!old) return `rate limit set to ${next.rate} ${toPeriod(next.per)}`;
-  const period = old.per === next.per ? '' : ` ${toPeriod(old.per)}`;
-  return `rate limit ${old.rate}${period} → ${next.rate} ${toPeriod(next.per)}`;
+  if (!old) return `rate limit set to ${toLimit(next)}`;
+  if (old.rate < 0 && next.rate < 0) return undefined;
+  const shownOld = next.rate >= 0 && old.rate >= 0 && old.per === next.per ? String(old.rate) : toLimit(old);
+  return `rate limit ${shownOld} → ${toLimit(next)}`;
 }
 
-function readLimit(document: unknown, path: readonly string[]): { rate: number; per: number } | undefined {
+/** Shown where a limit is switched off by a negative value. */
+const unlimited = 'unlimited';
+const toLimit = ({ rate, per }: RateLimit) => (rate < 0 ? unlimited : `${rate} ${toPeriod(per)}`);
+
+function readLimit(document: unknown, path: readonly string[]): RateLimit | undefined {
   let value = document;
   for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   if (!isObject(value) || typeof value.rate !== 'number' || typeof value.per !== 'number') return undefined;
@@ -121,7 +131,7 @@ function describeMember(change: Change): string {
     .slice(-2)
     .map(toWords)
     .join(': ');
-  const [old, next] = [before, after].map(toShown);
+  const [old, next] = [before, after].map(value => toShown(value, tokens.at(-1)));
   if (typeof after === 'boolean' && typeof before !== 'string') return `${label} ${after ? 'on' : 'off'}`;
   if (old !== undefined && next !== undefined && old !== next) return `${label} ${old} → ${next}`;
   const shown = before === undefined ? next : after === undefined ? old : undefined;
@@ -139,7 +149,11 @@ const toWords = (name: string) =>
         .replaceAll(/([a-z])([A-Z])/g, (_whole, a: string, b: string) => `${a} ${b.toLowerCase()}`)
         .replaceAll('_', ' ');
 
-function toShown(value: unknown): string | undefined {
+/** Members of which a negative value is no limit. */
+const limitMembers: readonly (string | undefined)[] = ['rate', 'quota_max'];
+
+function toShown(value: unknown, name: string | undefined): string | undefined {
+  if (typeof value === 'number' && value < 0 && limitMembers.includes(name)) return unlimited;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string' || value.length > maxValueCharacters) return undefined;
   return JSON.stringify(value);
