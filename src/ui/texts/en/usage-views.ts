@@ -5,7 +5,8 @@ export const usageViewTexts = {
   views: 'Views of the analytics',
   tabs: { overview: 'Overview', endpoints: 'Endpoints', versions: 'Versions', hours: 'Hours of the week' },
   weekHours: 'Requests by weekday and hour',
-  weekHoursAbout: 'Of this time, at most of its last four weeks, in your time zone. Darker is more.',
+  weekHoursAbout:
+    'Requests of the chosen range, of its last four weeks at most, in your time zone. A stronger colour means more requests.',
   weekday: 'Weekday',
   weekdays: ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
   compare: 'Compare with the previous period',
