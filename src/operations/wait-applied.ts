@@ -22,7 +22,10 @@ export interface AppliedWaits {
   reserve(orgId: string): () => void;
   /** Response headers about the wait: whether all serve the change, and the names of those that do not. */
   describeApplied(actor: Actor): Promise<Record<string, string>>;
-  /** Makes the traffic threads of this process load what is committed and waits for the other processes, in a place of the organisation of the actor. */
+  /**
+   * Makes the traffic threads of this process load what is committed and waits for the other processes, in a place of
+   * the organisation of the actor.
+   */
   reload(actor: Actor): Promise<AppliedState>;
 }
 
