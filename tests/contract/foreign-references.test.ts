@@ -23,7 +23,6 @@ const queryKinds: Readonly<Record<string, string>> = {
   api_ids: 'apiId',
   base_api_id: 'apiId',
   hook_id: 'hookId',
-  ids: 'hookId',
   key: 'keyHash',
   oauth_id: 'clientId',
   policy_id: 'policyId',

@@ -113,12 +113,15 @@ export interface KeyIdentity {
   readonly kind: KeyKind;
 }
 
+export const createKeyWithId = async (services: KeyServices, identity: KeyIdentity, key: Key): Promise<IssuedKey> =>
+  toIssuedKey(await storeNewKey(services, identity, key));
+
 /** Creates a key with this id. */
-export async function createKeyWithId(
+export async function storeNewKey(
   services: KeyServices,
   { orgId, keyId, kind }: KeyIdentity,
   key: Key,
-): Promise<IssuedKey> {
+): Promise<StoredKey> {
   const sent = { ...key, org_id: orgId };
   const resolved = await resolvePolicies(services, orgId, sent);
   const prepared = await prepareNew(services, orgId, sent, kind, resolved);
@@ -135,7 +138,7 @@ export async function createKeyWithId(
   await resetQuota(services, stored, prepared.session, prepared.quotaScopes);
   logWarnings(services, stored, prepared);
   emitKeyEvent(services, stored, 'TokenCreated', 'Key generated.');
-  return toIssuedKey(stored);
+  return stored;
 }
 
 /** Warnings of one key in the log; a key may have rights to any number of unknown APIs. */
@@ -224,7 +227,7 @@ export async function changeKey(
   });
   if (!changed || !prepared) throw problem.not_found();
   await resetQuota(services, changed, prepared.session, prepared.quotaScopes);
-  if (before) await carryQuota(services, changed, before, prepared.session);
+  if (before) await carryQuota(services, { stored, session: before }, { stored: changed, session: prepared.session });
   logWarnings(services, changed, prepared);
   emitKeyEvent(services, changed, 'TokenUpdated', 'Key modified.');
   return toIssuedKey(changed);

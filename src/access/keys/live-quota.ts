@@ -38,18 +38,24 @@ export async function resetQuota(
   await counting.reset(countersOf(session, counterOwnerOfKey(stored), stored.kind === 'organisation' ? [''] : scopes));
 }
 
-/** Carries used quota over to other counters of a key, where other policies count an API in another scope. */
+/** Key whose quota is counted, with its compiled session. */
+export interface CountedKey {
+  readonly stored: CounterOwnerKey;
+  readonly session: Session;
+}
+
+/** Carries used quota over to the counters of a replaced key, or to those of the scopes that other policies count in. */
 export async function carryQuota(
   { counting }: Pick<QuotaServices, 'counting'>,
-  stored: CounterOwnerKey,
-  before: Session,
-  after: Session,
+  before: CountedKey,
+  after: CountedKey,
 ): Promise<void> {
-  const owner = counterOwnerOfKey(stored);
-  for (const [apiId, { scope, limits }] of after.rights) {
-    const former = before.rights.get(apiId);
-    if (!former?.limits.quota || !limits.quota || former.scope === scope) continue;
-    await counting.carryOver(quotaCounter(owner, former.scope), quotaCounter(owner, scope), quotaWindow(limits.quota));
+  const counterOf = ({ stored }: CountedKey, scope: string) => quotaCounter(counterOwnerOfKey(stored), scope);
+  for (const [apiId, { scope, limits }] of after.session.rights) {
+    const former = before.session.rights.get(apiId);
+    if (!former?.limits.quota || !limits.quota) continue;
+    const [from, to] = [counterOf(before, former.scope), counterOf(after, scope)];
+    if (from !== to) await counting.carryOver(from, to, quotaWindow(limits.quota));
   }
 }
 

@@ -1,6 +1,7 @@
 import { createPublicId } from '#base/ids.ts';
 import { formatKeyId } from './ids.ts';
-import { changeKey, createKeyWithId, type IssuedKey, type KeyServices, removeKey } from './issue.ts';
+import { changeKey, type IssuedKey, type KeyServices, removeKey, storeNewKey, toIssuedKey } from './issue.ts';
+import { carryQuota, compileSession } from './live-quota.ts';
 import { problem } from './problems.ts';
 import type { Key } from './schema.ts';
 import type { StoredKey } from './store.ts';
@@ -26,7 +27,8 @@ const toNewKey = ({ hmac_string: _secret, oauth_keys: _tokens, basic_auth_data: 
 
 /**
  * Rotation: issues a key with the same rights and limits and a new id, and lets the old one expire after the grace
- * period, or removes it without one. Both in one transaction. The new key has counters of its own.
+ * period, or removes it without one. Both in one transaction. The new key has counters of its own, which begin with what
+ * the old one has used of its quota: a rotation gives no fresh quota.
  */
 export async function rotateStoredKey(
   services: KeyServices,
@@ -39,7 +41,10 @@ export async function rotateStoredKey(
   const { orgId } = stored;
   return services.keys.runInTransaction(async () => {
     const identity = { orgId, keyId: formatKeyId(orgId, createPublicId()), kind: 'token' } as const;
-    const issued = await createKeyWithId(services, identity, toNewKey(stored.key));
+    const created = await storeNewKey(services, identity, toNewKey(stored.key));
+    const session = await compileSession(services, stored);
+    if (session) await carryQuota(services, { stored, session }, { stored: created, session });
+    const issued = toIssuedKey(created);
     if (graceSeconds === 0) {
       if (!(await removeKey(services, stored))) throw problem.not_found();
       return { issued, oldKeyExpires: 0 };

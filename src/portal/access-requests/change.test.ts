@@ -150,6 +150,24 @@ onEveryEngine('changes of access requests', app => {
     assert.deepEqual([await second.call(key), (await readQuota()).quota_renews], [403, quota_renews]);
   });
 
+  test('a rotated key begins with what the old one has used of the quota', async () => {
+    const { product, call } = await anOffer();
+    const plan = await addPlan(app(), { Quota: 3, QuotaRenewalRate: 3600 });
+    const owned = await addApp(app());
+    const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
+    const { AccessRequestID: id } = await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
+    const read = async () => (await ask('GET', `/access_requests/${id}`)).body.Credentials[0];
+    const { ID, Credential: old } = await read();
+    await app().application.waitForDataPlane();
+    assert.deepEqual(await statuses(call, old, 2), [200, 200]);
+    const rotated = await ask('PUT', `/apps/${owned.ID}/access-requests/${id}/credentials/${ID}/rotate`);
+    assert.equal(rotated.status, 200, JSON.stringify(rotated.body));
+    await app().application.waitForDataPlane();
+    const { Credential: key } = await read();
+    assert.notEqual(key, old);
+    assert.deepEqual(await statuses(call, key, 2), [200, 403]);
+  });
+
   test('a key in its overlap gets the rights of the change too, and keeps its end', async () => {
     const { path, read, key } = await anAccess(100);
     const [{ ID }] = (await read()).Credentials;
