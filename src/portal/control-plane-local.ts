@@ -1,7 +1,7 @@
 import { parsePem } from '#access/certificates/pem.ts';
 import type { CertificateStore } from '#access/certificates/store.ts';
 import { changeKey, issueKey, type KeyServices, revokeKey } from '#access/keys/issue.ts';
-import { withLiveQuota } from '#access/keys/live-quota.ts';
+import { carryUsedQuota, withLiveQuota } from '#access/keys/live-quota.ts';
 import { checkPolicy, newPolicy } from '#access/policies/new-policy.ts';
 import { type ApiServices, changeApi, checkDefinition } from '#apis/api/changes.ts';
 import { listAuthTypes, toModel } from '#apis/api/rules.ts';
@@ -132,9 +132,10 @@ function createKeyCalls(
         const stored = await services.keys.get(org, keyId);
         return stored && (await withLiveQuota(services, stored)).key;
       }),
-    createKey: (key, keyName) =>
+    createKey: (key, { name, replaced } = {}) =>
       asProvider(async org => {
-        const { key_id, key_hash, data } = await issueKey(services, org, key, { name: keyName });
+        const { key_id, key_hash, data } = await issueKey(services, org, key, { name });
+        if (replaced) await carryUsedQuota(services, org, replaced, key_id);
         return { key_id, key_hash, expires: data.expires ?? 0 };
       }),
     expireKey: (keyId, unixSeconds) =>

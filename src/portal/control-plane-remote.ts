@@ -122,7 +122,7 @@ function createKeyCalls(
   const keyPath = (id: string) => `/api/keys/${toSegment(id)}`;
   return {
     readKey: async (keyId, signal) => (await callMaybe(KeyEnvelope, 'GET', keyPath(keyId), undefined, signal))?.data,
-    async createKey(key, name) {
+    async createKey(key, { name } = {}) {
       const path = name === undefined ? '/api/keys' : keyPath(name);
       const { key_id, key_hash, data } = await call(KeyEnvelope, 'POST', path, key);
       return { key_id, key_hash, expires: data.expires ?? 0 };

@@ -46,6 +46,13 @@ export const planeChecks = ['url', 'secret', 'organisation', 'apis', 'policies',
 /** Why a part of the connection does not work, without the secret; empty where it does. */
 export type PlaneFaults = Readonly<Partial<Record<(typeof planeChecks)[number], string>>>;
 
+export interface NewKeyOptions {
+  /** Name of the key; refused where it exists. */
+  readonly name?: string | undefined;
+  /** Id of the key that it replaces, whose used quota counts on; a provider on another installation begins anew. */
+  readonly replaced?: string | undefined;
+}
+
 /**
  * Control plane of a provider: this installation, or another one over HTTP. Refused requests throw
  * `problem.provider_refused`; an unreachable or unauthorised provider `problem.provider_unavailable`.
@@ -73,8 +80,7 @@ export interface ControlPlane {
    * request to another installation.
    */
   readKey(keyId: string, signal?: AbortSignal): Promise<Key | undefined>;
-  /** With `name`, the key of this name; refused where it exists. */
-  createKey(key: Key, name?: string): Promise<ProviderKey>;
+  createKey(key: Key, options?: NewKeyOptions): Promise<ProviderKey>;
   /** Lets a key expire at a Unix time, unless it does earlier; its counters go on. Absence is no error. */
   expireKey(keyId: string, unixSeconds: number): Promise<void>;
   /**

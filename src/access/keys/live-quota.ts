@@ -4,7 +4,7 @@ import type { PolicyStore } from '../policies/store.ts';
 import { countersOf, type KeyCounters, keyOwner, organisationOwner, quotaCounter, quotaWindow } from './counters.ts';
 import { limitIsSet } from './schema.ts';
 import type { KeyLimits, Session } from './session.ts';
-import type { StoredKey } from './store.ts';
+import type { KeyStore, StoredKey } from './store.ts';
 
 /** Quota counters of keys, read and reset by management operations. */
 export interface QuotaServices {
@@ -57,6 +57,22 @@ export async function carryQuota(
     const [from, to] = [counterOf(before, former.scope), counterOf(after, scope)];
     if (from !== to) await counting.carryOver(from, to, quotaWindow(limits.quota));
   }
+}
+
+/** Lets the quota that a key has used count on for another one, which replaces it. */
+export async function carryUsedQuota(
+  services: QuotaServices & { keys: Pick<KeyStore, 'get'> },
+  orgId: string,
+  fromKeyId: string,
+  toKeyId: string,
+): Promise<void> {
+  const findCounted = async (keyId: string): Promise<CountedKey | undefined> => {
+    const stored = await services.keys.get(orgId, keyId);
+    const session = stored && (await compileSession(services, stored));
+    return session && { stored, session };
+  };
+  const [before, after] = [await findCounted(fromKeyId), await findCounted(toKeyId)];
+  if (before && after) await carryQuota(services, before, after);
 }
 
 /** Resets all counters of a key. */

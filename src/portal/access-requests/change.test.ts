@@ -150,14 +150,19 @@ onEveryEngine('changes of access requests', app => {
     assert.deepEqual([await second.call(key), (await readQuota()).quota_renews], [403, quota_renews]);
   });
 
-  test('a rotated key begins with what the old one has used of the quota', async () => {
+  test('a rotated key has the end of the old one, and begins with what that has used of the quota', async () => {
     const { product, call } = await anOffer();
-    const plan = await addPlan(app(), { Quota: 3, QuotaRenewalRate: 3600 });
+    const plan = await addPlan(app(), { Quota: 3, QuotaRenewalRate: 3600, KeyExpiresIn: 7200 });
     const owned = await addApp(app());
     const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
     const { AccessRequestID: id } = await requestPortal(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
     const read = async () => (await ask('GET', `/access_requests/${id}`)).body.Credentials[0];
     const { ID, Credential: old } = await read();
+    const readKey = async (id: string) => (await app().ask('GET', `/api/keys/${encodeURIComponent(id)}`)).body.data;
+    const { expires } = await readKey(old);
+    // An end that the plan alone would not have led to.
+    const { portal } = app().application.installation.services;
+    await portal.credentials.change(ID, it => ({ ...it, Expires: (expires - 3600) * 1000 }));
     await app().application.waitForDataPlane();
     assert.deepEqual(await statuses(call, old, 2), [200, 200]);
     const rotated = await ask('PUT', `/apps/${owned.ID}/access-requests/${id}/credentials/${ID}/rotate`);
@@ -166,6 +171,7 @@ onEveryEngine('changes of access requests', app => {
     const { Credential: key } = await read();
     assert.notEqual(key, old);
     assert.deepEqual(await statuses(call, key, 2), [200, 403]);
+    assert.equal((await readKey(key)).expires, expires - 3600);
   });
 
   test('a key in its overlap gets the rights of the change too, and keeps its end', async () => {

@@ -15,7 +15,10 @@ type Services = Pick<PortalServices, 'portal' | 'controlPlane' | 'clock'>;
 /** Origin of a key: an access request, or a custom credential. */
 export type KeyRequest = Pick<StoredAccessRequest, 'AppID' | 'PlanID' | 'ProductIDs' | 'ProviderID'> &
   /** Certificates that the key is bound to. */
-  Pick<StoredCredential, 'Certificates'>;
+  Pick<StoredCredential, 'Certificates'> & {
+    /** Credential whose key the new one replaces: the quota that it has used counts on, and its end stays. */
+    readonly Replaced?: Pick<StoredCredential, 'Credential' | 'Expires'>;
+  };
 
 /** Key of an access request: access policies of its products and limits policy of its plan. */
 export async function buildProviderKey(
@@ -49,7 +52,14 @@ export async function issueProviderKey(request: KeyRequest, services: Services, 
   const provider = present(await services.portal.providers.get(request.ProviderID), 'Provider', 'unknown');
   const bind = await loadBinding(request, services);
   const built = await buildProviderKey(request, services);
-  return callProvider(provider, services, plane => plane.createKey(bind ? bind(built) : built, name));
+  const options = { name, replaced: request.Replaced?.Credential };
+  return callProvider(provider, services, async plane => {
+    const key = await plane.createKey(bind ? bind(built) : built, options);
+    const end = toUnixSeconds(request.Replaced?.Expires ?? 0);
+    if (end === 0) return key;
+    await plane.expireKey(key.key_id, end);
+    return { ...key, expires: key.expires > 0 ? Math.min(key.expires, end) : end };
+  });
 }
 
 export const toCredentialSecrets = ({ key_id, key_hash, expires }: ProviderKey) => ({

@@ -170,7 +170,7 @@ export const rotateCredential = operation({
   changesTraffic: true,
   path: `${requestPath}/credentials/{credential_id}/rotate`,
   about:
-    'Rotates the key of a credential, with the same rights. The old one is accepted until the end of the overlap, and refused at once without one.',
+    'Rotates the key of a credential, with the same rights, end and used quota. The old one is accepted until the end of the overlap, and refused at once without one.',
   params: ofCredential,
   query: z.object({
     overlap_seconds: intBetween(0, maxOverlapSeconds)
@@ -182,6 +182,7 @@ export const rotateCredential = operation({
     problem.unknown,
     problem.rotated_already,
     problem.secret_fixed,
+    problem.credential_expired,
     problem.provider_unavailable,
     problem.provider_refused,
   ],

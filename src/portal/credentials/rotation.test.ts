@@ -62,6 +62,16 @@ onEveryEngine('rotation of portal credentials', app => {
     assert.deepEqual([await call(second), await call((await read(one)).Credential)], [403, 200]);
   });
 
+  test('an expired credential is not rotated: its key would be valid again', async () => {
+    const { one, key } = await aCredential();
+    const { portal, clock } = app().application.installation.services;
+    const { ID } = await read(one);
+    await portal.credentials.change(ID, it => ({ ...it, Expires: clock.now() - 1000 }));
+    const { status, text } = await ask('PUT', `${one}/rotate`);
+    assert.deepEqual([status, (await read(one)).Credential], [422, key], text);
+    assert.match(text, /The credential has expired: request access again/);
+  });
+
   test('a rotation during an overlap ends the older key; a revocation ends all', async () => {
     const { one, key, call } = await aCredential();
     await ask('PUT', `${one}/rotate?overlap_seconds=3600`);

@@ -14,7 +14,8 @@ export const maxOverlapSeconds = 7_776_000;
 
 /**
  * Rotates the key of a credential. The old one is valid for the overlap, and then removed; without one it is removed at
- * once. Two keys are valid at most: an older one whose overlap is not over ends now. Of two concurrent rotations one
+ * once. The new one has the end of the old one, and counts on from the quota that it has used: more of either needs a
+ * request. Two keys are valid at most: an older one whose overlap is not over ends now. Of two concurrent rotations one
  * fails. From the transaction that stores the new key on, the end of the old one is a task that survives the process.
  */
 export async function rotateKey(
@@ -26,8 +27,9 @@ export async function rotateKey(
   const { portal, clock } = services;
   const { ID, Credential, CredentialHash, Expires, Certificates } = credential;
   if (credential.OauthClientID) throw problem.secret_fixed();
+  if (Expires > 0 && Expires <= clock.now()) throw problem.credential_expired();
   const guard = await guardNewKey(request, services);
-  const wanted = { ...request, ...(Certificates && { Certificates }) };
+  const wanted = { ...request, ...(Certificates && { Certificates }), Replaced: credential };
   const ended = await issueGuardedKey(guard, wanted, services, async key => {
     await refuseChangedRights(request, services);
     const now = clock.now();

@@ -224,7 +224,7 @@ ${
     ? html`<div class="actions">
 ${view.renewUrl ? html`<a class="button" href="${view.renewUrl}">Renew</a>` : ''}
 ${hasKey ? renderReveal('key', credential, options) : ''}
-${hasKey ? renderRotation(ID, options) : ''}${former ? renderAction('end', 'End old key now', ID, options) : ''}
+${hasKey && !hasExpired(credential, options) ? renderRotation(ID, options) : ''}${former ? renderAction('end', 'End old key now', ID, options) : ''}
 ${renderPlanChange(credential, view, options)}${renderRevocation(hasKey ? 'key' : 'access', ID, options)}</div>`
     : ''
 }
@@ -316,6 +316,8 @@ export const overlapChoices = [
   [604_800, 'in a week'],
 ] as const;
 const defaultOverlap = 86_400;
+
+const hasExpired = ({ Expires }: StoredCredential, { nowMs }: CardOptions) => Expires > 0 && Expires <= nowMs;
 
 const renderRotation = (credentialId: number, { csrf, appId }: CardOptions) =>
   html`<form class="inline" method="post" action="${credentialsPath}">${csrf}
