@@ -38,8 +38,8 @@ export async function resetQuota(
   await counting.reset(countersOf(session, counterOwnerOfKey(stored), stored.kind === 'organisation' ? [''] : scopes));
 }
 
-/** Key whose quota is counted, with its compiled session. */
-export interface CountedKey {
+/** Key that has quota counters, with its compiled session. */
+export interface QuotaOwner {
   readonly stored: CounterOwnerKey;
   readonly session: Session;
 }
@@ -47,10 +47,10 @@ export interface CountedKey {
 /** Carries used quota over to the counters of a replaced key, or to those of the scopes that other policies count in. */
 export async function carryQuota(
   { counting }: Pick<QuotaServices, 'counting'>,
-  before: CountedKey,
-  after: CountedKey,
+  before: QuotaOwner,
+  after: QuotaOwner,
 ): Promise<void> {
-  const counterOf = ({ stored }: CountedKey, scope: string) => quotaCounter(counterOwnerOfKey(stored), scope);
+  const counterOf = ({ stored }: QuotaOwner, scope: string) => quotaCounter(counterOwnerOfKey(stored), scope);
   for (const [apiId, { scope, limits }] of after.session.rights) {
     const former = before.session.rights.get(apiId);
     if (!former?.limits.quota || !limits.quota) continue;
@@ -66,7 +66,7 @@ export async function carryUsedQuota(
   fromKeyId: string,
   toKeyId: string,
 ): Promise<void> {
-  const findCounted = async (keyId: string): Promise<CountedKey | undefined> => {
+  const findCounted = async (keyId: string): Promise<QuotaOwner | undefined> => {
     const stored = await services.keys.get(orgId, keyId);
     const session = stored && (await compileSession(services, stored));
     return session && { stored, session };

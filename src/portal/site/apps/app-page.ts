@@ -212,6 +212,7 @@ function renderCredential(credential: StoredCredential, view: RequestView, optio
   const { canEdit, revealed } = options;
   // The certificate alone is the credential: the key, which carries the plan, is never sent.
   const hasKey = view.request.AuthType !== 'mutualTLS';
+  const canRotate = hasKey && !hasExpired(credential, options);
   const former = credential.Former && credential.Former.Until > options.nowMs ? credential.Former : undefined;
   return html`<article class="card"><h3>${renderProducts(view)} ${renderCredentialState(credential, options.nowMs)}</h3>
 ${revealed?.credentialId === ID ? renderKey(revealed.key, credential, view.call, options) : ''}
@@ -224,7 +225,7 @@ ${
     ? html`<div class="actions">
 ${view.renewUrl ? html`<a class="button" href="${view.renewUrl}">Renew</a>` : ''}
 ${hasKey ? renderReveal('key', credential, options) : ''}
-${hasKey && !hasExpired(credential, options) ? renderRotation(ID, options) : ''}${former ? renderAction('end', 'End old key now', ID, options) : ''}
+${canRotate ? renderRotation(ID, options) : ''}${former ? renderAction('end', 'End old key now', ID, options) : ''}
 ${renderPlanChange(credential, view, options)}${renderRevocation(hasKey ? 'key' : 'access', ID, options)}</div>`
     : ''
 }
