@@ -4,13 +4,7 @@ import { operation } from '#operations/operation.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { formatOptionalTime, lenientBool, portalSearchQuery } from '../shapes.ts';
-import {
-  type KeyCallServices,
-  type KeyCalls,
-  lastUseDays,
-  maxCountedKeys,
-  readKeyCalls,
-} from '../site/usage/key-use.ts';
+import { type KeyCallServices, type KeyCalls, lastUseDays, readKeyCalls } from '../site/usage/key-use.ts';
 import { createOrganisationFinder } from '../site/usage/organisation-finder.ts';
 import { neverExpires } from './schema.ts';
 import { type CredentialOutline, readCredentialOutlines } from './store.ts';
@@ -94,7 +88,7 @@ export const listAllCredentials = operation({
       if (found.length >= end) break;
     }
     const listed = found.slice(start, end);
-    const calls = unused ? new Map<number, KeyCalls>() : await readAllCalls(listed, services);
+    const calls = unused ? new Map<number, KeyCalls>() : await readKeyCalls(listed, lastUseDays, services);
     return listed.map(({ row }) => ({ ...row, LastUsedAt: formatOptionalTime(calls.get(row.ID)?.lastUsedMs) }));
   },
 });
@@ -107,21 +101,12 @@ interface ListedKey {
   readonly row: OutlineRow;
 }
 
-/** Calls of any number of credentials; one read has a bound. */
-async function readAllCalls(keys: readonly ListedKey[], services: Services): Promise<Map<number, KeyCalls>> {
-  const calls = new Map<number, KeyCalls>();
-  for (let start = 0; start < keys.length; start += maxCountedKeys)
-    for (const entry of await readKeyCalls(keys.slice(start, start + maxCountedKeys), lastUseDays, services))
-      calls.set(...entry);
-  return calls;
-}
-
 /** Keys without a call; those whose calls another installation counts may have some. */
 async function selectUnused(keys: readonly ListedKey[], services: Services): Promise<ListedKey[]> {
   const findOrganisation = createOrganisationFinder(services);
   const counted: ListedKey[] = [];
   for (const it of keys) if ((await findOrganisation(it.request.ProviderID)) !== undefined) counted.push(it);
-  const calls = await readAllCalls(counted, services);
+  const calls = await readKeyCalls(counted, lastUseDays, services);
   return counted.filter(({ credential }) => !calls.has(credential.ID));
 }
 

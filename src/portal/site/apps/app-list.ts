@@ -17,7 +17,7 @@ import {
   type SiteServices,
 } from '../page.ts';
 import { readPage, renderPaging } from '../pages/catalogue.ts';
-import { type KeyCalls, readKeyCalls } from '../usage/key-use.ts';
+import { type KeyCalls, maxPageKeys, readKeyCalls, selectNewest } from '../usage/key-use.ts';
 import { formatCalls, formatDay } from '../words.ts';
 import { emptyApp, readAppFields, renderAppFields } from './app-form.ts';
 import { credentialStates, getCredentialState, renderCredentialState } from './credential-state.ts';
@@ -38,7 +38,7 @@ async function respondList(request: SiteRequest, services: SiteServices): Promis
   const approved = new Map(requests.filter(({ Status }) => Status === 'approved').map(it => [it.ID, it]));
   const credentials = await services.portal.credentials.ofRequests([...approved.keys()]);
   const keys = credentials.map(credential => ({ credential, request: approved.get(credential.AccessRequestID)! }));
-  const calls = await readKeyCalls(keys, 1, services);
+  const calls = await readKeyCalls(selectNewest(keys, maxPageKeys), 1, services);
   const listed = { requests, keys, calls, nowMs: services.clock.now() };
   const toUrl = (number: number) => `${appsPath}?${new URLSearchParams({ q: text, page: String(number) })}`;
   return {

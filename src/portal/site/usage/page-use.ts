@@ -1,7 +1,7 @@
 import type { StoredPlan } from '../../plans/schema.ts';
 import type { QuotaUse } from '../../quota-notices/quota-notices.ts';
 import type { SiteServices } from '../page.ts';
-import { type CountedKey, type KeyCalls, lastUseDays, readKeyCalls } from './key-use.ts';
+import { type CountedKey, type KeyCalls, lastUseDays, maxPageKeys, readKeyCalls, selectNewest } from './key-use.ts';
 import { readQuotaLeft } from './quota-left.ts';
 
 /** Use of keys by the number of their credential. */
@@ -27,6 +27,6 @@ export const readPageQuotas = (keys: LimitedKeys, services: SiteServices): Promi
 
 /** Use of the keys of a page, as far as it can be read: without it, the page still shows a key that is shown once. */
 export async function readPageUse(keys: LimitedKeys, services: SiteServices): Promise<PageUse> {
-  const calls = await orNone(readKeyCalls(keys, lastUseDays, services), services);
+  const calls = await orNone(readKeyCalls(selectNewest(keys, maxPageKeys), lastUseDays, services), services);
   return { calls, quotas: await readPageQuotas(keys, services) };
 }
