@@ -48,7 +48,11 @@ const columns: readonly Column<CredentialItem>[] = [
     title: own.columns.expires,
     cell: ({ Expires }) => (Expires.startsWith('9999-') ? adminTexts.apps.never : Expires),
   },
-  { id: 'lastUsed', title: own.columns.lastUsed, cell: ({ LastUsedAt }) => LastUsedAt || own.notUsed },
+  {
+    id: 'lastUsed',
+    title: own.columns.lastUsed,
+    cell: ({ LastUsedAt }) => LastUsedAt || <span title={own.lastUsedHelp}>–</span>,
+  },
   { id: 'created', title: own.columns.created, cell: ({ CreatedAt }) => CreatedAt },
 ];
 
@@ -80,7 +84,7 @@ export function CredentialListPage() {
               options={[
                 { value: '', label: own.anyState },
                 ...states.map(value => ({ value, label: own.states[value] })),
-                { value: unusedFilter, label: own.neverUsed },
+                { value: unusedFilter, label: own.unusedFilter },
               ]}
             />
           </ListToolbar>
