@@ -5,13 +5,12 @@ import { Button, IconButton } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
 import { IdText } from '../../kit/copy.tsx';
-import { Dialog } from '../../kit/dialog.tsx';
 import { TextAreaField, TextField } from '../../kit/field.tsx';
+import { FormDialog } from '../../kit/form-dialog.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
-import { ErrorText, QueryState } from '../../kit/states.tsx';
+import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
-import { sharedTexts } from '../../texts/shared-texts.ts';
 import { validityTones } from '../certificates/validity-tones.ts';
 import { RemovePart } from '../products/remove-part.tsx';
 
@@ -70,47 +69,38 @@ function AssignDialog({ organisationId, onClose }: { organisationId: string; onC
   const assign = useWrite('POST /portal-api/organisations/{organisation_id}/certificates', [listRoute]);
   const toasts = useToasts();
   const readFile = async (file: File | undefined) => file && setPem(await file.text());
+  const submit = () => {
+    const body = { Certificate: pem, CertificateName: name.trim() };
+    assign.mutate(
+      { given: { params: { organisation_id: organisationId }, body } },
+      {
+        onSuccess: ({ value }) => {
+          toasts.showSuccess(own.assigned(value.Name));
+          onClose();
+        },
+      },
+    );
+  };
   return (
-    <Dialog isOpen title={own.assign} about={own.about} onClose={onClose}>
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={event => {
-          event.preventDefault();
-          const body = { Certificate: pem, CertificateName: name.trim() };
-          assign.mutate(
-            { given: { params: { organisation_id: organisationId }, body } },
-            {
-              onSuccess: ({ value }) => {
-                toasts.showSuccess(own.assigned(value.Name));
-                onClose();
-              },
-            },
-          );
-        }}
-      >
-        <ErrorText error={assign.error} />
-        <TextAreaField
-          label={own.pem}
-          help={own.pemHelp}
-          rows={6}
-          value={pem}
-          onChange={it => setPem(it.target.value)}
-        />
-        <TextField
-          label={own.file}
-          type="file"
-          accept=".pem,.crt,.cer"
-          className="py-1"
-          onChange={event => void readFile(event.target.files?.[0])}
-        />
-        <TextField label={own.name} help={own.nameHelp} value={name} onChange={event => setName(event.target.value)} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{sharedTexts.kit.cancel}</Button>
-          <Button kind="primary" type="submit" isBusy={assign.isPending}>
-            {own.assign}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={own.assign}
+      about={own.about}
+      action={own.assign}
+      error={assign.error}
+      isBusy={assign.isPending}
+      canSubmit={pem.trim() !== ''}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextAreaField label={own.pem} help={own.pemHelp} rows={6} value={pem} onChange={it => setPem(it.target.value)} />
+      <TextField
+        label={own.file}
+        type="file"
+        accept=".pem,.crt,.cer"
+        className="py-1"
+        onChange={event => void readFile(event.target.files?.[0])}
+      />
+      <TextField label={own.name} help={own.nameHelp} value={name} onChange={event => setName(event.target.value)} />
+    </FormDialog>
   );
 }

@@ -43,5 +43,6 @@ export const organisationCertificateTexts = {
     `until ${until}, ${uses === 0 ? 'not used' : uses === 1 ? '1 credential' : `${uses} credentials`}`,
   assigned: (name: string) => `Certificate ${name} was assigned`,
   withdraw: (name: string) => `Withdraw certificate ${name}`,
-  withdrawConsequence: 'New requests do not use it. It is refused while credentials or requests do.',
+  withdrawConsequence:
+    'New requests no longer use it. Withdrawing is refused while a credential or pending request uses it.',
 } as const;
