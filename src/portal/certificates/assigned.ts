@@ -12,7 +12,7 @@ type Services = Pick<PortalServices, 'portal' | 'clock'>;
 export const maxAssignedCertificates = 20;
 
 /** Managed certificates: those that administrators assigned to the organisation of a user, who brings none. */
-export async function listAssigned(
+export async function listAssignedCertificates(
   userId: number,
   { portal }: Pick<Services, 'portal'>,
 ): Promise<StoredOrganisationCertificate[]> {
@@ -21,13 +21,12 @@ export async function listAssigned(
 }
 
 /** The assigned certificate that a new request uses: a valid one before others, the one with the latest end. */
-export function chooseAssigned(
+export function chooseAssignedCertificate(
   assigned: readonly StoredOrganisationCertificate[],
   nowMs: number,
 ): StoredOrganisationCertificate | undefined {
-  const isUsable = (it: StoredOrganisationCertificate) =>
-    Number(['valid', 'expiring'].includes(findValidity(it, nowMs)));
-  return assigned.toSorted((a, b) => isUsable(b) - isUsable(a) || b.NotAfter - a.NotAfter)[0];
+  const isUsable = (it: StoredOrganisationCertificate) => ['valid', 'expiring'].includes(findValidity(it, nowMs));
+  return assigned.toSorted((a, b) => Number(isUsable(b)) - Number(isUsable(a)) || b.NotAfter - a.NotAfter)[0];
 }
 
 /** Certificate of a request without one of its own, for apps of an organisation with assigned ones. */
@@ -36,16 +35,19 @@ export async function findAssignedCertificate(
   services: Services,
 ): Promise<NewCertificate | undefined> {
   const nowMs = services.clock.now();
-  const chosen = chooseAssigned(await listAssigned(UserID, services), nowMs);
+  const chosen = chooseAssignedCertificate(await listAssignedCertificates(UserID, services), nowMs);
   return chosen && readClientCertificate(chosen.PEM, chosen.Name, nowMs);
 }
 
+export const hasAssignedCertificates = async (userId: number, services: Pick<Services, 'portal'>): Promise<boolean> =>
+  (await listAssignedCertificates(userId, services)).length > 0;
+
 /** Developers of an organisation with assigned certificates only request: they neither bring nor remove one. */
 export async function refuseOwnCertificate(userId: number, services: Pick<Services, 'portal'>): Promise<void> {
-  if ((await listAssigned(userId, services)).length > 0) throw createInvalidProblem([managedFault]);
+  if (await hasAssignedCertificates(userId, services)) throw createInvalidProblem([assignedFault]);
 }
 
-export const managedFault = {
+export const assignedFault = {
   path: 'Certificate',
   message: 'administrators of the portal manage the certificates of your organisation',
 };

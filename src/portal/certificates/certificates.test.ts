@@ -19,6 +19,7 @@ import { createTlsGateway } from '../../../tests/support/tls-gateway.ts';
 import { waitUntilApplied } from '../../../tests/support/traffic.ts';
 import { eventually, startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 import { problem } from '../problems.ts';
+import { checkoutPath } from '../site/page.ts';
 import { maxAssignedCertificates } from './assigned.ts';
 import { maxBoundCertificates } from './attachment.ts';
 import { maxPemChars } from './client-certificate.ts';
@@ -352,6 +353,25 @@ onEveryEngine(
       await expectProblem(app(), 'listOrganisationCertificates', problem.not_found, path);
       const body = { Certificate: early.certPem };
       await expectProblem(app(), 'assignOrganisationCertificate', problem.unknown, path, { body });
+    });
+
+    test('the checkout shows the end of an assigned certificate, and that an expired one has expired', async () => {
+      const { APIID } = await aSecured();
+      const product = await addProduct(app(), { APIDetails: [{ APIID }], Catalogues: [1] });
+      const plan = await addPlan(app(), { Catalogues: [1] });
+      const organisation = await ask('POST', '/organisations', { Name: `o-${createPublicId()}` });
+      const list = `/organisations/${organisation.ID}/certificates`;
+      const { ID } = await ask('POST', list, { Certificate: aClient('ending').certPem }, 201);
+      const user = await addDeveloper(app(), { OrganisationID: organisation.ID, Password: sitePassword });
+      const client = await signedInClient(app(), user);
+      const read = async () =>
+        (await client.get(`${checkoutPath}?product=${product.Path}&plan=${plan.ID}&catalogue=1`)).text;
+      assert.match(await read(), /<strong>ending<\/strong>, valid until\s[A-Z]/);
+      const { organisationCertificates } = app().application.installation.services.portal;
+      const stored = (await organisationCertificates.get(ID))!;
+      await organisationCertificates.remove(ID);
+      await organisationCertificates.insert({ ...stored, NotAfter: Date.UTC(2021, 1, 3) });
+      assert.match(await read(), /<strong>ending<\/strong>, expired on\sFeb 3, 2021\./);
     });
 
     test('a developer of an organisation with assigned certificates can neither send, attach nor detach one', async () => {

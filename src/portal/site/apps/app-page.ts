@@ -1,6 +1,6 @@
 import type { RequestContext, StoredAccessRequest } from '../../access-requests/schema.ts';
 import { loadContexts } from '../../access-requests/views.ts';
-import { listAssigned } from '../../certificates/assigned.ts';
+import { hasAssignedCertificates } from '../../certificates/assigned.ts';
 import type { StoredCredential } from '../../credentials/schema.ts';
 import type { StoredOauthClient } from '../../oauth-clients/schema.ts';
 import type { StoredPlan } from '../../plans/schema.ts';
@@ -127,8 +127,7 @@ export async function renderAppPage(
   );
   const use = await readPageUse(keys, services);
   const shown = { revealed, revealedCustom, revealMode };
-  const hasManagedCertificates = (await listAssigned(app.UserID, services)).length > 0;
-  const held = { certificates, hasManagedCertificates };
+  const held = { certificates, hasAssignedCertificates: await hasAssignedCertificates(app.UserID, services) };
   const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), ...held, use, ...shown };
   return {
     status,
@@ -188,7 +187,7 @@ interface CardOptions {
   readonly use: PageUse;
   readonly certificates: CertificateCardOptions['certificates'];
   /** Administrators of the portal manage them. */
-  readonly hasManagedCertificates: boolean;
+  readonly hasAssignedCertificates: boolean;
 }
 
 const renderProducts = ({ products }: RequestView) =>
@@ -234,7 +233,7 @@ ${
 }
 ${renderCertificates(credential, {
   ...options,
-  canEdit: canEdit && !options.hasManagedCertificates,
+  canEdit: canEdit && !options.hasAssignedCertificates,
   action: credentialsPath,
   renderFields: mode => renderActionFields(mode, ID, options),
 })}</article>`;

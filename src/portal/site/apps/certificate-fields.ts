@@ -1,6 +1,11 @@
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { CertificateChoice } from '../../apps/certificate-choice.ts';
-import { chooseAssigned, listAssigned, managedFault } from '../../certificates/assigned.ts';
+import {
+  assignedFault,
+  chooseAssignedCertificate,
+  hasAssignedCertificates,
+  listAssignedCertificates,
+} from '../../certificates/assigned.ts';
 import { hasPrivateKey, maxPemChars } from '../../certificates/client-certificate.ts';
 import type { StoredPortalCertificate } from '../../certificates/schema.ts';
 import { isBoundToCertificate, type StoredProduct } from '../../products/schema.ts';
@@ -66,10 +71,12 @@ export async function renderCertificateFields(
 ): Promise<Markup | ''> {
   if (!isBoundToCertificate(product)) return '';
   const heading = html`<h2>3. Client certificate</h2><p>Calls are accepted with this certificate alone.</p>`;
-  const assigned = chooseAssigned(await listAssigned(visitor.user!.ID, services), services.clock.now());
+  const nowMs = services.clock.now();
+  const assigned = chooseAssignedCertificate(await listAssignedCertificates(visitor.user!.ID, services), nowMs);
   if (assigned)
     return html`${heading}<p>Administrators of the portal manage the certificates of your organisation:
-<strong>${assigned.Name}</strong>, valid until ${formatDay(assigned.NotAfter)}.</p>`;
+<strong>${assigned.Name}</strong>, ${assigned.NotAfter > nowMs ? 'valid until' : 'expired on'}
+${formatDay(assigned.NotAfter)}.</p>`;
   const own = await listOwnCertificates(visitor, services);
   if (own.length === 0) return html`${heading}${renderPemFields(form, errors)}`;
   const isNew = form(actionField) === 'create';
@@ -95,8 +102,8 @@ export async function readCertificateFields(
   services: SiteServices,
 ): Promise<CertificateChoice> {
   if (!isBoundToCertificate(product)) return {};
-  if ((await listAssigned(visitor.user!.ID, services)).length > 0) {
-    if ([pemField, idField].some(name => form(name) !== '')) throw createInvalidProblem([managedFault]);
+  if (await hasAssignedCertificates(visitor.user!.ID, services)) {
+    if ([pemField, idField].some(name => form(name) !== '')) throw createInvalidProblem([assignedFault]);
     return {};
   }
   if (form(actionField) !== 'existing') return readPemFields(form);
