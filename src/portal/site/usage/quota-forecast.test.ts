@@ -16,9 +16,14 @@ describe('quota forecast', () => {
     assert.deepEqual(forecast(50, 18), { state: 'ends', atMs: now + 6 * hourMs });
   });
 
-  test('a quota whose rest is enough until it renews lasts, also without calls', () => {
+  test('a quota whose rest is enough until it renews lasts', () => {
     assert.deepEqual(forecast(50, 12), { state: 'lasts' });
-    assert.deepEqual(forecast(0, 12), { state: 'lasts' });
+  });
+
+  test('a quota without calls is unused, whether it renews or not', () => {
+    assert.deepEqual(forecast(0, 12), { state: 'unused' });
+    const use = { used: 0, max: 100, renewsAtMs: 0 };
+    assert.deepEqual(forecastQuota(use, 0, now - 2 * dayMs, now), { state: 'unused' });
   });
 
   test('a used quota is used up, also at the beginning of its period', () => {

@@ -5,7 +5,7 @@ import type { QuotaUse } from '../../quota-notices/quota-notices.ts';
 const minObservedShare = 0.05;
 
 export type QuotaForecast =
-  | { readonly state: 'used-up' | 'lasts' | 'unknown' }
+  | { readonly state: 'used-up' | 'lasts' | 'unused' | 'unknown' }
   | { readonly state: 'ends'; readonly atMs: number };
 
 /**
@@ -19,12 +19,12 @@ export function forecastQuota(
   nowMs: number,
 ): QuotaForecast {
   if (used >= max) return { state: 'used-up' };
+  if (used <= 0) return { state: 'unused' };
   const renews = periodMs > 0 && renewsAtMs > 0;
   const observedMs = nowMs - (renews ? renewsAtMs - periodMs : createdAtMs);
   const minObservedMs = renews ? Math.min(dayMs, periodMs * minObservedShare) : dayMs;
   // The gateway starts the next period with the next call: the times of one that is over say nothing.
   if (observedMs < minObservedMs || (renews && nowMs >= renewsAtMs)) return { state: 'unknown' };
-  if (used <= 0) return { state: 'lasts' };
   const atMs = nowMs + ((max - used) * observedMs) / used;
   return renews && atMs >= renewsAtMs ? { state: 'lasts' } : { state: 'ends', atMs };
 }

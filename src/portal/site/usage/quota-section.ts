@@ -50,7 +50,7 @@ export async function renderQuotas(filter: UsageFilter, services: SiteServices):
 function renderQuota({ credential, request, plan }: LimitedKey, use: QuotaUse, nowMs: number): Markup {
   const forecast = forecastQuota(use, plan.QuotaRenewalRate * 1000, credential.CreatedAt, nowMs);
   const isRunning = use.renewsAtMs > 0 && use.used > 0;
-  const renewal = isRunning ? formatMoment(use.renewsAtMs) : 'From the first call';
+  const renewal = isRunning ? formatMoment(use.renewsAtMs) : 'Period starts with the next call';
   return html`<tr><th scope="row">${describeUsageKey(request, credential)}</th>
 <td class="number">${formatCount(use.used)}</td><td class="number">${formatCount(use.max)}</td>
 <td>${plan.QuotaRenewalRate > 0 ? renewal : 'Never'}</td><td>${describeForecast(forecast)}</td></tr>`;
@@ -58,6 +58,11 @@ function renderQuota({ credential, request, plan }: LimitedKey, use: QuotaUse, n
 
 function describeForecast(forecast: QuotaForecast): string {
   if (forecast.state === 'ends') return `At this rate used up on ${formatMoment(forecast.atMs)}`;
-  const texts = { 'used-up': 'Used up', lasts: 'Lasts at this rate', unknown: 'Too early to say' } as const;
+  const texts = {
+    'used-up': 'Used up',
+    lasts: 'Lasts until it renews',
+    unused: 'Not used yet',
+    unknown: 'Too early to say',
+  } as const;
   return texts[forecast.state];
 }

@@ -21,8 +21,8 @@ const filterNames = ['app', 'product', 'credential', 'status', 'days'] as const;
 const statusChoices: readonly (readonly [string, string])[] = [
   ['2xx', '2xx (successful)'],
   ['3xx', '3xx (redirects)'],
-  ['4xx', '4xx (refused)'],
-  ['5xx', '5xx (failed)'],
+  ['4xx', '4xx (client errors)'],
+  ['5xx', '5xx (server errors)'],
 ];
 
 /** Usage of the calls that a query selects; undefined where it names what is not visible. */
