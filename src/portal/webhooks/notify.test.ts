@@ -119,12 +119,15 @@ onEveryEngine('portal webhook events', app => {
   test('waiting deliveries of a deleted webhook are not sent', async () => {
     const { ID, remove } = await createHook('OrganisationRegistered');
     receiver.answer = (_request, response) => void response.writeHead(500).end();
-    await emit();
+    try {
+      await emit();
+      const listed = () => requestPortal(app(), 'GET', `/portal-api/webhooks/${ID}/deliveries?state=waiting`);
+      await eventually(async () => assert.ok((await listed())[0]?.Attempts > 0));
+      await remove();
+    } finally {
+      receiver.answer = undefined;
+    }
     const { db } = app().application.installation.records;
-    const listed = () => requestPortal(app(), 'GET', `/portal-api/webhooks/${ID}/deliveries?state=waiting`);
-    await eventually(async () => assert.ok((await listed())[0]?.Attempts > 0));
-    await remove();
-    receiver.answer = undefined;
     const left = db.selectFrom('deliveries').select('id').where('hook', '=', `inline-portal-${ID}`);
     assert.deepEqual(await left.execute(), []);
   });
