@@ -52,11 +52,25 @@ export interface SiteSelectField extends Pick<SiteFormField, 'name' | 'label' | 
   readonly options: readonly (readonly [value: string, text: string])[];
 }
 
+type SelectOption = SiteSelectField['options'][number];
+
+const renderOptions = (options: readonly SelectOption[], chosen: string | undefined): Markup[] =>
+  options.map(
+    ([value, text]) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`,
+  );
+
 export const renderSelectField = (field: SiteSelectField): Markup =>
   html`<div class="field"><label for="${field.name}">${field.label}</label>
-<select id="${field.name}" name="${field.name}"${renderState(field.name, field)}>${field.options.map(
-    ([value, text]) => html`<option value="${value}"${value === field.value ? html` selected` : ''}>${text}</option>`,
-  )}</select>${renderNote(field.name, field)}</div>`;
+<select id="${field.name}" name="${field.name}"${renderState(field.name, field)}>
+${renderOptions(field.options, field.value)}</select>${renderNote(field.name, field)}</div>`;
+
+/** Select of a form that filters a list: its label is in the same line. */
+export const renderFilterSelect = (
+  label: string,
+  name: string,
+  chosen: string,
+  options: readonly SelectOption[],
+): Markup => html`<label>${label} <select name="${name}">${renderOptions(options, chosen)}</select></label>`;
 
 /** Errors by the name of their field. */
 export type FieldErrors = ReadonlyMap<string, string>;

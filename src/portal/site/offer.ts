@@ -54,9 +54,6 @@ export function findAccessObstacle(product: StoredProduct): string | undefined {
   return undefined;
 }
 
-export const displayName = ({ DisplayName, Name }: { DisplayName: string; Name: string }): string =>
-  DisplayName || Name;
-
 /** Page on which access to a product under a plan is requested; signed-out visitors sign in and come back to it. */
 export const toCheckoutUrl = ({ Path }: StoredProduct, { plan, catalogueId }: PlanOffer): string =>
   `${checkoutPath}?${new URLSearchParams({ product: Path, plan: String(plan.ID), catalogue: String(catalogueId) })}`;

@@ -2,9 +2,8 @@ import type { StoredProduct } from '../products/schema.ts';
 import { isDocumentationOnly } from '../products/schema.ts';
 import { highlightWords } from './highlight.ts';
 import { html, type Markup } from './markup.ts';
-import { displayName } from './offer.ts';
 import { toProductUrl } from './page.ts';
-import { formatAuth, listKinds } from './words.ts';
+import { displayName, formatAuth, listKinds } from './words.ts';
 
 export interface ProductCard {
   readonly product: StoredProduct;

@@ -4,6 +4,9 @@ import type { StoredProduct } from '../products/schema.ts';
 
 /** Values as pages show them. */
 
+export const displayName = ({ DisplayName, Name }: { DisplayName: string; Name: string }): string =>
+  DisplayName || Name;
+
 const count = new Intl.NumberFormat('en');
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
 
@@ -43,9 +46,7 @@ export function formatQuota({ UnlimitedQuota, Quota, QuotaRenewalRate }: StoredP
 
 /** Name and limits of a plan; the name that it had where it is deleted. */
 export const describePlan = (plan: StoredPlan | undefined, name: string): string =>
-  plan
-    ? `${plan.DisplayName || plan.Name}: ${formatRate(plan)}, ${formatQuota(plan).toLowerCase()}`
-    : `${name} (deleted)`;
+  plan ? `${displayName(plan)}: ${formatRate(plan)}, ${formatQuota(plan).toLowerCase()}` : `${name} (deleted)`;
 
 export const formatKeyLifetime = ({ KeyExpiresIn }: StoredPlan): string =>
   KeyExpiresIn > 0 ? `Keys last ${formatPeriod(KeyExpiresIn).replace(/^([a-z])/, '1 $1')}` : 'Keys do not expire';

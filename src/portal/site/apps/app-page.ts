@@ -8,7 +8,6 @@ import { renderFormError } from '../form.ts';
 import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
-import { displayName } from '../offer.ts';
 import {
   appsPath,
   cataloguePath,
@@ -22,7 +21,7 @@ import {
 } from '../page.ts';
 import { renderKeyUse } from '../usage/key-facts.ts';
 import { type PageUse, readPageUse } from '../usage/page-use.ts';
-import { describePlan, formatDay, formatMoment, formatRate } from '../words.ts';
+import { describePlan, displayName, formatDay, formatMoment, formatRate } from '../words.ts';
 import { toAppUrl } from './app-list.ts';
 import { type CertificateCardOptions, renderCertificates } from './certificate-card.ts';
 import {

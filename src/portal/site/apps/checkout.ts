@@ -11,14 +11,7 @@ import { renderFormError, renderTextArea } from '../form.ts';
 import { toFormErrors } from '../json/script-reply.ts';
 import { renderCsrfField } from '../layout.ts';
 import { html, type Markup } from '../markup.ts';
-import {
-  displayName,
-  findAccessObstacle,
-  findProductOffer,
-  type PlanOffer,
-  type ProductOffer,
-  toCheckoutUrl,
-} from '../offer.ts';
+import { findAccessObstacle, findProductOffer, type PlanOffer, type ProductOffer, toCheckoutUrl } from '../offer.ts';
 import {
   cataloguePath,
   checkoutPath,
@@ -32,7 +25,7 @@ import {
 } from '../page.ts';
 import { problem } from '../problems.ts';
 import { acceptProductTerms, renderProductTerms } from '../terms/product-terms.ts';
-import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
+import { displayName, formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
 import { emptyApp, readAppFields, renderAppFields } from './app-form.ts';
 import { toAppUrl } from './app-list.ts';
 import { renderAppPage } from './app-page.ts';
@@ -44,7 +37,7 @@ import {
   type MoreProducts,
   renderAdded,
   renderAddForm,
-  renderApart,
+  renderExcluded,
 } from './more-products.ts';
 import { findEditableApp, listEditableApps, maxAppRequests, maxUserApps, refuseDailyExcess } from './own-apps.ts';
 import { listReusableRequests, readReusedRequest, renderReuseField } from './reuse-choice.ts';
@@ -113,7 +106,7 @@ ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="
 <strong>${displayName(plan)}</strong></p><ul class="facts"><li>${formatRate(plan)}</li><li>${formatQuota(plan)}</li>
 <li>${formatKeyLifetime(plan)}</li>
 <li>${plan.AutoApproveAccessRequests ? 'Granted at once' : 'Needs approval'}</li></ul>
-${renderAdded(product, chosen, more.added)}${renderApart(more)}
+${renderAdded(product, chosen, more.added)}${renderExcluded(more)}
 ${renderOtherPlans(offer, chosen)}<h2>2. App</h2>
 ${renderAppChoice({ apps, reusable, action }, request, errors)}
 ${renderAppFields(values, visitor.user!.OrganisationID, errors, apps.length > 0)}

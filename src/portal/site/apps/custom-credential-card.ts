@@ -3,9 +3,8 @@ import type { StoredOauthClient } from '../../oauth-clients/schema.ts';
 import type { StoredPlan } from '../../plans/schema.ts';
 import type { StoredProduct } from '../../products/schema.ts';
 import { html, type Markup } from '../markup.ts';
-import { displayName } from '../offer.ts';
 import { appsPath, type SiteServices, toProductUrl } from '../page.ts';
-import { formatDay, formatQuota, formatRate } from '../words.ts';
+import { displayName, formatDay, formatQuota, formatRate } from '../words.ts';
 import { describeHiding, renderClientFacts, renderHiding } from './client-card.ts';
 import { type RevealMode, renderRevealForm } from './reveal-form.ts';
 

@@ -2,9 +2,9 @@ import { getAccessType } from '../../apps/provision.ts';
 import { partnersOf } from '../../join-table-store.ts';
 import type { StoredProduct } from '../../products/schema.ts';
 import { html, type Markup } from '../markup.ts';
-import { displayName, findAccessObstacle, type PlanOffer, toCheckoutUrl } from '../offer.ts';
+import { findAccessObstacle, type PlanOffer, toCheckoutUrl } from '../offer.ts';
 import { checkoutPath, type SiteServices, toProductUrl } from '../page.ts';
-import { formatAuth } from '../words.ts';
+import { displayName, formatAuth } from '../words.ts';
 import { readObjectId } from './own-apps.ts';
 
 /** Products of one request, the first one included. */
@@ -13,20 +13,21 @@ const maxRequestedProducts = 20;
 const maxReadProducts = 1000;
 const maxAddable = 50;
 /** Products named that need a request of their own. */
-const maxApart = 20;
+const maxExcluded = 20;
 
 export interface MoreProducts {
   readonly added: readonly StoredProduct[];
   readonly addable: readonly StoredProduct[];
   /** Products of the catalogue that need a request of their own, with the reason. */
-  readonly apart: readonly { readonly product: StoredProduct; readonly reason: string }[];
+  readonly excluded: readonly { readonly product: StoredProduct; readonly reason: string }[];
 }
 
 /** Why a product cannot be part of a request for another one under a plan; undefined where it can. */
 function findMisfit(it: StoredProduct, product: StoredProduct, { plan }: PlanOffer): string | undefined {
   if (it.ProviderID !== plan.ProviderID) return 'is offered under other plans';
   if (getAccessType(it) === getAccessType(product)) return undefined;
-  return `needs another credential: ${formatAuth(it) || 'none'}`;
+  const auth = formatAuth(it);
+  return auth ? `needs another credential: ${auth}` : 'needs no credential';
 }
 
 /** Products of the chosen catalogue that can be requested; `first`: those of a list, then the others. */
@@ -68,14 +69,16 @@ export async function findMoreProducts(
   const sharesClient = await createClientTest(all, fitting, services);
   if (!all.every(sharesClient)) return undefined;
   const others = fitting.filter(it => !added.includes(it));
-  const apart = [
+  const excluded = [
     ...candidates.map(it => ({ product: it, reason: findMisfit(it, product, chosen) })),
     ...others.filter(it => !sharesClient(it)).map(it => ({ product: it, reason: 'has no client type in common' })),
   ];
   return {
     added,
     addable: all.length < maxRequestedProducts ? others.filter(sharesClient) : [],
-    apart: apart.flatMap(it => (it.reason ? [{ product: it.product, reason: it.reason }] : [])).slice(0, maxApart),
+    excluded: excluded
+      .flatMap(it => (it.reason ? [{ product: it.product, reason: it.reason }] : []))
+      .slice(0, maxExcluded),
   };
 }
 
@@ -108,10 +111,10 @@ export const renderAddForm = (
       )}</select></label><button class="secondary">Add product</button></form>`;
 
 /** Products of the catalogue that this request cannot have, with the reason. */
-export const renderApart = ({ apart }: MoreProducts): Markup | '' =>
-  apart.length === 0
+export const renderExcluded = ({ excluded }: MoreProducts): Markup | '' =>
+  excluded.length === 0
     ? ''
-    : html`<details><summary>Products that need a request of their own</summary><ul class="facts">${apart.map(
+    : html`<details><summary>Products that need a request of their own</summary><ul class="facts">${excluded.map(
         ({ product, reason }) =>
           html`<li><a href="${toProductUrl(product)}#plans">${displayName(product)}</a> ${reason}</li>`,
       )}</ul></details>`;

@@ -4,6 +4,7 @@ import type { StoredProduct } from '../../products/schema.ts';
 import type { OfferQuery } from '../../visibility/offer-store.ts';
 import { findVisibleCatalogues } from '../../visibility/visibility.ts';
 import { findOwnProductIds } from '../apps/own-requests.ts';
+import { renderFilterSelect } from '../form.ts';
 import { html, type Markup } from '../markup.ts';
 import { createOffer } from '../offer.ts';
 import {
@@ -131,10 +132,10 @@ async function respond(request: SiteRequest, services: SiteServices): Promise<Si
   const choices = catalogues.length > 1 ? catalogues.map(it => [it.NameWithSlug, it.Name] as const) : [];
   const toChoice = (value: string) => [value, value] as const;
   const selects = [
-    renderSelect('catalogue', 'Catalogue', query('catalogue'), choices),
-    renderSelect('tag', 'Tag', query('tag'), tags.map(toChoice)),
-    renderSelect('type', 'Kind', query('type'), offeredKinds.map(toChoice)),
-    renderSelect('auth', 'Access', query('auth'), offeredAuth.map(toChoice)),
+    renderFilter('catalogue', 'Catalogue', query('catalogue'), choices),
+    renderFilter('tag', 'Tag', query('tag'), tags.map(toChoice)),
+    renderFilter('type', 'Kind', query('type'), offeredKinds.map(toChoice)),
+    renderFilter('auth', 'Access', query('auth'), offeredAuth.map(toChoice)),
   ];
   const isFiltered = filterNames.some(name => query(name) !== '');
   return {
@@ -149,7 +150,7 @@ ${renderViews(isList, view => toUrl({ view, page: query('page') }))}
     }<label class="grow">Search
 <input type="search" name="q" value="${filter.text}" maxlength="100"></label>
 ${selects}
-${request.visitor.user ? renderSelect('access', 'My access', query('access'), [['own', 'I have access']]) : ''}
+${request.visitor.user ? renderFilter('access', 'My access', query('access'), [['own', 'I have access']]) : ''}
 <button class="secondary">Filter</button>
 ${isFiltered ? html`<a class="button quiet" href="${cataloguePath}">Clear</a>` : ''}</form>
 ${cards.length > 0 ? renderCards(cards, isList) : renderEmpty(isFiltered)}
@@ -175,13 +176,9 @@ const describeTotal = (total: number, isFiltered: boolean) =>
     total === 1 ? 'product' : 'products'
   }${isFiltered ? ' match' : ''}`;
 
-/** Select field; absent without options. */
-const renderSelect = (name: string, label: string, value: string, options: readonly (readonly [string, string])[]) =>
-  options.length === 0
-    ? ''
-    : html`<label>${label} <select name="${name}"><option value="">All</option>${options.map(
-        ([option, text]) => html`<option value="${option}"${option === value ? html` selected` : ''}>${text}</option>`,
-      )}</select></label>`;
+/** Filter of the list; absent without options. */
+const renderFilter = (name: string, label: string, value: string, options: readonly (readonly [string, string])[]) =>
+  options.length === 0 ? '' : renderFilterSelect(label, name, value, [['', 'All'], ...options]);
 
 function renderEmpty(isFiltered: boolean): Markup {
   if (isFiltered)

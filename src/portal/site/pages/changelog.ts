@@ -5,7 +5,7 @@ import type { StoredProduct } from '../../products/schema.ts';
 import { renderCsrfField } from '../layout.ts';
 import { renderMarkdown } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
-import { displayName, findProductOffer } from '../offer.ts';
+import { findProductOffer } from '../offer.ts';
 import {
   cataloguePath,
   type SiteDocument,
@@ -17,7 +17,7 @@ import {
   toProductUrl,
   toSignInUrl,
 } from '../page.ts';
-import { formatDay } from '../words.ts';
+import { displayName, formatDay } from '../words.ts';
 import { renderProduct } from './product.ts';
 
 /** Entries of the page and of the feed. */

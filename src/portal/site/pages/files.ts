@@ -3,8 +3,9 @@ import { readPortalUrl } from '../../portal-url.ts';
 import { anonymousVisitor } from '../../visibility/rules.ts';
 import { findVisibleCatalogues } from '../../visibility/visibility.ts';
 import { isSiteIndexed } from '../closed-site.ts';
-import { createOffer, displayName } from '../offer.ts';
+import { createOffer } from '../offer.ts';
 import { cataloguePath, type SiteFile, type SitePage, type SiteServices, toProductUrl } from '../page.ts';
+import { displayName } from '../words.ts';
 import { listPublishedPosts, toPostUrl } from './blog.ts';
 import { listContentPages } from './content-page.ts';
 

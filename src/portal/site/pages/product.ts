@@ -6,14 +6,7 @@ import { canSeeContent } from '../../visibility/rules.ts';
 import { listOwnRequests } from '../apps/own-requests.ts';
 import { renderContent } from '../markdown.ts';
 import { html, type Markup } from '../markup.ts';
-import {
-  displayName,
-  findAccessObstacle,
-  findProductOffer,
-  type PlanOffer,
-  type ProductOffer,
-  toCheckoutUrl,
-} from '../offer.ts';
+import { findAccessObstacle, findProductOffer, type PlanOffer, type ProductOffer, toCheckoutUrl } from '../offer.ts';
 import {
   cataloguePath,
   type SiteDocument,
@@ -27,7 +20,7 @@ import { renderBadges, renderProductImage } from '../product-card.ts';
 import { listProductDocuments } from '../reference/documents.ts';
 import { findGatewayBase } from '../reference/gateway-base.ts';
 import { renderScrollRegion } from '../scroll-region.ts';
-import { formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
+import { displayName, formatKeyLifetime, formatQuota, formatRate } from '../words.ts';
 import { renderPostCard, renderPostContent } from './blog.ts';
 import { renderDraftNotice } from './content-page.ts';
 

@@ -5,9 +5,9 @@ import type { EntryKind } from '../../search/schema.ts';
 import type { FoundEntry } from '../../search/store.ts';
 import { highlightWords } from '../highlight.ts';
 import { html, type Markup } from '../markup.ts';
-import { displayName } from '../offer.ts';
 import { type SiteServices, toProductUrl } from '../page.ts';
 import { renderMethodBadge } from '../reference/method-badge.ts';
+import { displayName } from '../words.ts';
 
 /** Of a search. */
 export const maxSearchWords = 8;

@@ -4,7 +4,6 @@ import { listPageApps } from '../apps/own-apps.ts';
 import { highlightWords } from '../highlight.ts';
 import { toJsonFile } from '../json/json-file.ts';
 import { html, type Markup } from '../markup.ts';
-import { displayName } from '../offer.ts';
 import {
   type SiteLink,
   type SitePage,
@@ -14,6 +13,7 @@ import {
   toProductUrl,
 } from '../page.ts';
 import { renderProductCard } from '../product-card.ts';
+import { displayName } from '../words.ts';
 import { type PostOutline, renderPostCard, toPostUrl } from './blog.ts';
 import { findProducts } from './catalogue.ts';
 import { listContentPages } from './content-page.ts';

@@ -3,8 +3,8 @@ import type { TermsOutline } from '../../terms/store.ts';
 import { auditForm } from '../audit.ts';
 import type { FieldErrors } from '../form.ts';
 import { html, type Markup } from '../markup.ts';
-import { displayName } from '../offer.ts';
 import type { SiteRequest, SiteServices } from '../page.ts';
+import { displayName } from '../words.ts';
 import { readTermsField, renderTermsField } from './terms-field.ts';
 
 /** Terms of a product, which a developer accepts with the first request of access under a version. */

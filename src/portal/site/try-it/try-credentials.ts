@@ -5,9 +5,8 @@ import type { StoredOauthClient } from '../../oauth-clients/schema.ts';
 import type { StoredPlan } from '../../plans/schema.ts';
 import type { StoredProduct } from '../../products/schema.ts';
 import { findEditableApp, listEditableApps } from '../apps/own-apps.ts';
-import { displayName } from '../offer.ts';
 import type { SiteServices, SiteVisitor } from '../page.ts';
-import { formatDay } from '../words.ts';
+import { displayName, formatDay } from '../words.ts';
 import { canFetchToken, canSignInForToken } from './try-token.ts';
 
 /** Credential of the visitor that a call may use. */

@@ -4,6 +4,7 @@ import { listKeyHashes, type StoredCredential } from '../../credentials/schema.t
 import type { StoredProduct } from '../../products/schema.ts';
 import { listPageApps, readObjectId } from '../apps/own-apps.ts';
 import type { SiteFields, SiteRequest, SiteServices } from '../page.ts';
+import { displayName } from '../words.ts';
 import { type AppUsageSelection, maxReportKeys } from './app-usage.ts';
 
 export const usageRanges = [7, 30, 90] as const;
@@ -109,7 +110,7 @@ export async function listUsageChoices(
   const all = credential && !isListed ? [credential, ...listed] : listed;
   const requestOf = new Map(requests.map(it => [it.ID, it]));
   return {
-    products: [...products.values()].map(it => ({ value: it.ID, text: it.DisplayName || it.Name })),
+    products: [...products.values()].map(it => ({ value: it.ID, text: displayName(it) })),
     credentials: all
       .filter(it => it.CredentialHash !== '')
       .map(it => ({ value: it.ID, text: describeUsageKey(requestOf.get(it.AccessRequestID)!, it) })),

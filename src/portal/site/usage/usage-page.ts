@@ -1,5 +1,6 @@
 import { formatIsoTime } from '#base/clock.ts';
 import { csvType, formatCsv } from '#operations/csv.ts';
+import { renderFilterSelect } from '../form.ts';
 import { html, type Markup } from '../markup.ts';
 import {
   cataloguePath,
@@ -64,11 +65,6 @@ ${await renderQuotas(filter, services)}
 
 type Option = readonly [value: string, text: string];
 
-const renderSelect = (label: string, name: string, chosen: string, options: readonly Option[]) =>
-  html`<label>${label} <select name="${name}">${options.map(
-    ([value, text]) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`,
-  )}</select></label>`;
-
 const toOptions = (all: string, choices: readonly UsageChoice[]): Option[] => [
   ['', all],
   ...choices.map(({ value, text }) => [String(value), text] as const),
@@ -82,11 +78,11 @@ async function renderFilters(filter: UsageFilter, query: SiteFields, services: S
   const statuses: Option[] = [['', 'All'], ...statusChoices, ...(isListed ? [] : [[status, status] as const])];
   const ranges = usageRanges.map(it => [String(it), `${it} days`] as const);
   return html`<form class="filters" method="get" action="${usagePath}">
-${renderSelect('App', 'app', query('app'), toOptions('All apps', apps))}
-${renderSelect('Product', 'product', query('product'), toOptions('All products', products))}
-${renderSelect('Key', 'credential', query('credential'), toOptions('All keys', credentials))}
-${renderSelect('Status', 'status', status, statuses)}
-${renderSelect('Range', 'days', String(filter.selection.days), ranges)}<button class="secondary">Show</button></form>`;
+${renderFilterSelect('App', 'app', query('app'), toOptions('All apps', apps))}
+${renderFilterSelect('Product', 'product', query('product'), toOptions('All products', products))}
+${renderFilterSelect('Key', 'credential', query('credential'), toOptions('All keys', credentials))}
+${renderFilterSelect('Status', 'status', status, statuses)}
+${renderFilterSelect('Range', 'days', String(filter.selection.days), ranges)}<button class="secondary">Show</button></form>`;
 }
 
 /** Without a filter that could hide them, the way to the first call. */
