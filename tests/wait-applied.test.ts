@@ -117,7 +117,7 @@ describe('A process without traffic threads', () => {
     }
   });
 
-  test('a thread that does not respond is named, and the write stays; no more writes wait than may', async () => {
+  test('a thread that does not respond is named to the operator, and the write stays; no more writes wait than may', async () => {
     const threadProgram = new URL('./support/deaf-thread.ts', import.meta.url);
     const settings = { 'keys.allow_master_keys': 'true', 'management.max_waiting_writes': '1' };
     const app = await startApp('sqlite', { threadProgram, settings });
@@ -130,6 +130,14 @@ describe('A process without traffic threads', () => {
       const { orgId: _other, accessKey } = await app.stranger();
       const foreign = await app.ask('DELETE', '/api/apis/unknown?wait=applied', { credential: accessKey });
       assert.equal(foreign.status, 404, foreign.text);
+      const counted = 'traffic threads of this process: 1';
+      const { accessKey: credential } = await app.stranger();
+      const [reloaded, written] = await Promise.all([
+        app.ask('POST', '/api/system/reload', { credential: accessKey }),
+        app.ask('POST', '/api/keys?wait=applied', { credential, body: {} }),
+      ]);
+      assert.deepEqual(reloaded.body, { processes: 1, applied: 0, not_applied: [counted] });
+      assert.equal(written.headers.get('x-gw-not-applied'), counted);
       const { status, headers, body } = await waiting;
       assert.deepEqual([status, headers.get('x-gw-applied')], [200, 'false']);
       assert.match(headers.get('x-gw-not-applied') ?? '', /thread \d+ of this process: .*did not respond/);

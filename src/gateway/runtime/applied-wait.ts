@@ -41,13 +41,23 @@ export function createAppliedWait(options: AppliedWaitOptions): WaitUntilApplied
     }
   }
 
+  /** Errors of threads may name addresses and files of the operator's machines; others get the number of threads. */
+  async function describeThreads(faults: readonly string[], actor: Actor): Promise<readonly string[]> {
+    if (faults.length === 0) return [];
+    const isVisible = await canSeeNodes(grants, actor).catch(error => {
+      log.warn({ reason: (error as Error).message }, 'visibility of processes not read');
+      return false;
+    });
+    return isVisible ? faults : [`traffic threads of this process: ${faults.length}`];
+  }
+
   return async actor => {
     const [threads, others] = await Promise.all([dataPlane.waitUntilApplied(), waitForOthers(actor)]);
     if (!threads && others.processes === 0) return { ...others, stale: [noThreads] };
     return {
       processes: others.processes + (threads ? 1 : 0),
       staleProcesses: others.staleProcesses + (threads?.length ? 1 : 0),
-      stale: [...(threads ?? []), ...others.stale],
+      stale: [...(await describeThreads(threads ?? [], actor)), ...others.stale],
     };
   };
 }
