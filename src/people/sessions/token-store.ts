@@ -99,6 +99,7 @@ export function createSignInTokenStore(records: Records, vault: Vault) {
       return (await query.executeTakeFirst()).numDeletedRows > 0n;
     },
 
+    useOfOwner: createOwnerUse(records),
     /** Deletes the unused tokens of an owner. */
     async removeOfOwner(purpose: TokenPurpose, ownerId: string): Promise<void> {
       const query = records.db.deleteFrom('sign_in_tokens').where('user_id', '=', ownerId);
@@ -135,6 +136,18 @@ const createOwnerSearch =
       .limit(1)
       .executeTakeFirst();
     return row && toStoredToken(row);
+  };
+
+/**
+ * As `use`, and deletes the other tokens of the owner and purpose: in one statement, as the uses of two tokens that each
+ * delete the other one could deadlock.
+ */
+const createOwnerUse =
+  (records: Records) =>
+  async ({ digest, purpose, ownerId }: StoredSignInToken): Promise<boolean> => {
+    const query = records.db.deleteFrom('sign_in_tokens').where('user_id', '=', ownerId).returning('digest');
+    const removed = await query.where('purpose', '=', purpose).execute();
+    return new Set(removed.map(it => it.digest)).has(digest);
   };
 
 async function removeSurplus(records: Records, ownerId: string, purpose: TokenPurpose): Promise<void> {

@@ -133,6 +133,20 @@ for (const engine of engines) {
       assert.equal((await owner.signIn(email, own.new_password)).status, 303);
     });
 
+    test('a confirmed address ends the other links to it, also concurrently', async () => {
+      const email = anAddress();
+      const tokens = [];
+      for (let sent = 0; sent < 3; sent++) {
+        await signUp(client(), email);
+        tokens.push(tokenOf((await takeMail()).url));
+      }
+      const replies = await Promise.all(tokens.map(token => confirm(client(), token)));
+      assert.deepEqual(replies.map(it => it.status).sort(), [200, 410, 410]);
+      const { ID } = await findUser(email);
+      await requestPortal(app(), 'DELETE', `/portal-api/users/${ID}`);
+      for (const token of tokens) assert.equal((await confirm(client(), token)).status, 410);
+    });
+
     test('guesses of the password of a sign-up are limited, and a new one can be set still', async () => {
       const email = anAddress();
       await signUp(client(), email);
@@ -219,6 +233,13 @@ for (const engine of engines) {
         const user = await findUser(email);
         const stored = await requestPortal(app(), 'GET', `/portal-api/users/${user.ID}/custom-attributes/${ID}`);
         assert.equal(stored.Value, '42');
+        const owner = anAddress();
+        await signUp(visitor, owner, { [`attribute_${ID}`]: '43' });
+        const own = { own: '1', new_password: sitePassword, confirm_password: sitePassword };
+        assert.equal((await confirm(visitor, tokenOf((await takeMail()).url), own)).status, 200);
+        const values = `/portal-api/users/${(await findUser(owner)).ID}/custom-attributes`;
+        const kept = await requestPortal(app(), 'GET', values);
+        assert.equal(JSON.stringify(kept).includes('"43"'), false, 'a value that another person may have filled in');
       } finally {
         await requestPortal(app(), 'DELETE', `${path}/${ID}`);
       }

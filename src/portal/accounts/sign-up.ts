@@ -96,7 +96,10 @@ export async function findSignUp(text: string, services: AccountServices): Promi
     : undefined;
 }
 
-/** Creates the confirmed account, once; undefined where the link was used, or the address has an account by now. */
+/**
+ * Creates the confirmed account, once, and ends all links of its address; undefined where the link was used, or the
+ * address has an account by now.
+ */
 export async function completeSignUp(
   { token, signUp }: FoundSignUp,
   services: AccountServices,
@@ -104,7 +107,7 @@ export async function completeSignUp(
   const { records, signInTokens } = services;
   try {
     return await records.write(async () =>
-      (await signInTokens.use(token)) ? await createSignedUp(signUp, services) : undefined,
+      (await signInTokens.useOfOwner(token)) ? await createSignedUp(signUp, services) : undefined,
     );
   } catch (error) {
     if (error instanceof Problem && error.code === problem.user_exists.code) return undefined;

@@ -132,6 +132,18 @@ for (const engine of engines)
       assert.equal((await ok('GET', `/invite-codes/${ID}`)).Used, 1);
     });
 
+    test('the code of a sign-up is not used where the owner of the address sets another password', async () => {
+      const { Code, ID, OrganisationID: codeOrganisation } = await aCode();
+      const email = anAddress();
+      await signUp(email, Code);
+      const own = { own: '1', new_password: sitePassword, confirm_password: sitePassword };
+      const token = await takeToken(email);
+      assert.equal((await createSiteClient(app).post('/auth/verify', { token, ...own })).status, 200);
+      const { OrganisationID } = await findUser(email);
+      assert.deepEqual([OrganisationID, (await ok('GET', `/invite-codes/${ID}`)).Used], [1, 0]);
+      assert.notEqual(codeOrganisation, 1);
+    });
+
     test('an exhausted, an expired, an inactive and an unknown code have their own texts', async () => {
       const [exhausted, expired, inactive] = [
         await aCode(),

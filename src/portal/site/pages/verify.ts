@@ -109,9 +109,11 @@ async function readSignUp(
     const [password, repeated] = [form('new_password'), form('confirm_password')];
     const errors = findNewPasswordErrors(['new_password', password], ['confirm_password', repeated], services);
     if (errors.size > 0) return errors;
-    // The owner of the address may not have accepted the terms: the site asks at the sign-in.
-    const { terms: _terms, ...own } = signUp;
-    return { ...found, signUp: { ...own, password: await hashCheckedPassword(password, services.settings, flow) } };
+    // Another person may have chosen the team of the code, filled in the attributes and accepted the terms: the site asks
+    // for these at the sign-in.
+    const { terms: _terms, codeId: _code, ...own } = signUp;
+    const hash = await hashCheckedPassword(password, services.settings, flow);
+    return { ...found, signUp: { ...own, attributes: [], password: hash } };
   }
   const attempt = services.portalSignInLimit.begin(`sign-up ${signUp.email}`, address);
   const isVerified = await verifyPassword(form('password').slice(0, maxPasswordBytes), signUp.password, flow);
