@@ -23,3 +23,8 @@ export interface ChartProps {
   /** A value was chosen, by the pointer in the plot or in the table: its time, and the place of its series. */
   onPick?(time: number, series: number): void;
 }
+
+export interface PlotProps extends ChartProps {
+  /** The plot is loaded and its canvas exists. */
+  onDrawn(): void;
+}

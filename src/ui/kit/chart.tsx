@@ -1,5 +1,5 @@
 import { ImageDown } from 'lucide-react';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { lazy, Suspense, useCallback, useRef, useState } from 'react';
 import { sharedTexts } from '../texts/shared-texts.ts';
 import { Button, IconButton } from './button.tsx';
 import type { ChartProps } from './chart-types.ts';
@@ -11,6 +11,8 @@ const Plot = lazy(() => import('./line-plot.tsx'));
 /** Lines over time, with a table of the same values behind a button. */
 export function Chart(props: ChartProps) {
   const [isTable, setTable] = useState(false);
+  const [isDrawn, setDrawn] = useState(false);
+  const onDrawn = useCallback(() => setDrawn(true), []);
   const { summary, fileName } = props;
   const figure = useRef<HTMLElement>(null);
   const save = async (name: string) => (await import('./save-chart.ts')).saveChart(figure.current!, summary, name);
@@ -19,7 +21,12 @@ export function Chart(props: ChartProps) {
       <figcaption className="flex items-center justify-between gap-3 text-small text-dim">
         <span className="grow">{summary}</span>
         {fileName && !isTable && (
-          <IconButton icon={ImageDown} label={sharedTexts.kit.chartImage} onClick={() => void save(fileName)} />
+          <IconButton
+            icon={ImageDown}
+            label={sharedTexts.kit.chartImage}
+            disabled={!isDrawn}
+            onClick={() => void save(fileName)}
+          />
         )}
         <Button kind="quiet" className="-mr-3 shrink-0" onClick={() => setTable(!isTable)}>
           {isTable ? sharedTexts.kit.chartLines : sharedTexts.kit.chartTable}
@@ -30,7 +37,7 @@ export function Chart(props: ChartProps) {
       ) : (
         <div aria-hidden>
           <Suspense fallback={<Skeleton lines={4} />}>
-            <Plot {...props} />
+            <Plot {...props} onDrawn={onDrawn} />
           </Suspense>
         </div>
       )}

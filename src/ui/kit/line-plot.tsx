@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
-import type { ChartProps } from './chart-types.ts';
+import type { ChartProps, PlotProps } from './chart-types.ts';
 import { classNames } from './class-names.ts';
 import { formatAxisTime, formatNumber, formatTime, toZonedDate } from './format.ts';
 import { toCanvasColour } from './save-chart.ts';
@@ -33,7 +33,9 @@ function useThemeChanges(): number {
 }
 
 /** uPlot behind `Chart`: another plot for each theme. */
-export default function LinePlot(props: ChartProps) {
+export default function LinePlot({ onDrawn, ...props }: PlotProps) {
+  // Effects of children run first: the canvas is there.
+  useEffect(() => onDrawn(), [onDrawn]);
   return <Plot key={useThemeChanges()} {...props} />;
 }
 
