@@ -75,6 +75,10 @@ describe('APIs from trial to conversion', () => {
     const stored = page.waitForResponse(it => it.url().endsWith('/api/preferences') && it.request().method() === 'PUT');
     await page.getByRole('button', { name: 'Save as example' }).click();
     assert.equal((await stored).status(), 200);
+    await page.getByLabel('Path').fill(`/${'p'.repeat(2000)}`);
+    await page.getByLabel('Name of this request').fill('Too long');
+    await page.getByText('The path is too long to be saved: at most 2,000 characters.').waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Save as example' }).isDisabled());
     await assertAccessible(page, 'refused by a limit');
     await page.reload();
     await page.getByRole('button', { name: 'Second page', exact: true }).click();

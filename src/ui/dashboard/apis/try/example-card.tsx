@@ -5,21 +5,25 @@ import { Button, IconButton } from '../../../kit/button.tsx';
 import { Card } from '../../../kit/card.tsx';
 import { TextField } from '../../../kit/field.tsx';
 import { triedRequestTexts } from '../../../texts/en/tried-requests.ts';
+import type { ExampleFault } from './example-bounds.ts';
 import type { ExampleOutcome, TriedExample, useExampleRun, useExamples } from './use-examples.ts';
 
 const own = triedRequestTexts.examples;
+const faultTexts = { ...own.tooLong, full: own.full };
 const maxNameChars = 100;
 
 interface ExampleCardProps {
   readonly stored: ReturnType<typeof useExamples>;
   readonly runner: ReturnType<typeof useExampleRun>;
+  /** Why the request of the form cannot be saved under a name. */
+  findFault(name: string): ExampleFault | undefined;
   /** Saves the request of the form. */
   onSave(name: string): void;
   onChoose(example: TriedExample): void;
 }
 
 /** Named requests of the user: each fills the form, and all of them are sent with the chosen credential. */
-export const ExampleCard = ({ stored, runner, onSave, onChoose }: ExampleCardProps) => (
+export const ExampleCard = ({ stored, runner, findFault, onSave, onChoose }: ExampleCardProps) => (
   <Card title={own.title}>
     <div className="flex flex-col gap-3">
       <p className="text-small text-dim">{own.about}</p>
@@ -52,7 +56,7 @@ export const ExampleCard = ({ stored, runner, onSave, onChoose }: ExampleCardPro
           </Button>
         </>
       )}
-      {stored.isFull ? <p className="text-small text-dim">{own.full}</p> : <SaveExample onSave={onSave} />}
+      {stored.isLoaded && <SaveExample findFault={findFault} onSave={onSave} />}
     </div>
   </Card>
 );
@@ -63,13 +67,16 @@ function Outcome({ outcome }: { outcome: ExampleOutcome | undefined }) {
   return <StatusPill tone={outcome.status < 400 ? 'success' : 'danger'}>{String(outcome.status)}</StatusPill>;
 }
 
-function SaveExample({ onSave }: Pick<ExampleCardProps, 'onSave'>) {
-  const [name, setName] = useState('');
+function SaveExample({ findFault, onSave }: Pick<ExampleCardProps, 'findFault' | 'onSave'>) {
+  const [typed, setTyped] = useState('');
+  const name = typed.trim();
+  const fault = name === '' ? undefined : findFault(name);
+  const isRefused = name === '' || fault !== undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (name.trim() === '') return;
-    onSave(name.trim());
-    setName('');
+    if (isRefused) return;
+    onSave(name);
+    setTyped('');
   };
   return (
     <form onSubmit={submit} className="flex items-end gap-2">
@@ -77,11 +84,12 @@ function SaveExample({ onSave }: Pick<ExampleCardProps, 'onSave'>) {
         <TextField
           label={own.name}
           maxLength={maxNameChars}
-          value={name}
-          onChange={event => setName(event.target.value)}
+          error={fault && faultTexts[fault]}
+          value={typed}
+          onChange={event => setTyped(event.target.value)}
         />
       </div>
-      <Button type="submit" disabled={name.trim() === ''}>
+      <Button type="submit" disabled={isRefused}>
         {own.save}
       </Button>
     </form>

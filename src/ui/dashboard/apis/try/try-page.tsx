@@ -167,8 +167,16 @@ function TryForm({ loaded: { api, definition, classic }, address }: { loaded: Lo
 function Examples({ apiId, form }: Pick<RequestFieldsProps, 'apiId' | 'form'>) {
   const stored = useExamples(apiId);
   const runner = useExampleRun(example => toExplained(form.build(example)));
+  // The body of a method without one is not shown, and not saved.
+  const request = { ...form, body: form.request.body };
   return (
-    <ExampleCard stored={stored} runner={runner} onSave={name => stored.save(name, form)} onChoose={form.restore} />
+    <ExampleCard
+      stored={stored}
+      runner={runner}
+      findFault={name => stored.findFault(name, request)}
+      onSave={name => stored.save(name, request)}
+      onChoose={form.restore}
+    />
   );
 }
 

@@ -1,12 +1,9 @@
 import { useState } from 'react';
 import { callServer } from '../../../kit/calls.ts';
-import { type UserPreferences, usePreferences } from '../../session/preferences.ts';
+import { usePreferences } from '../../session/preferences.ts';
+import { findExampleFault, type StoredExample } from './example-bounds.ts';
 import { type KeptRequest, removeCredentials } from './request-history.ts';
 
-/** Bound of the server, over all APIs. */
-const maxExamples = 50;
-
-type StoredExample = UserPreferences['tried_examples'][number];
 export type ExampleRequest = Pick<KeptRequest, 'method' | 'path' | 'headerText' | 'body'>;
 
 export interface TriedExample extends ExampleRequest {
@@ -22,15 +19,20 @@ export function useExamples(apiId: string) {
   const { preferences, change } = usePreferences();
   const all = preferences?.tried_examples ?? [];
   const isOther = (name: string) => (it: StoredExample) => it.api_id !== apiId || it.name !== name;
-  const save = (name: string, request: ExampleRequest) => {
+  const toStored = (name: string, request: ExampleRequest): StoredExample => {
     const { path, headerText: headers, body } = removeCredentials(request);
-    const stored = { api_id: apiId, name, method: request.method, path, headers, body };
-    change({ tried_examples: [...all.filter(isOther(name)), stored] });
+    return { api_id: apiId, name, method: request.method, path, headers, body };
   };
+  /** An example of the same name is replaced. */
+  const add = (stored: StoredExample) => [...all.filter(isOther(stored.name)), stored];
   return {
     examples: all.filter(it => it.api_id === apiId).map(toExample),
-    isFull: all.length >= maxExamples,
-    save,
+    /** Nothing can be saved before the preferences are loaded. */
+    isLoaded: preferences !== undefined,
+    /** Why the server would refuse a request as an example; undefined where it would not. */
+    findFault: (name: string, request: ExampleRequest) =>
+      preferences && findExampleFault({ ...preferences, tried_examples: add(toStored(name, request)) }),
+    save: (name: string, request: ExampleRequest) => change({ tried_examples: add(toStored(name, request)) }),
     remove: (name: string) => change({ tried_examples: all.filter(isOther(name)) }),
   };
 }
