@@ -192,7 +192,7 @@ describe('Key pages', () => {
     await page.getByRole('checkbox', { name: 'Select all rows of this page' }).check();
     await page.getByRole('button', { name: 'Extend expiry …' }).click();
     const extension = page.getByRole('dialog', { name: 'Extend 2 keys' });
-    await extension.getByLabel('Accepted at least until').selectOption({ label: 'in 365 days' });
+    await extension.getByLabel('New expiry').selectOption({ label: 'In 365 days' });
     await assertAccessible(page, 'extension of keys');
     await extension.getByRole('button', { name: 'Extend 2 keys' }).click();
     await extension.getByText('2 of 2 keys').waitFor();

@@ -20,6 +20,18 @@ describe('The limit that refused a request', () => {
     assert.equal(describeKeyLimit('quota_exceeded', rows, nameOf), 'Refused by the quota of the key: 100 every hour.');
   });
 
+  test('several policies are in the plural, and a limit without an origin is one of the APIs', () => {
+    const silver = { kind: 'policy', id: 'silver' } as const;
+    assert.equal(
+      describeKeyLimit('rate_exceeded', [row('Rate', '5 a minute', gold, silver)], nameOf),
+      'Refused by the rate limit of policies GOLD, SILVER: 5 a minute.',
+    );
+    assert.equal(
+      describeKeyLimit('rate_exceeded', [row('Rate', '5 a minute')], nameOf),
+      'Refused by the rate limit of its APIs: 5 a minute.',
+    );
+  });
+
   test('a key without a limit of this kind has no sentence', () => {
     assert.equal(describeKeyLimit('rate_exceeded', [row('Rate', 'unlimited', key)], nameOf), undefined);
     assert.equal(describeKeyLimit('quota_exceeded', [], nameOf), undefined);

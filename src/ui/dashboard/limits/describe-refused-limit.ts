@@ -22,7 +22,7 @@ export function describeKeyLimit(
 function describeOrigin({ sources }: EffectiveRow, nameOfPolicy: (id: string) => string): string {
   if (sources.length === 0) return own.several;
   const policies = sources.filter(({ kind }) => kind !== 'key').map(({ id }) => nameOfPolicy(id));
-  return policies.length > 0 ? own.policies(policies.join(', ')) : own.key;
+  return policies.length > 0 ? own.policies(policies) : own.key;
 }
 
 interface RateSettings {
