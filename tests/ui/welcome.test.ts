@@ -60,10 +60,10 @@ describe('Introduction', () => {
     const person = await dashboard.addPerson(admin);
     const page = await dashboard.openAs(person, '/welcome');
     await page.getByText('Your own upstream').click();
-    await page.getByLabel(/^Name/).fill('Far away');
+    await page.getByLabel(/^Name/).fill('Unreachable API');
     await page.getByLabel(/^Upstream/).fill('http://127.0.0.1:1/');
     await page.getByRole('button', { name: 'Publish API' }).click();
-    await page.getByText('Far away is published at').waitFor();
+    await page.getByText('Unreachable API is published at').waitFor();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('button', { name: 'I have saved the key' }).click();
     await page.getByRole('button', { name: 'Send request' }).click();
