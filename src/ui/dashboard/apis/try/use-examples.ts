@@ -27,7 +27,7 @@ export function useExamples(apiId: string) {
   const add = (stored: StoredExample) => [...all.filter(isOther(stored.name)), stored];
   return {
     examples: all.filter(it => it.api_id === apiId).map(toExample),
-    /** Nothing can be saved before the preferences are loaded. */
+    /** Examples can be saved once the preferences are loaded. */
     isLoaded: preferences !== undefined,
     /** Why the server would refuse a request as an example; undefined where it would not. */
     findFault: (name: string, request: ExampleRequest) =>
