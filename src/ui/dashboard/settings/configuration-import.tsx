@@ -97,8 +97,13 @@ function useImport() {
 export function ConfigurationImport() {
   const [isConfirming, setConfirming] = useState(false);
   const { source, change, preview, write, report, isPlanning, isWriting, error } = useImport();
-  const choose = async ({ target }: ChangeEvent<HTMLInputElement>) =>
-    change({ text: (await target.files?.[0]?.text()) ?? '' });
+  /** The earlier file cannot be previewed while another is read; a read that a later choice overtakes is dropped. */
+  const choose = async ({ target }: ChangeEvent<HTMLInputElement>) => {
+    change({ text: '' });
+    const file = target.files?.[0];
+    const text = await file?.text();
+    if (text !== undefined && target.files?.[0] === file) change({ text });
+  };
   const close = () => setConfirming(false);
   return (
     <div className="flex flex-col gap-3">
