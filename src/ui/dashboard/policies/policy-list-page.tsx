@@ -127,7 +127,7 @@ function PolicyList({ canWrite }: { canWrite: boolean }) {
   const { actionsOf, dialog } = usePolicyActions();
   const view = useListView('policies', createColumns({ counts, offersOf }));
   if (!list.data) return <QueryState query={list} />;
-  if (rows.length === 0 && Object.keys(filters).length === 0 && p === 1) return <EmptyPolicies canWrite={canWrite} />;
+  if (rows.length === 0 && Object.keys(filters).length === 0 && p === 1) return <EmptyPolicies />;
   return (
     <>
       <DataTable
@@ -174,18 +174,8 @@ function PolicyList({ canWrite }: { canWrite: boolean }) {
   );
 }
 
-const EmptyPolicies = ({ canWrite }: { canWrite: boolean }) => (
-  <Notice
-    icon={ScrollText}
-    title={own.emptyTitle}
-    action={
-      canWrite && (
-        <Link to="/policies/new" className={buttonClass('primary')}>
-          {own.create}
-        </Link>
-      )
-    }
-  >
+const EmptyPolicies = () => (
+  <Notice icon={ScrollText} title={own.emptyTitle}>
     {own.emptyAbout}
   </Notice>
 );

@@ -84,17 +84,7 @@ function HookList({ canWrite }: { canWrite: boolean }) {
   const { hooks, pages } = list.data.value;
   if (hooks.length === 0 && p === 1)
     return (
-      <Notice
-        icon={Webhook}
-        title={own.emptyTitle}
-        action={
-          canWrite && (
-            <Link to="/webhooks/new" className={buttonClass('primary')}>
-              {own.create}
-            </Link>
-          )
-        }
-      >
+      <Notice icon={Webhook} title={own.emptyTitle}>
         {own.emptyAbout}
       </Notice>
     );
