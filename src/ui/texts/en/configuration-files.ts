@@ -9,7 +9,7 @@ export const configurationFileTexts = {
   exported: (count: string) => `${pluralize(count, 'object')} exported`,
   file: 'File of an export',
   prune: 'Delete objects that are not in the file',
-  pruneHelp: 'Of the kinds that the file names.',
+  pruneHelp: 'Only of kinds that the file has, for example policies.',
   preview: 'Preview import',
   unreadable: 'The file is no export of a configuration: it is not JSON with a list “objects”.',
   planTitle: 'Changes of the import',
