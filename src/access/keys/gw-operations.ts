@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
-import { isObject } from '#base/json-tree.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
 import { modifiedResponse, toModified } from '#operations/shapes.ts';
 import { problem as peopleProblem } from '#people/problems.ts';
-import { policyIdsOf } from '../policies/apply-policies.ts';
+import { grantsNothing } from '../policies/apply-policies.ts';
 import { formatKeyId, orgOfKey } from './ids.ts';
 import {
   buildKeyId,
@@ -141,11 +140,6 @@ export const putGatewayKey = operation({
     return toModified(toReturnedId(services, kind, issued.key_id), action, issued.key_hash);
   },
 });
-
-const grantsNothing = ({ access_rights, meta_data, ...key }: Key) =>
-  Object.keys(access_rights ?? {}).length === 0 &&
-  policyIdsOf(key).length === 0 &&
-  !(isObject(meta_data) && 'policies' in meta_data);
 
 export const createGatewayKey = operation({
   ...declared,

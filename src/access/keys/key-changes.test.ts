@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { addPerson } from '../../../tests/support/browser.ts';
 import { expectKeyError, openKeyTenant, rightsTo } from '../../../tests/support/key-tenant.ts';
-import { changeKeyParts, KeyChanges } from './key-changes.ts';
+import { applyKeyChanges, KeyChanges } from './key-changes.ts';
 import type { Key } from './schema.ts';
 
 const future = 4_000_000_000;
 
 describe('parts of a key', () => {
   const known = new Map(['a', 'a-row'].map(name => [name, { id: 'a', _id: 'a-row' }]));
-  const change = (key: Key, changes: object) => changeKeyParts(key, KeyChanges.parse(changes), known);
+  const change = (key: Key, changes: object) => applyKeyChanges(key, KeyChanges.parse(changes), known);
 
   test('policies are added after those of the key, and the older member of a single policy is one of them', () => {
     const key = { apply_policy_id: 'a', alias: 'x' };

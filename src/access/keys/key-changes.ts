@@ -73,7 +73,7 @@ function changePolicies(before: readonly string[], changes: KeyChanges, known: C
 }
 
 /** The key with the changes; undefined where it has all of them. */
-export function changeKeyParts(key: Key, changes: KeyChanges, known: ChangedPolicies): Key | undefined {
+export function applyKeyChanges(key: Key, changes: KeyChanges, known: ChangedPolicies): Key | undefined {
   const before = policyIdsOf(key);
   const policies = changePolicies(before, changes, known);
   if (before.length > 0 && policies.length === 0) throw createInvalidProblem([lastPolicyTaken]);

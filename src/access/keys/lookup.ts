@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Ownership } from '#apis/owners/store.ts';
 import { problem as apis } from '#apis/problems.ts';
+import { isObject } from '#base/json-tree.ts';
 import type { Actor } from '#operations/actor.ts';
 import { queryFlag } from '#operations/shapes.ts';
 import { type FindApi, resolvePublicApiId } from '../api-lookup.ts';
-import { grantsHidden, isVisible, withoutHidden } from '../hidden-rights.ts';
-import { policyIdsOf } from '../policies/apply-policies.ts';
+import { grantsHidden, withoutHidden } from '../hidden-rights.ts';
+import { embeddedPoliciesOf, grantsNothing, policyIdsOf } from '../policies/apply-policies.ts';
 import { formatKeyId } from './ids.ts';
 import type { IssuedKey, KeyServices } from './issue.ts';
 import { problem } from './problems.ts';
@@ -92,17 +93,21 @@ async function requireVisible(
   return stored;
 }
 
-/** Refuses a write of a key that grants, directly or through a policy, APIs the caller does not own. */
+/**
+ * Refuses a write of a key that grants APIs the caller does not own: by its rights, by a policy it names or embeds, or
+ * as a master key, which grants all of them.
+ */
 export async function refuseHiddenGrants(
-  { policies, ownership }: Pick<KeyOperationServices, 'policies' | 'ownership'>,
+  { policies, ownership, settings }: Pick<KeyOperationServices, 'policies' | 'ownership' | 'settings'>,
   actor: Actor,
   ...keys: readonly Key[]
 ): Promise<void> {
   const hidden = await ownership.findHidden(actor);
   if (hidden.apiIds.length === 0) return;
-  if (keys.some(key => grantsHidden(key, hidden))) throw apis.api_not_owned();
-  const referenced = await policies.findByIds(actor.orgId, keys.flatMap(policyIdsOf));
-  if ([...referenced.values()].some(policy => !isVisible(policy, hidden))) throw apis.api_not_owned();
+  if (settings['keys.allow_master_keys'] && keys.some(grantsNothing)) throw apis.api_not_owned();
+  const named = await policies.findByIds(actor.orgId, keys.flatMap(policyIdsOf));
+  const embedded = keys.flatMap(embeddedPoliciesOf).filter(isObject);
+  if ([...keys, ...named.values(), ...embedded].some(it => grantsHidden(it, hidden))) throw apis.api_not_owned();
 }
 
 /** Removes rights to hidden APIs from a response. */

@@ -4,9 +4,10 @@ import { operation } from '#operations/operation.ts';
 import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { problem as peopleProblem } from '#people/problems.ts';
+import { policyIdsOf } from '../policies/apply-policies.ts';
 import { explainKey } from '../policies/explain-policies.ts';
 import { changeKey, issueKey, missingMember, previewKey, readLiveKey, removeKey } from './issue.ts';
-import { changeKeyParts, KeyChanges, refusePastExpiry } from './key-changes.ts';
+import { applyKeyChanges, KeyChanges, refusePastExpiry } from './key-changes.ts';
 import { keyListOperations } from './list-operations.ts';
 import {
   booleanQuery,
@@ -142,11 +143,12 @@ export const patchKey = operation({
     refusePastExpiry(body, toUnixSeconds(services.clock.now()));
     const stored = await requireWritableKey(services, actor, keyId, query);
     audit(stored.keyHash);
-    await refuseHiddenGrants(services, actor, { apply_policies: body.add_policies }, stored.key);
+    const widened = { ...stored.key, apply_policies: [...policyIdsOf(stored.key), ...body.add_policies] };
+    await refuseHiddenGrants(services, actor, widened, stored.key);
     const known = await services.policies.findByIds(stored.orgId, [...body.add_policies, ...body.remove_policies]);
-    if (!changeKeyParts(stored.key, body, known))
+    if (!applyKeyChanges(stored.key, body, known))
       return toStatus('Key unchanged: it has these policies and this expiry');
-    await changeKey(services, stored, key => changeKeyParts(key, body, known) ?? key, { suppressReset: true });
+    await changeKey(services, stored, key => applyKeyChanges(key, body, known) ?? key, { suppressReset: true });
     return toStatus('Key changed');
   },
 });

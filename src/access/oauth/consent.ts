@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Ownership } from '#apis/owners/store.ts';
 import { parseUniqueJson } from '#base/json.ts';
+import type { Settings } from '#base/settings.ts';
 import { type Actor, hasPermission } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as operationProblem } from '#operations/problems.ts';
@@ -32,6 +33,7 @@ export interface ConsentServices {
   findApi: FindApi;
   policies: PolicyStore;
   ownership: Ownership;
+  settings: Settings;
   grantConsent: GrantConsent;
 }
 

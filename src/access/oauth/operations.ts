@@ -6,7 +6,7 @@ import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import type { ApiSummary, FindApi } from '../api-lookup.ts';
-import { isVisible } from '../hidden-rights.ts';
+import { isVisible, refuseHiddenRights } from '../hidden-rights.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { problem as accessProblem } from '../problems.ts';
 import type { OauthCodeStore } from './code-store.ts';
@@ -78,8 +78,10 @@ export const createOauthClient = operation({
   async handle({ actor, params: { apiId: id }, body, audit }, services: OauthServices) {
     const { apiId } = await requireApi(services, id, actor.orgId);
     const policy = body.policy_id ? await services.policies.get(actor.orgId, body.policy_id) : undefined;
-    if (body.policy_id && !(policy && isVisible(policy, await services.ownership.findHidden(actor))))
+    const hidden = await services.ownership.findHidden(actor);
+    if (body.policy_id && !(policy && isVisible(policy, hidden)))
       throw problem.policy_unknown({ detail: { id: body.policy_id } });
+    if (policy) await refuseHiddenRights(services, actor, policy);
     const client = newClient(body, apiId, actor.orgId, services.clock.now());
     audit(client.client_id);
     await services.oauthClients.insert(client);

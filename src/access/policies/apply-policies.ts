@@ -70,6 +70,18 @@ export function policyIdsOf(key: Key): string[] {
   return key.apply_policy_id ? [key.apply_policy_id] : [];
 }
 
+/** Policies that the metadata of a key hold, unchecked. */
+export function embeddedPoliciesOf({ meta_data }: Pick<Key, 'meta_data'>): unknown[] {
+  const embedded = isObject(meta_data) ? meta_data[metadataNames.policies] : undefined;
+  return Array.isArray(embedded) ? embedded : [];
+}
+
+/** Neither rights nor policies: such a key opens every API where master keys are allowed. */
+export const grantsNothing = (key: Key): boolean =>
+  Object.keys(key.access_rights ?? {}).length === 0 &&
+  policyIdsOf(key).length === 0 &&
+  embeddedPoliciesOf(key).length === 0;
+
 /** Merged access and limits of one API. */
 interface Grant {
   access?: AccessRight;
@@ -229,8 +241,8 @@ interface PolicySource {
 
 /** Policies embedded in the key's `meta_data.policies` replace those it names. */
 function selectPolicySource(key: Key, policies: PolicyLookup, orgId: string): PolicySource | Rejection<PolicyFault> {
-  const embedded = isObject(key.meta_data) ? key.meta_data[metadataNames.policies] : undefined;
-  if (!Array.isArray(embedded) || embedded.length === 0) return { ids: policyIdsOf(key), lookup: policies };
+  const embedded = embeddedPoliciesOf(key);
+  if (embedded.length === 0) return { ids: policyIdsOf(key), lookup: policies };
   const parsed = z.array(Policy).safeParse(embedded);
   if (!parsed.success || parsed.data.some(policy => !policyIdOf(policy))) return refuse('policies_malformed');
   const lookup = new Map(
