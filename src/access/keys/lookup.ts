@@ -6,7 +6,7 @@ import type { Actor } from '#operations/actor.ts';
 import { queryFlag } from '#operations/shapes.ts';
 import { type FindApi, resolvePublicApiId } from '../api-lookup.ts';
 import { grantsHidden, withoutHidden } from '../hidden-rights.ts';
-import { embeddedPoliciesOf, grantsNothing, policyIdsOf } from '../policies/apply-policies.ts';
+import { grantsNothing, policyIdsOf, readEmbeddedPolicies } from '../policies/apply-policies.ts';
 import { formatKeyId } from './ids.ts';
 import type { IssuedKey, KeyServices } from './issue.ts';
 import { problem } from './problems.ts';
@@ -106,7 +106,7 @@ export async function refuseHiddenGrants(
   if (hidden.apiIds.length === 0) return;
   if (settings['keys.allow_master_keys'] && keys.some(grantsNothing)) throw apis.api_not_owned();
   const named = await policies.findByIds(actor.orgId, keys.flatMap(policyIdsOf));
-  const embedded = keys.flatMap(embeddedPoliciesOf).filter(isObject);
+  const embedded = keys.flatMap(readEmbeddedPolicies).filter(isObject);
   if ([...keys, ...named.values(), ...embedded].some(it => grantsHidden(it, hidden))) throw apis.api_not_owned();
 }
 

@@ -71,7 +71,7 @@ export function policyIdsOf(key: Key): string[] {
 }
 
 /** Policies that the metadata of a key hold, unchecked. */
-export function embeddedPoliciesOf({ meta_data }: Pick<Key, 'meta_data'>): unknown[] {
+export function readEmbeddedPolicies({ meta_data }: Pick<Key, 'meta_data'>): unknown[] {
   const embedded = isObject(meta_data) ? meta_data[metadataNames.policies] : undefined;
   return Array.isArray(embedded) ? embedded : [];
 }
@@ -80,7 +80,7 @@ export function embeddedPoliciesOf({ meta_data }: Pick<Key, 'meta_data'>): unkno
 export const grantsNothing = (key: Key): boolean =>
   Object.keys(key.access_rights ?? {}).length === 0 &&
   policyIdsOf(key).length === 0 &&
-  embeddedPoliciesOf(key).length === 0;
+  readEmbeddedPolicies(key).length === 0;
 
 /** Merged access and limits of one API. */
 interface Grant {
@@ -241,7 +241,7 @@ interface PolicySource {
 
 /** Policies embedded in the key's `meta_data.policies` replace those it names. */
 function selectPolicySource(key: Key, policies: PolicyLookup, orgId: string): PolicySource | Rejection<PolicyFault> {
-  const embedded = embeddedPoliciesOf(key);
+  const embedded = readEmbeddedPolicies(key);
   if (embedded.length === 0) return { ids: policyIdsOf(key), lookup: policies };
   const parsed = z.array(Policy).safeParse(embedded);
   if (!parsed.success || parsed.data.some(policy => !policyIdOf(policy))) return refuse('policies_malformed');
