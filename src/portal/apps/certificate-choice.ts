@@ -1,7 +1,7 @@
 import { createInvalidProblem } from '#operations/validation-error.ts';
-import { findAssignedCertificate } from '../certificates/assigned.ts';
+import { findAssignedCertificate } from '../certificates/assigned-certificates.ts';
 import { readClientCertificate } from '../certificates/client-certificate.ts';
-import type { NewCertificate } from '../certificates/schema.ts';
+import type { ChosenCertificate, NewCertificate } from '../certificates/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { isBoundToCertificate, type StoredProduct } from '../products/schema.ts';
 import type { StoredApp } from './schema.ts';
@@ -14,7 +14,7 @@ export interface CertificateChoice {
 }
 
 /**
- * Certificate of a request for products that require one: that of the body, else the one that is assigned to the
+ * Inside a transaction: certificate of a request for products that require one: that of the body, else the one that is assigned to the
  * organisation of the owner. Nothing for a request of a key.
  */
 export async function resolveCertificateChoice(
@@ -22,7 +22,7 @@ export async function resolveCertificateChoice(
   body: CertificateChoice,
   products: readonly StoredProduct[],
   services: Pick<PortalServices, 'portal' | 'clock'>,
-): Promise<NewCertificate | undefined> {
+): Promise<ChosenCertificate | undefined> {
   const named = (['Certificate', 'CertificateID'] as const).filter(name => body[name] !== undefined);
   if (products.some(isBoundToCertificate)) {
     const assigned = named.length === 0 ? await findAssignedCertificate(app, services) : undefined;

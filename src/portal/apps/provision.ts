@@ -7,7 +7,7 @@ import {
 } from '../access-requests/decision.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import { ensureCertificate } from '../certificates/attachment.ts';
-import type { NewCertificate } from '../certificates/schema.ts';
+import type { ChosenCertificate } from '../certificates/schema.ts';
 import { partnersOf } from '../join-table-store.ts';
 import { mailSubmitted } from '../mails/access-mails.ts';
 import type { StoredPlan } from '../plans/schema.ts';
@@ -43,7 +43,6 @@ export async function provision(
   const { plan, products } = await resolvePlanAndProducts(body, services);
   const catalogue = await resolveCatalogue(body, plan, products, services);
   const client = await resolveClientChoice(app, body, { plan, products }, services);
-  const certificate = await resolveCertificateChoice(app, body, products, services);
   const immediately = body.ProvisionImmediately ?? plan.AutoApproveAccessRequests;
   const now = clock.now();
   const wanted = {
@@ -73,6 +72,7 @@ export async function provision(
   };
   const { request, guard } = await services.records.write(async () => {
     await checkBounds?.();
+    const certificate = await resolveCertificateChoice(app, body, products, services);
     return submitRequest(app, plan, services, certificate, wanted);
   });
   if (!guard) return request.ID;
@@ -149,7 +149,7 @@ async function submitRequest(
   app: StoredApp,
   plan: StoredPlan,
   services: DecisionServices,
-  certificate: NewCertificate | undefined,
+  certificate: ChosenCertificate | undefined,
   request: Omit<StoredAccessRequest, 'ID'>,
 ): Promise<{ request: StoredAccessRequest; guard: StoredProviderTask | undefined }> {
   const { portal } = services;

@@ -4,7 +4,7 @@ import type { StoredCredential } from '../credentials/schema.ts';
 import { present, problem } from '../problems.ts';
 import { performOrRecord, type TaskServices } from '../provider-tasks/perform.ts';
 import { refuseForeignListing } from './provider-lists.ts';
-import type { BoundCertificate, NewCertificate, StoredPortalCertificate } from './schema.ts';
+import type { BoundCertificate, ChosenCertificate, NewCertificate, StoredPortalCertificate } from './schema.ts';
 
 /** Certificates of a credential at a time: the one in use, and those that follow it. */
 export const maxBoundCertificates = 5;
@@ -13,16 +13,30 @@ export const maxAppCertificates = 50;
 /** Inside a transaction: the certificate of an app, added where the app does not have it. */
 export async function ensureCertificate(
   AppID: number,
-  certificate: NewCertificate,
+  { AssignedBy, ...certificate }: ChosenCertificate,
   { portal, clock }: Pick<TaskServices, 'portal' | 'clock'>,
 ): Promise<StoredPortalCertificate> {
   present(await portal.apps.change(AppID, it => it), 'App', 'unknown');
   const existing = await portal.certificates.ofApp(AppID);
   const same = existing.find(({ Fingerprint }) => Fingerprint === certificate.Fingerprint);
-  if (same) return same;
+  if (same) return AssignedBy ? addAssigners(same, AssignedBy, portal) : same;
   if (existing.length >= maxAppCertificates)
     throw createInvalidProblem([{ path: 'Certificate', message: `the app has ${maxAppCertificates}, the maximum` }]);
-  return portal.certificates.insert({ ...certificate, AppID, CreatedAt: clock.now() });
+  return portal.certificates.insert({
+    ...certificate,
+    ...(AssignedBy && { AssignedBy }),
+    AppID,
+    CreatedAt: clock.now(),
+  });
+}
+
+async function addAssigners(
+  certificate: StoredPortalCertificate,
+  added: readonly number[],
+  portal: TaskServices['portal'],
+): Promise<StoredPortalCertificate> {
+  const AssignedBy = [...new Set([...(certificate.AssignedBy ?? []), ...added])];
+  return present(await portal.certificates.change(certificate.ID, it => ({ ...it, AssignedBy })), 'Certificate');
 }
 
 /**

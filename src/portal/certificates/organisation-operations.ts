@@ -4,7 +4,7 @@ import { Provision } from '../apps/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { numberedId, okResponse, okStatus, portalId } from '../shapes.ts';
-import { assignCertificate, listOrganisationUses, withdrawCertificate } from './assigned.ts';
+import { assignCertificate, listOrganisationUses, withdrawCertificate } from './assigned-certificates.ts';
 import { readClientCertificate } from './client-certificate.ts';
 import { OrganisationCertificate, type StoredOrganisationCertificate, toAssignedView } from './schema.ts';
 
@@ -64,7 +64,7 @@ export const withdrawOrganisationCertificate = operation({
   method: 'DELETE',
   path: `${path}/{certificate_id}`,
   about:
-    'Withdraws a client certificate from an organisation. Refused while credentials or pending requests of its apps use it.',
+    'Withdraws a client certificate from an organisation. Refused while credentials or pending requests of its apps use it, also of those whose developers are in another organisation now.',
   params: params.extend({ certificate_id: numberedId }),
   returns: okResponse,
   problems: [problem.not_found, problem.assigned_certificate_in_use],

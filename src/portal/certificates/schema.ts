@@ -16,12 +16,17 @@ export interface StoredPortalCertificate {
   CreatedAt: number;
   /** Last notice about its expiry that the owner of the app got; absent before the first one. */
   Noticed?: 'expiring' | 'expired';
+  /** Organisations whose assigned certificate a request of the app used; absent for a certificate of a developer. */
+  AssignedBy?: readonly number[];
 }
 
 export type NewCertificate = Pick<
   StoredPortalCertificate,
   'Name' | 'Fingerprint' | 'Subject' | 'Issuer' | 'NotBefore' | 'NotAfter' | 'PEM'
 >;
+
+/** Certificate for a request of an app. */
+export type ChosenCertificate = NewCertificate & Pick<StoredPortalCertificate, 'AssignedBy'>;
 
 /** Client certificate that administrators assigned to an organisation of developers. */
 export interface StoredOrganisationCertificate extends NewCertificate {

@@ -55,6 +55,8 @@ export function createOrganisationCertificateStore(records: Records) {
     get: (id: number) => certificates.get(id),
     /** Oldest first. */
     ofOrganisation: (organisationId: number) => certificates.all({ organisation_id: organisationId }),
+    /** Inside a transaction: reads a certificate under a row lock. */
+    lock: (id: number) => certificates.rows.lock({ id }),
     insert: certificates.insert,
     remove: certificates.remove,
     removeOfOrganisation: (organisationId: number) => certificates.rows.remove({ organisation_id: organisationId }),

@@ -4,7 +4,7 @@ import { findChosenCertificate } from '../../apps/certificate-choice.ts';
 import { changeApp } from '../../apps/changes.ts';
 import { removeApp } from '../../apps/removal.ts';
 import type { StoredApp } from '../../apps/schema.ts';
-import { refuseOwnCertificate } from '../../certificates/assigned.ts';
+import { refuseOwnCertificate } from '../../certificates/assigned-certificates.ts';
 import { attachCertificate, detachCertificate } from '../../certificates/attachment.ts';
 import { revealKey } from '../../credentials/reveal.ts';
 import { endOverlap, rotateKey } from '../../credentials/rotation.ts';

@@ -1,6 +1,6 @@
 import type { RequestContext, StoredAccessRequest } from '../../access-requests/schema.ts';
 import { loadContexts } from '../../access-requests/views.ts';
-import { hasAssignedCertificates } from '../../certificates/assigned.ts';
+import { hasAssignedCertificates } from '../../certificates/assigned-certificates.ts';
 import type { StoredCredential } from '../../credentials/schema.ts';
 import type { StoredOauthClient } from '../../oauth-clients/schema.ts';
 import type { StoredPlan } from '../../plans/schema.ts';

@@ -5,7 +5,7 @@ import {
   chooseAssignedCertificate,
   hasAssignedCertificates,
   listAssignedCertificates,
-} from '../../certificates/assigned.ts';
+} from '../../certificates/assigned-certificates.ts';
 import { hasPrivateKey, maxPemChars } from '../../certificates/client-certificate.ts';
 import type { StoredPortalCertificate } from '../../certificates/schema.ts';
 import { isBoundToCertificate, type StoredProduct } from '../../products/schema.ts';

@@ -4,7 +4,12 @@ import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { readClientCertificate } from './client-certificate.ts';
 import { listUses } from './removal.ts';
-import { findValidity, type NewCertificate, type StoredOrganisationCertificate } from './schema.ts';
+import {
+  type ChosenCertificate,
+  findValidity,
+  type NewCertificate,
+  type StoredOrganisationCertificate,
+} from './schema.ts';
 
 type Services = Pick<PortalServices, 'portal' | 'clock'>;
 
@@ -29,14 +34,20 @@ export function chooseAssignedCertificate(
   return assigned.toSorted((a, b) => Number(isUsable(b)) - Number(isUsable(a)) || b.NotAfter - a.NotAfter)[0];
 }
 
-/** Certificate of a request without one of its own, for apps of an organisation with assigned ones. */
+/**
+ * Inside a transaction: certificate of a request without one of its own, for apps of an organisation with assigned
+ * ones. The lock of its row makes a withdrawal wait until the request is stored, and count it.
+ */
 export async function findAssignedCertificate(
   { UserID }: Pick<StoredApp, 'UserID'>,
   services: Services,
-): Promise<NewCertificate | undefined> {
+): Promise<ChosenCertificate | undefined> {
   const nowMs = services.clock.now();
   const chosen = chooseAssignedCertificate(await listAssignedCertificates(UserID, services), nowMs);
-  return chosen && readClientCertificate(chosen.PEM, chosen.Name, nowMs);
+  if (!chosen) return undefined;
+  const { lock } = services.portal.organisationCertificates;
+  if (!(await lock(chosen.ID))) return findAssignedCertificate({ UserID }, services);
+  return { ...readClientCertificate(chosen.PEM, chosen.Name, nowMs), AssignedBy: [chosen.OrganisationID] };
 }
 
 export const hasAssignedCertificates = async (userId: number, services: Pick<Services, 'portal'>): Promise<boolean> =>
@@ -70,7 +81,7 @@ export const assignCertificate = (
     return portal.organisationCertificates.insert(added);
   });
 
-/** Withdraws a certificate from an organisation; refused while credentials or pending requests of its apps use it. */
+/** Withdraws a certificate from an organisation; refused while credentials or pending requests use it. */
 export const withdrawCertificate = (
   organisationId: number,
   certificateId: number,
@@ -78,14 +89,17 @@ export const withdrawCertificate = (
 ): Promise<void> =>
   records.write(async () => {
     present(await portal.organisations.lock(organisationId), 'Organisation');
-    const found = await portal.organisationCertificates.get(certificateId);
+    const found = await portal.organisationCertificates.lock(certificateId);
     const { Fingerprint } = present(found?.OrganisationID === organisationId ? found : undefined, 'Certificate');
     const uses = await listOrganisationUses(organisationId, Fingerprint, portal);
     if (uses.credentials.length + uses.requests.length > 0) throw problem.assigned_certificate_in_use();
     await portal.organisationCertificates.remove(certificateId);
   });
 
-/** Credentials and pending requests of the apps of an organisation that use a certificate. */
+/**
+ * Credentials and pending requests that use a certificate of an organisation: those of its apps, and of apps that got
+ * it while their owner was a member.
+ */
 export async function listOrganisationUses(
   organisationId: number,
   fingerprint: string,
@@ -94,7 +108,8 @@ export async function listOrganisationUses(
   const held = await portal.certificates.withFingerprint(fingerprint);
   const apps = await portal.apps.byIds(held.map(({ AppID }) => AppID));
   const users = await portal.users.byIds([...apps.values()].map(({ UserID }) => UserID));
-  const own = held.filter(({ AppID }) => users.get(apps.get(AppID)?.UserID ?? 0)?.OrganisationID === organisationId);
+  const isMember = (appId: number) => users.get(apps.get(appId)?.UserID ?? 0)?.OrganisationID === organisationId;
+  const own = held.filter(({ AppID, AssignedBy }) => AssignedBy?.includes(organisationId) || isMember(AppID));
   const uses = await Promise.all(own.map(async ({ AppID, ID }) => (await listUses(AppID, portal))(ID)));
   return {
     credentials: uses.flatMap(({ credentials }) => credentials),
