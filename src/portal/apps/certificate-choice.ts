@@ -14,8 +14,8 @@ export interface CertificateChoice {
 }
 
 /**
- * Inside a transaction: certificate of a request for products that require one: that of the body, else the one that is assigned to the
- * organisation of the owner. Nothing for a request of a key.
+ * Inside a transaction: certificate of a request for products that require one: that of the body, else the one that is
+ * assigned to the organisation of the owner. Nothing for a request of a key.
  */
 export async function resolveCertificateChoice(
   app: StoredApp,
