@@ -45,6 +45,23 @@ describe('Objects beyond the first page in the dashboard', () => {
     await page.getByText('"readX"').waitFor();
   });
 
+  test('an API of a later page is chosen as a filter by a part of its name, and a link with it shows the name', async () => {
+    await dashboard.app().ask('POST', '/api/portal/policies', { body: { name: 'Buyers', rate: 5, per: 60 } });
+    const page = await dashboard.openAs(admin, '/policies');
+    const filter = page.getByRole('combobox', { name: 'API', exact: true });
+    await filter.click();
+    await page.getByText('There are more: type a part of the name.').waitFor();
+    await filter.fill('MEG');
+    await page.getByRole('option', { name: 'Omega' }).waitFor();
+    await filter.press('Enter');
+    await page.waitForURL(/api_id=omega/);
+    await page.reload();
+    await page.locator('[role=combobox][value="Omega"]').waitFor();
+    await filter.click();
+    await page.getByRole('option', { name: 'Any API' }).click();
+    await page.waitForURL(url => !url.search.includes('api_id'));
+  });
+
   test('an MCP proxy of an API that the search finds is announced by the name of the API', async () => {
     const page = await dashboard.openAs(admin, '/mcp-proxies/new');
     await page.getByRole('radio', { name: /In an API of this gateway/ }).check();

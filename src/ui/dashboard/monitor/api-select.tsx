@@ -1,10 +1,11 @@
-import { FilterSelect } from '../../kit/field.tsx';
 import { useOperation } from '../../kit/queries.ts';
+import { SearchSelect } from '../../kit/search-select.tsx';
 import { texts } from '../../texts/texts.ts';
 import { toApiOutline } from '../apis/api-outline.ts';
+import { useApiNames } from '../pickers/api-picker.tsx';
 import { usePermission } from '../session/session.ts';
 
-/** Filter by API. Without the permission to list APIs it has only the one of the address. */
+/** Filter by API, found by name. Without the permission to list APIs it has only the one of the address. */
 interface ApiSelectProps {
   readonly apiId: string;
   onChange(apiId: string): void;
@@ -13,20 +14,25 @@ interface ApiSelectProps {
 }
 
 export function ApiSelect({ apiId, onChange, emptyLabel = texts.logs.anyApi }: ApiSelectProps) {
-  const canRead = usePermission('apis');
-  const list = useOperation('GET /api/apis', { query: { sort: 'name' } }, { enabled: canRead });
-  const known = (list.data?.value.apis ?? [])
-    .map(toApiOutline)
-    .map(({ id, name }) => ({ value: id, label: name || id }));
-  const isMissing = apiId !== '' && !known.some(({ value }) => value === apiId);
-  const own = isMissing ? [{ value: apiId, label: apiId }] : [];
+  const nameOf = useApiNames(apiId === '' ? [] : [apiId]);
   return (
-    <FilterSelect
+    <SearchSelect
       label={texts.logs.columns.api}
-      className="max-w-56"
+      emptyLabel={emptyLabel}
       value={apiId}
-      onChange={event => onChange(event.target.value)}
-      options={[{ value: '', label: emptyLabel }, ...own, ...known]}
+      valueLabel={apiId === '' ? '' : nameOf(apiId)}
+      onChange={onChange}
+      useOptions={useApis}
     />
   );
+}
+
+function useApis(q: string, isOpen: boolean) {
+  const canRead = usePermission('apis');
+  const query = { sort: 'name', compressed: '1', ...(q === '' ? {} : { q }) } as const;
+  const { data, error } = useOperation('GET /api/apis', { query }, { enabled: canRead && isOpen });
+  const options = canRead
+    ? data?.value.apis.map(toApiOutline).map(({ id, name }) => ({ value: id, label: name || id }))
+    : [];
+  return { options, error, hasMore: (data?.value.pages ?? 1) > 1 };
 }

@@ -10,6 +10,7 @@ export const kitTexts = {
   hide: 'Hide',
   required: 'required',
   noMatch: 'No match',
+  typeForMore: 'There are more: type a part of the name.',
   clearFilters: 'Clear filters',
   previousPage: 'Previous page',
   nextPage: 'Next page',
