@@ -24,11 +24,51 @@ export interface SearchSelectProps {
 }
 
 /** Select whose options the server finds: a combobox with a listbox (WAI-ARIA 1.2), for lists of any length. */
-export function SearchSelect({ label, emptyLabel, value, valueLabel, onChange, useOptions }: SearchSelectProps) {
+export function SearchSelect({ label, emptyLabel, valueLabel, ...rest }: SearchSelectProps) {
+  const list = useId();
+  const { isOpen, text, options, active, status, open, type, close, choose, press } = useCombobox({
+    emptyLabel,
+    ...rest,
+  });
+  return (
+    <div className="relative w-56 max-w-full">
+      <input
+        role="combobox"
+        aria-label={label}
+        aria-expanded={isOpen}
+        aria-autocomplete="list"
+        aria-controls={isOpen ? list : undefined}
+        aria-activedescendant={isOpen && options[active] ? `${list}-${active}` : undefined}
+        placeholder={emptyLabel}
+        autoComplete="off"
+        className="control w-full truncate border border-edge bg-surface px-2.5 text-ink"
+        value={isOpen ? text : valueLabel}
+        onClick={open}
+        onBlur={close}
+        onChange={event => type(event.target.value)}
+        onKeyDown={press}
+      />
+      {isOpen && (
+        <OptionList
+          id={list}
+          label={label}
+          options={options}
+          active={active}
+          status={status}
+          onChoose={choose}
+          onKey={press}
+        />
+      )}
+    </div>
+  );
+}
+
+type ComboboxProps = Omit<SearchSelectProps, 'label' | 'valueLabel'>;
+
+function useCombobox({ emptyLabel, value, onChange, useOptions }: ComboboxProps) {
   const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState('');
   const [place, setPlace] = useState(0);
-  const list = useId();
   const wanted = text.trim();
   const searched = useDebounced(wanted);
   const found = useOptions(searched, isOpen);
@@ -56,41 +96,22 @@ export function SearchSelect({ label, emptyLabel, value, valueLabel, onChange, u
     if (isOpen) setPlace((active + step + options.length) % Math.max(options.length, 1));
     setOpen(true);
   };
-  return (
-    <div className="relative w-56 max-w-full">
-      <input
-        role="combobox"
-        aria-label={label}
-        aria-expanded={isOpen}
-        aria-autocomplete="list"
-        aria-controls={isOpen ? list : undefined}
-        aria-activedescendant={isOpen && options[active] ? `${list}-${active}` : undefined}
-        placeholder={emptyLabel}
-        autoComplete="off"
-        className="control w-full truncate border border-edge bg-surface px-2.5 text-ink"
-        value={isOpen ? text : valueLabel}
-        onClick={() => setOpen(true)}
-        onBlur={close}
-        onChange={event => {
-          setOpen(true);
-          setText(event.target.value);
-          setPlace(0);
-        }}
-        onKeyDown={press}
-      />
-      {isOpen && (
-        <OptionList
-          id={list}
-          label={label}
-          options={options}
-          active={active}
-          status={describeStatus({ ...found, options: current }, options.length)}
-          onChoose={choose}
-          onKey={press}
-        />
-      )}
-    </div>
-  );
+  return {
+    isOpen,
+    text,
+    options,
+    active,
+    status: describeStatus({ ...found, options: current }, options.length),
+    open: () => setOpen(true),
+    type: (typed: string) => {
+      setOpen(true);
+      setText(typed);
+      setPlace(0);
+    },
+    close,
+    choose,
+    press,
+  };
 }
 
 function describeStatus({ options, error, hasMore }: FoundOptions, shown: number): string {
