@@ -6,6 +6,8 @@ export interface Setting<T> {
   readonly secret: boolean;
   /** Values of a choice. */
   readonly options?: readonly string[];
+  /** Text of several lines. */
+  readonly isMultiline?: boolean;
   /** False for a flag that takes no value; true by default. */
   readonly needsValue?: boolean;
   read(value: unknown): T;
@@ -25,6 +27,24 @@ export const text = (fallback: string, about: string): Setting<string> => ({
   secret: false,
   read: value => (typeof value === 'string' ? value : refuse('must be text')),
 });
+
+/** Characters of a text of several lines: all that a request of the management API may have of one. */
+export const maxMultilineChars = 65_536;
+
+/** Text of several lines that `find` checks: it returns what is wrong, or undefined. */
+export const multilineText = (rule: string, find: (value: string) => string | undefined, about: string) =>
+  ({
+    ...text('', about),
+    rule,
+    isMultiline: true,
+    read(value) {
+      if (typeof value !== 'string') return refuse('must be text');
+      const lines = value.replaceAll('\r\n', '\n');
+      if (lines.length > maxMultilineChars) return refuse(`must have at most ${maxMultilineChars} characters`);
+      const fault = find(lines);
+      return fault === undefined ? lines : refuse(fault);
+    },
+  }) satisfies Setting<string>;
 
 /** An `http` or `https` address, a path of this server, or none. */
 const pageAddress = (about: string): Setting<string> => ({

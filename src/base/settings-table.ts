@@ -1,4 +1,5 @@
 import { validateRefusedAddresses } from './address-policy.ts';
+import { checkOrigins, findRobotsFault } from './portal-setting-rules.ts';
 import {
   choice,
   choiceList,
@@ -11,6 +12,7 @@ import {
   list,
   listWithCheck,
   messageOverrides,
+  multilineText,
   objectList,
   objectLists,
   pathSegment,
@@ -443,6 +445,15 @@ export const settingsTable = {
     false,
     'Lets search engines index public pages of the developer portal: `robots.txt` allows them and names the sitemap.',
   ),
+  'portal.robots_txt': multilineText(
+    'rules of RFC 9309',
+    findRobotsFault,
+    'Content of `/robots.txt` of a `public` developer portal, such as `User-agent: *` and `Disallow: /drafts`, each on a line. Empty: rules by `portal.indexing`. Without that setting pages stay marked as `noindex`.',
+  ),
+  'portal.embed_origins': listWithCheck(
+    checkOrigins,
+    'Origins such as `https://www.example.org` whose pages may show public pages of the developer portal in a frame: with `?embed=1`, without header and footer, as for signed-out visitors. Empty: no page is framed.',
+  ),
   'portal.llms_txt': flag(false, 'Serves `/llms.txt`: links to public products as Markdown, for agents.'),
   'portal.try_it': choice(
     ['off', 'users', 'all'],
@@ -464,6 +475,11 @@ export const settingsTable = {
     'off',
     'Sign-up of developers on the developer portal: `approval` leaves confirmed accounts inactive until an administrator activates them. Needs `mail.smtp_url`, for the confirmation of addresses.',
   ),
+  'portal.max_rotation_overlap_seconds': count(
+    7_776_000,
+    'Maximum number of seconds for which an old key stays valid after a rotation on the developer portal; a longer overlap is refused. 0: old keys end at once.',
+    { max: 7_776_000 },
+  ),
   'portal.organisation_requests': choice(
     ['off', 'approval', 'open'],
     'approval',
@@ -472,6 +488,10 @@ export const settingsTable = {
   'portal.sso_creates_administrators': flag(
     false,
     'Creates an administrator (`provider-admin`) of the developer portal at the first sign-on through a profile for administrators. Otherwise only known administrators sign on.',
+  ),
+  'portal.sso_creates_developers': flag(
+    true,
+    'Creates a developer of the developer portal at the first sign-on through a profile for developers. Otherwise only accounts that exist sign on.',
   ),
   'portal.sso_custom_login_url': signInAddress(
     'Address that the sign-in page of the developer portal redirects to, such as the login URL of a single sign-on profile; `?local=1` shows the form all the same. A path that leads back to the sign-in page is refused. Empty: the form.',

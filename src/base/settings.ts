@@ -196,7 +196,7 @@ function readOptional(path: string, required: boolean): string | undefined {
 /** Meaning and default of a setting. */
 export const describeSetting = (
   name: SettingName,
-): { readonly about: string; readonly default: unknown; readonly options?: readonly string[] } => rows[name];
+): Pick<Setting<unknown>, 'about' | 'default' | 'options' | 'isMultiline'> => rows[name];
 
 /** Settings with secrets masked, for display. */
 export function maskSettings(settings: Settings): Record<SettingName, unknown> {

@@ -139,6 +139,10 @@ export const problem = problems('portal', {
   },
   too_many_bound: { status: 422, message: 'The credential has {max} certificates, the maximum: detach one first' },
   secret_fixed: { status: 422, message: 'The secret of an OAuth client is changed at its identity provider' },
+  overlap_too_long: {
+    status: 422,
+    message: 'overlap_seconds: the old key may stay valid for {seconds} seconds at most',
+  },
   credential_expired: { status: 422, message: 'The credential has expired: request access again' },
   no_former_key: { status: 422, message: 'The credential has no old key that is still valid' },
   rotated_already: { status: 422, message: 'The credential was changed by another request meanwhile' },

@@ -156,11 +156,26 @@ describe('Portal admin: parts of a product, settings, profile', () => {
     await page.getByText('must be from 0 to 365').waitFor();
     await page.getByLabel('Notice before expiry in days').fill('30');
     await page.getByLabel('Try it').selectOption('Off');
+    await page.getByLabel('Rules for crawlers (robots.txt)').fill('User-agent: *\nDisallow: /drafts');
+    await page.getByLabel('Maximum overlap of rotated keys in seconds').fill('3600');
+    await page.getByLabel('Accounts of developers by single sign-on').uncheck();
+    await page.getByLabel('Origins that may embed pages').fill('https://www.example.org');
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByText('The settings were saved').waitFor();
     await assertAccessible(page, 'general settings');
     const { services } = portal.app().application.installation;
     assert.deepEqual([services.settings['portal.expiry_notice_days'], services.settings['portal.try_it']], [30, 'off']);
+    const site = createSiteClient(portal.app());
+    assert.equal((await site.get('/robots.txt')).text, 'User-agent: *\nDisallow: /drafts\n');
+    const policy = (await site.get('/blog?embed=1')).headers.get('content-security-policy');
+    assert.match(policy!, /frame-ancestors https:\/\/www\.example\.org;/);
+    assert.equal(services.settings['portal.sso_creates_developers'], false);
+    await ask('PUT', '/general-settings', {
+      'portal.robots_txt': null,
+      'portal.embed_origins': null,
+      'portal.sso_creates_developers': null,
+      'portal.max_rotation_overlap_seconds': null,
+    });
     await page.getByRole('button', { name: 'Reset Try it' }).click();
     await page.getByText('Try it has the configured value again').waitFor();
     assert.equal(services.settings['portal.try_it'], 'users');

@@ -141,6 +141,7 @@ async function createAccount(
   const { portal, clock, settings } = services;
   const { isForAdministrators, provider, subject } = source;
   if (identity.onlyRegistered) throw problem.not_registered();
+  if (!isForAdministrators && !settings['portal.sso_creates_developers']) throw problem.not_registered();
   if (isForAdministrators && !settings['portal.sso_creates_administrators']) throw problem.administrator_unknown();
   const now = clock.now();
   const user = {

@@ -21,7 +21,7 @@ onEveryEngine('configuration of the portal', (app, engine) => {
     const Value = settings['portal.try_it'];
     const tryIt = {
       ...{ Name: 'portal.try_it', Value, Source: 'default', About: about },
-      ...{ IsEditable: true, Configured: Value, Options: ['off', 'users', 'all'] },
+      ...{ IsEditable: true, Configured: Value, IsMultiline: false, Options: ['off', 'users', 'all'] },
     };
     assert.deepEqual(general.get('portal.try_it'), tryIt);
     assert.ok([...general.keys()].every(name => String(name).startsWith('portal.')));

@@ -1,15 +1,26 @@
 import { z } from 'zod';
 import { meaningfulNull } from '#base/members.ts';
-import { readSetting } from '#base/settings.ts';
+import { describeSetting, readSetting } from '#base/settings.ts';
+import { maxMultilineChars } from '#base/settings-rows.ts';
 import { operation } from '#operations/operation.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { problem } from '../problems.ts';
 import { GeneralSetting, listGeneralSettings } from './general-settings.ts';
 import { type StorableSetting, type StoredSettings, storableSettings } from './stored-settings.ts';
 
-const value = z.union([z.string().max(1000), z.number(), z.boolean()]);
-const member = meaningfulNull(value.nullable().optional());
-const members = Object.fromEntries(storableSettings.map(name => [name, member]));
+const maxChars = 1000;
+const toMember = (maxTextChars: number) =>
+  meaningfulNull(
+    z
+      .union([z.string().max(maxTextChars), z.number(), z.boolean()])
+      .nullable()
+      .optional(),
+  );
+type Member = ReturnType<typeof toMember>;
+const [member, multilineMember] = [toMember(maxChars), toMember(maxMultilineChars)];
+const members = Object.fromEntries(
+  storableSettings.map(name => [name, describeSetting(name).isMultiline ? multilineMember : member]),
+);
 
 export const updateGeneralSettings = operation({
   surface: 'portal',
@@ -20,7 +31,7 @@ export const updateGeneralSettings = operation({
   path: '/portal-api/general-settings',
   about:
     'Sets settings of the portal for all processes, at once; null resets one to the configured value. One that an environment variable or flag of the process sets is refused.',
-  body: z.object(members as Record<StorableSetting, typeof member>),
+  body: z.object(members as Record<StorableSetting, Member>),
   example: { 'portal.try_it': 'off', 'portal.expiry_notice_days': null },
   returns: z.array(GeneralSetting),
   problems: [problem.setting_pinned],

@@ -13,6 +13,7 @@ export const GeneralSetting = z.object({
     .boolean()
     .describe('It is set here; false where it is read at the start, or set by an environment variable or flag'),
   Configured: value.describe('Value without the one that is set here'),
+  IsMultiline: z.boolean().describe('Text of several lines'),
   Options: z.array(z.string()).describe('Choices; empty for other values'),
 });
 
@@ -26,7 +27,7 @@ export const listGeneralSettings = ({ settings, isPinned, readConfigured }: Stor
     .filter(([name]) => name.startsWith('portal.'))
     .map(([key, given]) => {
       const name = key as SettingName;
-      const { about, options = [] } = describeSetting(name);
+      const { about, options = [], isMultiline = false } = describeSetting(name);
       return {
         Name: name,
         Value: toWireValue(given),
@@ -34,6 +35,7 @@ export const listGeneralSettings = ({ settings, isPinned, readConfigured }: Stor
         About: about,
         IsEditable: isStorable(name) && !isPinned(name),
         Configured: toWireValue(isStorable(name) ? readConfigured(name) : given),
+        IsMultiline: isMultiline,
         Options: [...options],
       };
     });

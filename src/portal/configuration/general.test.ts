@@ -25,6 +25,24 @@ async function addReference(app: TestApp): Promise<string> {
   return `/portal/catalogue-products/${product.Path}/${APIID}/docs/list`;
 }
 
+/** Overlaps that the page of an app offers for a rotation, and the form of one. */
+async function openRotation(app: TestApp) {
+  const user = await addSiteDeveloper(app);
+  const { app: own, requestId } = await addAccessRequest(app, { app: { UserID: user.ID } });
+  const path = `/portal-api/apps/${own.ID}/access-requests/${requestId}/credentials`;
+  const [credential] = await requestPortal(app, 'GET', path);
+  const client = await signedInClient(app, user);
+  const { text } = await client.get(`/portal/private/apps/${own.ID}`);
+  const [, fields = ''] = /<select name="overlap">(.*?)<\/select>/s.exec(text) ?? [];
+  const options = [...fields.matchAll(/>([^<]+)<\/option>/g)].map(([, label]) => label);
+  const form = { mode: 'roll', client_id: String(own.ID), cred_id: String(credential.ID) };
+  const rotate = (overlap: string) => client.post('/portal/private/credentials', { ...form, overlap });
+  return { options, rotate };
+}
+
+const readFrameAncestors = ({ headers }: { readonly headers: Headers }) =>
+  /frame-ancestors ([^;]+)/.exec(headers.get('content-security-policy') ?? '')?.[1];
+
 onEveryEngine(
   'settings of the portal that are set while it runs',
   app => {
@@ -50,6 +68,16 @@ onEveryEngine(
         value: true,
         read: async () => /^Disallow: \/$/m.test((await visit('/robots.txt')).text),
         changed: false,
+      },
+      'portal.robots_txt': {
+        value: 'User-agent: *\nDisallow: /drafts',
+        read: async () => (await visit('/robots.txt')).text,
+        changed: 'User-agent: *\nDisallow: /drafts\n',
+      },
+      'portal.embed_origins': {
+        value: 'https://www.example.org',
+        read: async () => readFrameAncestors(await visit('/blog?embed=1')),
+        changed: 'https://www.example.org',
       },
       'portal.llms_txt': { value: true, read: async () => (await visit('/llms.txt')).status, changed: 200 },
       'portal.try_it': {
@@ -80,6 +108,26 @@ onEveryEngine(
         value: 'open',
         read: async () => (await visit('/auth/password/register')).status,
         changed: 200,
+      },
+      'portal.sso_creates_developers': {
+        value: false,
+        read: async () => {
+          const EmailAddress = `${createPublicId()}@example.org`.toLowerCase();
+          const body = { ForSection: 'portal', EmailAddress, DisplayName: 'New Developer' };
+          const { Meta } = await requestPortal(app(), 'POST', '/portal-api/sso', body);
+          const { status, text } = await visit(`/sso?nonce=${Meta}`);
+          return status === 403 && /Only registered users may sign on/.test(text);
+        },
+        changed: true,
+      },
+      'portal.max_rotation_overlap_seconds': {
+        value: 3600,
+        read: async () => {
+          const { options, rotate } = await openRotation(app());
+          const isRefused = /may stay valid for 3600 seconds at most/.test((await rotate('86400')).text);
+          return [options, isRefused];
+        },
+        changed: [['at once', 'in an hour'], true],
       },
       'portal.organisation_requests': {
         value: 'off',
@@ -160,6 +208,18 @@ onEveryEngine(
           /^portal\.try_it: must be one of off, users, all/,
         ],
         [{ 'portal.expiry_notice_days': 366 }, /^portal\.expiry_notice_days: must be from 0 to 365/],
+        [{ 'portal.robots_txt': 'User-agent: *\nKeep out' }, /^portal\.robots_txt: line 2 must be a rule such as/],
+        [{ 'portal.robots_txt': 'A'.repeat(70_000) }, /^portal\.robots_txt: /],
+        [{ 'portal.max_rotation_overlap_seconds': 7_776_001 }, /must be from 0 to 7776000/],
+        ...[
+          'www.example.org',
+          'https://www.example.org/',
+          "https://www.example.org 'self'",
+          'https://*.example.org',
+          'https://a.example;script-src *',
+          'null',
+          Array.from({ length: 21 }, (_, at) => `https://a${at}.example`).join(),
+        ].map(origins => [{ 'portal.embed_origins': origins }, /^portal\.embed_origins: must (be|have)/] as const),
         [{ 'portal.port': 80 }, /portal\.port/],
         [{ 'portal.tri_it': 'off' }, /portal\.tri_it.*did you mean portal\.try_it/],
       ] as const)

@@ -10,14 +10,18 @@ export const storableSettings = [
   'portal.name',
   'portal.visibility',
   'portal.indexing',
+  'portal.robots_txt',
   'portal.llms_txt',
+  'portal.embed_origins',
   'portal.try_it',
   'portal.secret_display',
   'portal.second_factor',
   'portal.registration',
+  'portal.sso_creates_developers',
   'portal.organisation_requests',
   'portal.invitation_ttl_seconds',
   'portal.expiry_notice_days',
+  'portal.max_rotation_overlap_seconds',
 ] as const satisfies readonly SettingName[];
 export type StorableSetting = (typeof storableSettings)[number];
 

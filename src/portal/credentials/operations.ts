@@ -175,11 +175,14 @@ export const rotateCredential = operation({
   query: z.object({
     overlap_seconds: intBetween(0, maxOverlapSeconds)
       .default(0)
-      .describe('Seconds during which the old key is accepted too, at most 90 days'),
+      .describe(
+        'Seconds during which the old key is accepted too, at most those of `portal.max_rotation_overlap_seconds`',
+      ),
   }),
   returns: okMessageResponse,
   problems: [
     problem.unknown,
+    problem.overlap_too_long,
     problem.rotated_already,
     problem.secret_fixed,
     problem.credential_expired,

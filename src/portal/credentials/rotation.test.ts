@@ -62,6 +62,18 @@ onEveryEngine('rotation of portal credentials', app => {
     assert.deepEqual([await call(second), await call((await read(one)).Credential)], [403, 200]);
   });
 
+  test('an overlap longer than the maximum of the portal is refused, and the key stays', async () => {
+    const { one, key } = await aCredential();
+    const set = (value: number | null) =>
+      ask('PUT', '/general-settings', { 'portal.max_rotation_overlap_seconds': value });
+    await set(60);
+    const { status, text } = await ask('PUT', `${one}/rotate?overlap_seconds=61`);
+    assert.deepEqual([status, (await read(one)).Credential], [422, key], text);
+    assert.match(text, /the old key may stay valid for 60 seconds at most/);
+    assert.equal((await ask('PUT', `${one}/rotate?overlap_seconds=60`)).status, 200);
+    await set(null);
+  });
+
   test('an expired credential is not rotated: its key would be valid again', async () => {
     const { one, key } = await aCredential();
     const { portal, clock } = app().application.installation.services;

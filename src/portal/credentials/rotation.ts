@@ -24,7 +24,9 @@ export async function rotateKey(
   services: TaskServices,
   overlapSeconds = 0,
 ): Promise<void> {
-  const { portal, clock } = services;
+  const { portal, clock, settings } = services;
+  const maxSeconds = settings['portal.max_rotation_overlap_seconds'];
+  if (overlapSeconds > maxSeconds) throw problem.overlap_too_long({ detail: { seconds: maxSeconds } });
   const { ID, Credential, CredentialHash, Expires, Certificates } = credential;
   if (credential.OauthClientID) throw problem.secret_fixed();
   if (Expires > 0 && Expires <= clock.now()) throw problem.credential_expired();

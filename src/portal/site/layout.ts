@@ -31,6 +31,8 @@ export interface SiteFrame {
   readonly menus: SiteMenus;
   /** The site is private or hidden for the visitor: the frame has no links to its content. */
   readonly isClosed: boolean;
+  /** In a frame of another site: the content alone. */
+  readonly isEmbedded: boolean;
   /** Notice of the theme above the page, for administrators. */
   readonly notice: Markup | '';
 }
@@ -48,10 +50,14 @@ ${document.description ? html`<meta name="description" content="${document.descr
 ${[assets.styleUrl, assets.themeUrl, ...looks.styleUrls].map(url => html`<link rel="stylesheet" href="${url}">`)}
 ${frame.isClosed ? '' : html`<link rel="alternate" type="application/atom+xml" title="${name}" href="/feed.xml">`}
 <script type="module" src="${assets.scriptUrl}"></script></head>
-<body><a class="skip" href="#content">Skip to content</a>${frame.notice}
-${renderHeader(document, frame)}
+<body>${
+    frame.isEmbedded
+      ? ''
+      : html`<a class="skip" href="#content">Skip to content</a>${frame.notice}
+${renderHeader(document, frame)}`
+  }
 <main id="content"${document.isWide ? html` class="wide"` : ''} tabindex="-1">${document.main}</main>
-${renderFooter(frame)}</body></html>
+${frame.isEmbedded ? '' : renderFooter(frame)}</body></html>
 `;
   return markup.toString();
 }

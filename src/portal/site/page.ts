@@ -75,6 +75,8 @@ export interface SiteRequest {
   readonly userAgent: string;
   /** Name of the portal: the title of its theme, or the setting. */
   readonly siteName: string;
+  /** A page of another origin shows it in a frame. */
+  readonly isEmbedded: boolean;
   readonly isSecure: boolean;
   /** Header `Cookie`. */
   readonly cookie: string | undefined;

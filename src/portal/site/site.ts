@@ -8,6 +8,7 @@ import { canSignUp } from '../accounts/account-services.ts';
 import { anonymousVisitor } from '../visibility/rules.ts';
 import { loadSiteAssets, type SiteAssets } from './assets.ts';
 import { closedMenus, findClosedReply, findClosure, isSiteIndexed } from './closed-site.ts';
+import { embedLinks, embedRedirect, findEmbedders, isEmbeddable } from './embedding.ts';
 import { hideProvider } from './failure-text.ts';
 import { findGate, type Gate } from './gate.ts';
 import { toJsonFile } from './json/json-file.ts';
@@ -57,8 +58,9 @@ export function createSite(given: SiteBaseServices) {
   const assets = loadSiteAssets(settings['portal.accent_color']);
   const looks = createSiteLooks(services);
   const { readFrame, readFrameOfFailure } = createFrameReader(services, looks);
-  const { send, sendDocument } = createSender(services, assets);
   const findRoute = createRouter();
+  const canEmbed = (path: string) => isEmbeddable(path, findRoute('GET', trimSlash(path))?.page);
+  const { send, sendDocument } = createSender(services, assets, canEmbed);
 
   async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const path = trimSlash(pathOfUrl(request.url));
@@ -66,10 +68,12 @@ export function createSite(given: SiteBaseServices) {
     const readOwn = () => readVisitor(request.headers.cookie, isSecure, services);
     const asset = assets.find(path) ?? (await findThemeFile(path, request, looks, readOwn));
     if (asset) return sendFile(reply, asset);
-    const { visitor, cookies } = await readOwn();
-    visitors.set(request, visitor);
     const method = request.method === 'HEAD' && !usedUpPaths.test(path) ? 'GET' : request.method;
     const route = findRoute(method, path);
+    const embedders = method === 'GET' ? findEmbedders(request.url, path, route?.page, settings) : undefined;
+    // Embedded pages are public ones: a frame of a site that shares the cookies shows nothing of their user.
+    const { visitor, cookies } = embedders ? { visitor: signedOut, cookies: [] } : await readOwn();
+    visitors.set(request, visitor);
     if (path.startsWith('/auth/') || route?.page.hasVisitorForm)
       for (const cookie of cookies) reply.header('set-cookie', cookie);
     const isScript = isScriptCall(method, path, request.headers.accept);
@@ -86,6 +90,7 @@ export function createSite(given: SiteBaseServices) {
       form: method === 'POST' ? readForm(request, visitor, route?.page) : () => '',
       visitor,
       siteName: frame.looks.name,
+      isEmbedded: embedders !== undefined,
       isSecure,
       ...describeBrowser(request),
     };
@@ -93,7 +98,9 @@ export function createSite(given: SiteBaseServices) {
     const page = sent ?? (method === 'GET' ? await findContentPage(site, services) : undefined);
     const shown = page && 'visitor' in page ? page.visitor! : visitor;
     const answer = page ?? renderNotFound(path);
-    return isScript ? sendScript(reply, answer, shown) : send(reply, answer, { visitor: shown, path, ...frame });
+    return isScript
+      ? sendScript(reply, answer, shown)
+      : send(reply, answer, { visitor: shown, path, ...frame, ...(embedders && { embedders }) });
   }
 
   const respondError = createErrorResponder(services, readFrameOfFailure, sendDocument);
@@ -173,27 +180,45 @@ function createFrameReader(services: SiteServices, looks: ReturnType<typeof crea
   return { readFrame, readFrameOfFailure };
 }
 
-type RequestFrame = Omit<SiteFrame, 'assets' | 'isIndexable' | 'hasSignUp' | 'notice'>;
+interface RequestFrame extends Omit<SiteFrame, 'assets' | 'isIndexable' | 'hasSignUp' | 'notice' | 'isEmbedded'> {
+  /** Origins that may frame the page. */
+  readonly embedders?: readonly string[];
+}
+
+/** A page that is not found, and one that failed, is not framed. */
+const isFramed = ({ status = 200 }: SiteDocument, { embedders }: RequestFrame) =>
+  embedders !== undefined && status === 200;
 
 /** Sends replies of pages, documents inside of the frame of the site. */
-function createSender(services: SiteServices, assets: SiteAssets) {
+function createSender(services: SiteServices, assets: SiteAssets, canEmbed: (path: string) => boolean) {
   const { settings } = services;
+  function sendEmbedded(reply: FastifyReply, page: SiteDocument, { embedders = [], ...frame }: RequestFrame) {
+    const policy = contentPolicy.replace("frame-ancestors 'none'", `frame-ancestors ${embedders.join(' ')}`);
+    reply.headers({ ...documentHeaders, 'content-security-policy': policy });
+    const bare = { ...frame, assets, isIndexable: false, hasSignUp: false, notice: '', isEmbedded: true } as const;
+    return reply.send(renderSiteDocument({ ...page, main: embedLinks(page.main, canEmbed) }, bare));
+  }
   async function sendDocument(reply: FastifyReply, document: SiteDocument, frame: RequestFrame) {
     const isIndexable = isSiteIndexed(settings);
     const hasSignUp = canSignUp(services);
     const { page, failure } = applyTemplate(document, frame.looks, frame.menus, services.log);
+    // A template that is a whole document has a header and a footer of its own.
+    if (isFramed(document, frame)) return sendEmbedded(reply, typeof page === 'string' ? document : page, frame);
     reply.code(document.status ?? 200).headers(documentHeaders);
     const notice = renderThemeNotice(frame.looks, frame.visitor, failure);
     if (document.refreshTo) reply.header('refresh', `0;url=${document.refreshTo}`);
     if (typeof page !== 'string')
-      return reply.send(renderSiteDocument(page, { ...frame, assets, isIndexable, hasSignUp, notice }));
+      return reply.send(
+        renderSiteDocument(page, { ...frame, assets, isIndexable, hasSignUp, notice, isEmbedded: false }),
+      );
     if (!isIndexable || !document.isIndexable) reply.header('x-robots-tag', 'noindex');
     return reply.send(insertNotice(page, notice));
   }
   async function send(reply: FastifyReply, sent: SiteReply, frame: RequestFrame) {
     if ('file' in sent) return sendFile(reply, sent);
     for (const cookie of sent.cookies ?? []) reply.header('set-cookie', cookie);
-    return 'redirect' in sent ? reply.redirect(sent.redirect, 303) : sendDocument(reply, sent, frame);
+    if (!('redirect' in sent)) return sendDocument(reply, sent, frame);
+    return reply.redirect(frame.embedders ? embedRedirect(sent.redirect, canEmbed) : sent.redirect, 303);
   }
   return { send, sendDocument };
 }

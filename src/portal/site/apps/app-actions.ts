@@ -27,11 +27,12 @@ import {
 import { describeLimit } from '../pages/register.ts';
 import { readAppFields, renderAppFields } from './app-form.ts';
 import { toAppUrl } from './app-list.ts';
-import { type AppOutcome, credentialsPath, overlapChoices, renderAppPage, respondApp } from './app-page.ts';
+import { type AppOutcome, credentialsPath, renderAppPage, respondApp } from './app-page.ts';
 import { readPemFields } from './certificate-fields.ts';
 import { findEditableApp, readObjectId } from './own-apps.ts';
 import { changePlan } from './plan-change.ts';
 import { canReveal, findRevealMode, wrongReveal } from './reveal-form.ts';
+import { readOverlap } from './rotation-fields.ts';
 
 type Errors = Map<string, string>;
 
@@ -117,9 +118,6 @@ const actions = {
   attach: 'attachOwnCertificate',
   detach: 'detachOwnCertificate',
 } as const;
-
-/** Seconds of a choice of the form; the old key is refused at once without one. */
-const readOverlap = (text: string) => overlapChoices.find(([seconds]) => String(seconds) === text)?.[0] ?? 0;
 
 async function attachOwn(
   app: StoredApp,

@@ -43,6 +43,7 @@ import { findPageApp, type PageApp } from './own-apps.ts';
 import { listOtherPlans } from './plan-change.ts';
 import { findRenewUrl } from './renewal.ts';
 import { findRevealMode, type RevealMode, renderRevealForm } from './reveal-form.ts';
+import { renderRotationFields } from './rotation-fields.ts';
 
 export const credentialsPath = '/portal/private/credentials';
 
@@ -127,7 +128,9 @@ export async function renderAppPage(
   const use = await readPageUse(keys, services);
   const shown = { revealed, revealedCustom, revealMode };
   const held = { certificates, hasAssignedCertificates: await hasAssignedCertificates(app.UserID, services) };
-  const options = { csrf, canEdit, appId: app.ID, nowMs: services.clock.now(), ...held, use, ...shown };
+  const maxOverlapSeconds = services.settings['portal.max_rotation_overlap_seconds'];
+  const nowMs = services.clock.now();
+  const options = { csrf, canEdit, appId: app.ID, nowMs, maxOverlapSeconds, ...held, use, ...shown };
   return {
     status,
     json: toOutcome(
@@ -180,6 +183,8 @@ interface CardOptions {
   readonly canEdit: boolean;
   readonly appId: number;
   readonly nowMs: number;
+  /** Longest overlap of a rotation. */
+  readonly maxOverlapSeconds: number;
   readonly revealed: AppOutcome['revealed'];
   readonly revealedCustom: number | undefined;
   readonly revealMode: RevealMode;
@@ -307,25 +312,11 @@ const renderRevocation = (noun: 'key' | 'client' | 'access', credentialId: numbe
 ${renderActionFields('delete', credentialId, options)}<p>The ${noun} is refused at once and cannot be brought back:
 a new one needs a new request.</p><button class="danger">Revoke ${noun}</button></form></details>`;
 
-/** Times for which the old key stays valid after a rotation. */
-export const overlapChoices = [
-  [0, 'at once'],
-  [3600, 'in an hour'],
-  [86_400, 'in a day'],
-  [604_800, 'in a week'],
-] as const;
-const defaultOverlap = 86_400;
-
 const hasExpired = ({ Expires }: StoredCredential, { nowMs }: CardOptions) => Expires > 0 && Expires <= nowMs;
 
-const renderRotation = (credentialId: number, { csrf, appId }: CardOptions) =>
-  html`<form class="inline" method="post" action="${credentialsPath}">${csrf}
-<input type="hidden" name="mode" value="roll"><input type="hidden" name="client_id" value="${appId}">
-<input type="hidden" name="cred_id" value="${credentialId}"><button class="secondary">Rotate key</button>
-<label>Old key ends <select name="overlap">${overlapChoices.map(
-    ([seconds, text]) =>
-      html`<option value="${seconds}"${seconds === defaultOverlap ? html` selected` : ''}>${text}</option>`,
-  )}</select></label></form>`;
+const renderRotation = (credentialId: number, options: CardOptions) =>
+  html`<form class="inline" method="post" action="${credentialsPath}">
+${renderActionFields('roll', credentialId, options)}${renderRotationFields(options.maxOverlapSeconds)}</form>`;
 
 /** The key stays the same; where the plan needs approval, the old one is in force until then. */
 const renderPlanChange = ({ ID }: StoredCredential, { otherPlans }: RequestView, { csrf, appId }: CardOptions) =>

@@ -22,7 +22,12 @@ const maxFeedPosts = 20;
 const listPublicCatalogues = async (services: SiteServices) =>
   (await findVisibleCatalogues(anonymousVisitor, services)).map(({ ID }) => ID);
 
+const robotsType = 'text/plain; charset=utf-8';
+
 async function respondRobots(services: SiteServices): Promise<SiteFile> {
+  const { settings } = services;
+  const own = settings['portal.visibility'] === 'public' ? settings['portal.robots_txt'].trimEnd() : '';
+  if (own !== '') return { file: `${own}\n`, type: robotsType };
   const lines = isSiteIndexed(services.settings)
     ? [
         'Disallow: /portal/private/',
@@ -32,7 +37,7 @@ async function respondRobots(services: SiteServices): Promise<SiteFile> {
         `Sitemap: ${readPortalUrl(services.settings)}/sitemap.xml`,
       ]
     : ['Disallow: /'];
-  return { file: ['User-agent: *', ...lines, ''].join('\n'), type: 'text/plain; charset=utf-8' };
+  return { file: ['User-agent: *', ...lines, ''].join('\n'), type: robotsType };
 }
 
 async function respondSitemap(services: SiteServices): Promise<SiteFile | undefined> {

@@ -22,10 +22,11 @@ const unsentMethods = new Set(['TRACE', 'CONNECT']);
 /** Form with which a visitor calls an operation, or what is needed for it; empty where calls are switched off. */
 export async function renderTrySection(
   { product, operation, hidden, bodyText, query, sent }: TrySection,
-  { visitor, path }: SiteRequest,
+  { visitor, path, isEmbedded }: SiteRequest,
   services: SiteServices,
 ): Promise<Markup | ''> {
   if (services.settings['portal.try_it'] === 'off' || unsentMethods.has(operation.method)) return '';
+  if (isEmbedded) return renderTryNotice('Open this page on the portal itself to send calls.');
   if (needsCertificate(product))
     return renderTryNotice('This API needs a client certificate, which this page cannot present: use the cURL sample.');
   if (!canTry(product, visitor, services)) return visitor.user ? '' : renderTrySignIn(path);

@@ -24,11 +24,12 @@ const toWords = (value: unknown) => {
 
 const findLabel = (name: string): string => own.labels[name] ?? name;
 
-function toField({ Name: name, Value, Options, About }: GeneralItem): FieldSpec {
+function toField({ Name: name, Value, Options, About, IsMultiline }: GeneralItem): FieldSpec {
   const shared = { name, label: findLabel(name), help: About };
   const nameOption = (value: string) => own.optionsOf[name]?.[value] ?? own.options[value] ?? value;
   if (Options.length > 0)
     return { ...shared, kind: 'select', options: Options.map(value => ({ value, label: nameOption(value) })) };
+  if (IsMultiline) return { ...shared, kind: 'area', rows: 6, isMono: true };
   if (typeof Value === 'boolean') return { ...shared, kind: 'switch' };
   return { ...shared, ...(typeof Value === 'number' && { kind: 'number' as const }) };
 }
