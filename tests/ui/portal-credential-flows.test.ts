@@ -134,7 +134,7 @@ describe('Credentials of OAuth and of several providers in the portal', () => {
 
       relay.state.isAway = false;
       await page.goto(`${app.url.portal}/admin/access_requests/${AccessRequestID}`);
-      await page.getByRole('button', { name: 'Approve request' }).click();
+      await page.getByRole('button', { name: 'Retry approval' }).click();
       await page.getByText('1 request was approved').waitFor();
       const { keys } = (await far.ask('GET', '/api/keys/detailed?p=-1')).body;
       const issued = keys.filter((it: { data: { tags?: string[] } }) =>

@@ -1,14 +1,22 @@
 import { Problem } from '#base/problems.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import { checkClientType } from '../apps/client-choice.ts';
-import { checkPlanQuota, getAccessType, resolveCatalogue, resolvePlanAndProducts } from '../apps/provision.ts';
+import {
+  checkPlanQuota,
+  getAccessType,
+  type OwnRequest,
+  resolveCatalogue,
+  resolvePlanAndProducts,
+} from '../apps/provision.ts';
 import { mailSubmitted } from '../mails/access-mails.ts';
 import { present, problem } from '../problems.ts';
 import { claimClient } from '../provider-tasks/client-guard.ts';
 import { applyChange, type TaskServices } from '../provider-tasks/perform.ts';
 import type { StoredProviderTask } from '../provider-tasks/schema.ts';
+import { isProviderFailure } from '../providers/provider-client.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import { claimRequest, describeDecisionFailure, lockVisiblePlan } from './decision.ts';
+import { reportSubmitted } from './report-submitted.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
 export interface RequestChange {
@@ -25,24 +33,25 @@ const isSameSet = (a: readonly number[], b: readonly number[]) =>
 /**
  * Asks for another plan or other products of an approved request. It is a request of its own, which an administrator or
  * the plan approves; until then the old ones are in force. The keys stay the same. Products are removed at once.
- * `checkBounds` runs first in its transaction, and throws where there are too many.
+ * Where the provider refuses, the change of a developer stays pending; that of an administrator is an error.
  */
 export async function requestChange(
   before: StoredAccessRequest,
   change: RequestChange,
   services: TaskServices,
-  checkBounds?: () => Promise<void>,
+  own?: OwnRequest,
 ): Promise<number> {
   const wanted = await resolveChange(before, change, services);
   const { request, task } = await services.records.write(async () => {
-    await checkBounds?.();
+    await own?.checkBounds();
     const created = await insertChange(before, wanted, services);
     return { request: created, task: created.ClaimedAt > 0 ? await recordChange(created, services) : undefined };
   });
   if (!task) return request.ID;
   try {
-    await completeClaimedChange(request, task, services);
+    await completeClaimedChange(request, task, services, Boolean(own));
   } catch (error) {
+    if (own && isProviderFailure(error)) return before.ID;
     // The response is an error: the change is removed and does not count against the quota.
     await services.portal.accessRequests.purge(request.ID);
     throw error;
@@ -131,6 +140,7 @@ async function completeClaimedChange(
   request: StoredAccessRequest,
   task: StoredProviderTask,
   services: TaskServices,
+  keepsRefused = false,
 ): Promise<void> {
   const { portal, records, clock } = services;
   try {
@@ -139,9 +149,12 @@ async function completeClaimedChange(
     const Failure = describeDecisionFailure(error);
     const isOwn = (it: StoredAccessRequest) => it.Status === 'pending' && it.ClaimedAt === request.ClaimedAt;
     await records.write(async () => {
-      await portal.accessRequests.change(request.ID, it =>
+      const found = await portal.accessRequests.get(request.ID);
+      const released = await portal.accessRequests.change(request.ID, it =>
         isOwn(it) ? { ...it, ClaimedAt: 0, ProvisionImmediately: false, Failure } : it,
       );
+      const isLeft = keepsRefused && isProviderFailure(error) && found && isOwn(found);
+      if (isLeft && released) await reportSubmitted(released, services);
       if (!(await portal.providerTasks.remove(task.ID)) || (await isUnchanged(error, task, services))) return;
       const before = await portal.accessRequests.get(request.Changes ?? 0);
       const restore = {

@@ -11,7 +11,9 @@ import { present, problem } from '../problems.ts';
 import { guardClient, issueGuardedClient } from '../provider-tasks/client-guard.ts';
 import { guardNewKey, issueGuardedKey } from '../provider-tasks/guard.ts';
 import type { StoredProviderTask } from '../provider-tasks/schema.ts';
+import { isProviderFailure } from '../providers/provider-client.ts';
 import { portalMessages } from '../webhooks/notify.ts';
+import { reportSubmitted } from './report-submitted.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
 export type DecisionServices = Pick<
@@ -124,12 +126,18 @@ export async function lockVisiblePlan(id: number, { portal }: Pick<PortalService
   return present(plan?.Hidden ? undefined : plan, 'Plan', 'unknown');
 }
 
-/** Issues the credential of a claimed request. With `isNew`, AccessRequestCreated is sent too. */
+/** Approval without an administrator, in one step with the request. */
+export interface ImmediateApproval {
+  /** A request that the provider refuses stays pending, and is reported to administrators. */
+  readonly keepsRefused: boolean;
+}
+
+/** Issues the credential of a claimed request. With `immediate`, AccessRequestCreated is sent too. */
 export async function completeApproval(
   request: StoredAccessRequest,
   guard: StoredProviderTask,
   services: DecisionServices,
-  isNew = false,
+  immediate?: ImmediateApproval,
 ): Promise<void> {
   const { portal, records, clock } = services;
   const isOwnClaim = (it: StoredAccessRequest) => it.Status === 'pending' && it.ClaimedAt === request.ClaimedAt;
@@ -146,7 +154,7 @@ export async function completeApproval(
         ...secrets,
         CreatedAt: now,
       });
-      if (isNew) await portal.notify('AccessRequestCreated', portalMessages.accessRequest(request));
+      if (immediate) await portal.notify('AccessRequestCreated', portalMessages.accessRequest(request));
       await portal.notify('CredentialRegistered', portalMessages.credential(credential, decided));
       await portal.notify('AccessRequestApproved', portalMessages.accessRequest(decided));
       await mailApproved(decided, services);
@@ -154,8 +162,15 @@ export async function completeApproval(
   } catch (error) {
     const Failure = describeDecisionFailure(error);
     await records.write(async () => {
-      await portal.accessRequests.change(request.ID, it => (isOwnClaim(it) ? { ...it, ClaimedAt: 0, Failure } : it));
+      const isLeft = Boolean(immediate?.keepsRefused) && isProviderFailure(error);
+      const found = await portal.accessRequests.get(request.ID);
+      const released = await portal.accessRequests.change(request.ID, it =>
+        isOwnClaim(it)
+          ? { ...it, ClaimedAt: 0, ProvisionImmediately: it.ProvisionImmediately && !isLeft, Failure }
+          : it,
+      );
       await releaseCertificate(request, services);
+      if (isLeft && released && found && isOwnClaim(found)) await reportSubmitted(released, services);
     });
     throw error;
   }

@@ -10,20 +10,24 @@ const dayMs = 86_400_000;
 
 type Match = Partial<Pick<Columns<'portal_access_requests'>, 'app_id' | 'plan_id' | 'provider_id' | 'status'>>;
 
+const toColumns = (it: Omit<StoredAccessRequest, 'ID'>) => ({
+  app_id: it.AppID,
+  user_id: it.UserID,
+  plan_id: it.PlanID,
+  provider_id: it.ProviderID,
+  status: it.Status,
+  created_at: it.CreatedAt,
+  deleted_at: it.DeletedAt,
+});
+
+const isSince = (ms: number) => (query: Query) => query.where(sql<SqlBool>`created_at >= ${ms}`);
+
 /** Soft delete: deleted requests still count against the quota of their plan. */
 export function createAccessRequestStore(records: Records) {
   const requests = createNumberedStore<'portal_access_requests', StoredAccessRequest>(
     records,
     'portal_access_requests',
-    it => ({
-      app_id: it.AppID,
-      user_id: it.UserID,
-      plan_id: it.PlanID,
-      provider_id: it.ProviderID,
-      status: it.Status,
-      created_at: it.CreatedAt,
-      deleted_at: it.DeletedAt,
-    }),
+    toColumns,
   );
   return {
     get: (id: number) => requests.rows.find({ id, deleted_at: 0 }),
@@ -61,12 +65,15 @@ export function createAccessRequestStore(records: Records) {
       return new Map(rows.map(row => [Number(row.day), Number(row.total)]));
     },
     /** Deleted ones included. */
-    countOfUserSince: (userId: number, sinceMs: number) =>
-      requests.rows.count({ user_id: userId }, query => query.where(sql<SqlBool>`created_at >= ${sinceMs}`)),
-    countSince: (userId: number, planId: number, sinceMs: number) =>
-      requests.rows.count({ user_id: userId, plan_id: planId }, query =>
-        query.where(sql<SqlBool>`created_at >= ${sinceMs}`),
-      ),
+    countOfUserSince: (userId: number, sinceMs: number) => requests.rows.count({ user_id: userId }, isSince(sinceMs)),
+    /** Of the requests that `countSince` counts, the one at a place from the oldest. */
+    async getSince(user_id: number, plan_id: number, sinceMs: number, place: number) {
+      const where = { user_id, plan_id };
+      const listing = { where, filter: isSince(sinceMs), order: ['created_at', 'id'] as const };
+      return (await requests.rows.page(listing, { page: place + 1, size: 1 })).items[0];
+    },
+    countSince: (user_id: number, plan_id: number, sinceMs: number) =>
+      requests.rows.count({ user_id, plan_id }, isSince(sinceMs)),
   };
 }
 

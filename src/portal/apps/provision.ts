@@ -5,16 +5,16 @@ import {
   guardApproval,
   lockVisiblePlan,
 } from '../access-requests/decision.ts';
+import { reportSubmitted } from '../access-requests/report-submitted.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import { ensureCertificate } from '../certificates/attachment.ts';
 import type { ChosenCertificate } from '../certificates/schema.ts';
 import { partnersOf } from '../join-table-store.ts';
-import { mailSubmitted } from '../mails/access-mails.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import { present, problem } from '../problems.ts';
 import { isBoundToCertificate, isDocumentationOnly, type StoredProduct } from '../products/schema.ts';
 import type { StoredProviderTask } from '../provider-tasks/schema.ts';
-import { portalMessages } from '../webhooks/notify.ts';
+import { isProviderFailure } from '../providers/provider-client.ts';
 import { type CertificateChoice, resolveCertificateChoice } from './certificate-choice.ts';
 import { resolveClientChoice } from './client-choice.ts';
 import type { Provision, StoredApp } from './schema.ts';
@@ -29,15 +29,21 @@ export function getAccessType(product: Pick<StoredProduct, 'DCREnabled' | 'AuthT
   return product.APIDetails.every(({ CertificateUse }) => CertificateUse === 'alone') ? 'mutualTLS' : 'multiAuth';
 }
 
+/** Request of a developer on the site, not of an administrator. */
+export interface OwnRequest {
+  /** Runs first in the transaction of the request, and throws where there are too many. */
+  readonly checkBounds: () => Promise<void>;
+}
+
 /**
- * Creates an access request; approves it at once if plan or body enable it. `checkBounds` runs first in its transaction,
- * and throws where there are too many.
+ * Creates an access request; approves it at once if plan or body enable it. Where the provider refuses, the request of a
+ * developer stays pending and administrators get a mail; that of an administrator is an error, and changes nothing.
  */
 export async function provision(
   app: StoredApp,
   body: Omit<Provision, keyof CertificateChoice> & CertificateChoice,
   services: DecisionServices,
-  checkBounds?: () => Promise<void>,
+  own?: OwnRequest,
 ): Promise<number> {
   const { portal, clock } = services;
   const { plan, products } = await resolvePlanAndProducts(body, services);
@@ -71,14 +77,15 @@ export async function provision(
     DeletedAt: 0,
   };
   const { request, guard } = await services.records.write(async () => {
-    await checkBounds?.();
+    await own?.checkBounds();
     const certificate = await resolveCertificateChoice(app, body, products, services);
     return submitRequest(app, plan, services, certificate, wanted);
   });
   if (!guard) return request.ID;
   try {
-    await completeApproval(request, guard, services, true);
+    await completeApproval(request, guard, services, { keepsRefused: Boolean(own) });
   } catch (error) {
+    if (own && isProviderFailure(error)) return request.ID;
     // The response is an error: the request is removed and does not count against the quota.
     await portal.accessRequests.purge(request.ID);
     throw error;
@@ -159,12 +166,14 @@ async function submitRequest(
   const created = await portal.accessRequests.insert({ ...request, ...(CertificateID && { CertificateID }) });
   // With immediate approval the event is sent with the approval, which may fail.
   if (created.ProvisionImmediately) return { request: created, guard: await guardApproval(created, services) };
-  await portal.notify('AccessRequestCreated', portalMessages.accessRequest(created));
-  await mailSubmitted(created, services);
+  await reportSubmitted(created, services);
   return { request: created, guard: undefined };
 }
 
-/** Inside a transaction with the lock of the plan: refuses a request more than its quota for a user. */
+/**
+ * Inside a transaction with the lock of the plan: refuses a request more than its quota for a user. `renewsAt` of the
+ * problem is the time from which one is allowed again, 0 for never.
+ */
 export async function checkPlanQuota(
   userId: number,
   { ID, PlanQuota, PlanQuotaRenewalRate }: StoredPlan,
@@ -172,5 +181,9 @@ export async function checkPlanQuota(
 ): Promise<void> {
   if (PlanQuota === 0) return;
   const since = PlanQuotaRenewalRate > 0 ? clock.now() - PlanQuotaRenewalRate * 1000 : 0;
-  if ((await portal.accessRequests.countSince(userId, ID, since)) >= PlanQuota) throw problem.quota_exceeded();
+  const counted = await portal.accessRequests.countSince(userId, ID, since);
+  if (counted < PlanQuota) return;
+  const freed = await portal.accessRequests.getSince(userId, ID, since, counted - PlanQuota);
+  const renewsAt = since > 0 && freed ? freed.CreatedAt + PlanQuotaRenewalRate * 1000 + 1 : 0;
+  throw problem.quota_exceeded({ detail: { allowance: PlanQuota, renewsAt } });
 }

@@ -1,3 +1,4 @@
+import { reportSubmitted } from '../access-requests/report-submitted.ts';
 import { reconcileCertificate } from '../certificates/provider-lists.ts';
 import {
   addCertificateTasks,
@@ -7,7 +8,7 @@ import {
   settleCertificate,
 } from '../certificates/settle.ts';
 import { listKeyHashes } from '../credentials/schema.ts';
-import { mailCredentialChange, mailSubmitted } from '../mails/access-mails.ts';
+import { mailCredentialChange } from '../mails/access-mails.ts';
 import { reconcileClient } from '../oauth-clients/registration.ts';
 import { toCustomUser, toRequestUser } from '../oauth-clients/scopes.ts';
 import type { PortalServices } from '../portal-stores.ts';
@@ -157,8 +158,7 @@ async function releaseRequest(
   if (released) await releaseCertificate(released, services);
   // An immediate approval reports its request with the decision, which is left to an administrator now.
   if (!released || !found.ProvisionImmediately) return;
-  await portal.notify('AccessRequestCreated', portalMessages.accessRequest(released));
-  await mailSubmitted(released, services);
+  await reportSubmitted(released, services);
 }
 
 /** A later rotation may have left another former key. */

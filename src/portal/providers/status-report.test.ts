@@ -3,7 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { engines, startApp, type TestApp } from '../../../tests/support/app.ts';
 import { type MailServer, startMailServer } from '../../../tests/support/mail.ts';
-import { addApp, requestPortal } from '../../../tests/support/portal.ts';
+import { addApi, addApp, addDeveloper, addPlan, addProduct, requestPortal } from '../../../tests/support/portal.ts';
+import { sitePassword } from '../../../tests/support/portal-site.ts';
+import { signedInClient } from '../../../tests/support/site-client.ts';
 import { type Receiver, startReceiver } from '../../../tests/support/webhooks.ts';
 
 for (const engine of engines)
@@ -52,6 +54,28 @@ for (const engine of engines)
         ['ProviderUp', 1],
         ['SyncFinished', 1],
       ]);
+    });
+
+    test('a request under an automatic plan that the provider refuses is mailed to administrators, and an event', async () => {
+      const take = await createHook('AccessRequestCreated');
+      const product = await addProduct(app, { APIDetails: [{ APIID: await addApi(app) }], Catalogues: [1] });
+      const plan = await addPlan(app, { Catalogues: [1], AutoApproveAccessRequests: true });
+      const client = await signedInClient(app, await addDeveloper(app, { Password: sitePassword }));
+      const choice = { product: product.Path, plan: String(plan.ID), catalogue: '1' };
+      await client.get(`/portal/private/cart/provision?${new URLSearchParams(choice)}`);
+      const { providers } = app.application.installation.services.portal;
+      const moveTo = (URL: string) => providers.change(1, it => ({ ...it, MetaData: { ...it.MetaData, URL } }));
+      await moveTo('http://127.0.0.1:9');
+      try {
+        const fields = { ...choice, request_id: createPublicId(), 'app-action': 'create', client_name: 'Refused app' };
+        assert.equal((await client.post('/portal/private/cart/provision', fields)).status, 303);
+      } finally {
+        await moveTo('');
+      }
+      const [created] = await take(1);
+      assert.equal(created?.[0], 'AccessRequestCreated');
+      const outbox = await ok('GET', '/mail-outbox?per_page=1000');
+      assert.equal(outbox.filter((it: { Name: string }) => it.Name === 'submitted').length, 1);
     });
 
     test('the deletion of an app is an event', async () => {

@@ -42,6 +42,7 @@ import { type FirstCall, findFirstCall } from './first-call.ts';
 import { findPageApp, type PageApp } from './own-apps.ts';
 import { listOtherPlans } from './plan-change.ts';
 import { findRenewUrl } from './renewal.ts';
+import { renderProcessing, renderRequestState } from './request-state.ts';
 import { findRevealMode, type RevealMode, renderRevealForm } from './reveal-form.ts';
 import { renderRotationFields } from './rotation-fields.ts';
 
@@ -333,9 +334,9 @@ const renderOthers = (views: readonly RequestView[], { csrf, canEdit, appId }: C
     const { ID, Status, CreatedAt, Reason, Note } = view.request;
     const isPending = Status === 'pending';
     return html`<li><div><strong>${renderProducts(view)}</strong>
-<span class="badge ${isPending ? 'warning' : 'danger'}">${isPending ? 'Waits for approval' : 'Rejected'}</span>
+${renderRequestState(view.request)}
 <p class="dim">${renderPlanLine(view)} · requested ${formatDay(CreatedAt)}</p>
-${Note ? html`<p>Note: ${Note}</p>` : ''}${Reason ? html`<p>${Reason}</p>` : ''}</div>
+${renderProcessing(view.request)}${Note ? html`<p>Note: ${Note}</p>` : ''}${Reason ? html`<p>${Reason}</p>` : ''}</div>
 ${
   canEdit
     ? html`<form method="post" action="${appsPath}/${appId}/requests/${ID}/cancel">${csrf}

@@ -202,7 +202,9 @@ async function submitReuse({ offer, chosen, more }: Choice, request: SiteRequest
   if (!reused) return undefined;
   const ProductIDs = [...reused.ProductIDs, ...products.map(({ ID }) => ID)];
   const change = { ProductIDs, Note: form('note').trim() };
-  await requestChange(reused, change, services, () => refuseDailyExcess(reused.UserID, services));
+  await requestChange(reused, change, services, {
+    checkBounds: () => refuseDailyExcess(reused.UserID, services),
+  });
   return reused;
 }
 
@@ -283,7 +285,7 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
     const wanted = { PlanID: plan.ID, ProductIDs: ids, Catalogue: catalogueId, Note: form('note').trim() };
     const certificate = await readCertificateFields(product, form, visitor, services);
     const body = { ...wanted, ProvisionImmediately: undefined, ...readClientFields(product, form), ...certificate };
-    requestId = await provision(app, body, services, () => refuseExcess(app, services));
+    requestId = await provision(app, body, services, { checkBounds: () => refuseExcess(app, services) });
   } catch (error) {
     const failure = describeFailure(error, services);
     await auditForm('requestAccess', request, visitor.user, 422, services, String(app.ID));

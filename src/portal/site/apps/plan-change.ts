@@ -30,7 +30,8 @@ export async function changePlan(
 ): Promise<boolean> {
   const plans = await listOtherPlans(request, rights, services);
   if (!plans.some(({ ID }) => ID === planId)) return false;
-  const checkBounds = () => refuseDailyExcess(request.UserID, services);
-  await requestChange(request, { PlanID: planId }, services, checkBounds);
+  await requestChange(request, { PlanID: planId }, services, {
+    checkBounds: () => refuseDailyExcess(request.UserID, services),
+  });
   return true;
 }

@@ -278,19 +278,29 @@ onEveryEngine('apps on the portal site', app => {
     assert.equal(await callGateway(path, key), 403);
   });
 
-  test('a spent allowance of the plan is shown, and the form keeps the app', async () => {
-    const { checkout } = await offerProduct({ PlanQuota: 1 });
-    const client = await signedInClient(app(), await aUser());
+  test('a spent allowance of the plan is shown with the time of its renewal, and the form keeps the app', async () => {
+    const { checkout, planId } = await offerProduct({ PlanQuota: 1 });
+    const user = await aUser();
+    const client = await signedInClient(app(), user);
     await checkOut(client, checkout);
     const { reply } = await checkOut(client, checkout, { client_name: 'Second app' });
     assert.equal(reply.status, 422);
-    assert.match(reply.text, /Plan access quota exceeded/);
+    assert.match(reply.text, /You used the one request that this plan allows: choose another plan/);
     assert.match(reply.text, /selected>Second app/);
+    await requestPortal(app(), 'PUT', `/portal-api/plans/${planId}`, { PlanQuotaRenewalRate: 3600 });
+    const { reply: later } = await checkOut(client, checkout, { client_name: 'Third app' });
+    const [, moment] = /The next one is possible from ([^<]*)/.exec(later.text)!;
+    const { accessRequests } = app().application.installation.services.portal;
+    const first = await accessRequests.getSince(user.ID, planId, 0, 0);
+    const renewsAt = first!.CreatedAt + 3_600_000;
+    assert.ok(Math.abs(Date.parse(moment!.replaceAll('\u202f', ' ')) - renewsAt) <= 61_000, String(moment));
   });
 
   test('a page says that a provider is unavailable, and neither its address nor its answer', async () => {
     const { checkout } = await offerProduct({ AutoApproveAccessRequests: true });
-    const client = await signedInClient(app(), await aUser());
+    const fast = await addPlan(app(), { DisplayName: 'Fast', Catalogues: [1], AutoApproveAccessRequests: true });
+    const user = await aUser();
+    const client = await signedInClient(app(), user);
     const { reply: granted } = await checkOut(client, checkout);
     const [client_id, cred_id] = [fieldOf(granted.text, 'client_id'), fieldOf(granted.text, 'cred_id')];
     const { providers } = app().application.installation.services.portal;
@@ -299,13 +309,29 @@ onEveryEngine('apps on the portal site', app => {
     try {
       const { reply } = await checkOut(client, checkout, { client_name: 'Second app' });
       const rolled = await client.post('/portal/private/credentials', { mode: 'roll', client_id, cred_id });
-      for (const { status, text } of [reply, rolled]) {
-        assert.equal(status, 422);
-        assert.match(text, /The gateway of this product is unavailable at the moment: try again later/);
+      assert.equal(rolled.status, 422);
+      assert.match(rolled.text, /The gateway of this product is unavailable at the moment: try again later/);
+      const changePath = `/portal/private/apps/${client_id}/credentials/${cred_id}/change-plan`;
+      const changed = await client.post(changePath, { new_plan_id: String(fast.ID) });
+      assert.deepEqual([reply.status, changed.status], [303, 303]);
+      for (const { location } of [reply, changed]) {
+        const { text } = await client.get(location);
+        assert.match(text, /Being processed[\s\S]*The owner of this portal knows, and repeats it/);
         assert.doesNotMatch(text, /127\.0\.0\.1|Provider/);
       }
     } finally {
       await moveTo('');
+    }
+    const pending = (
+      await requestPortal(app(), 'GET', '/portal-api/access_requests?status=pending&per_page=1000')
+    ).filter((it: { UserID: number }) => it.UserID === user.ID);
+    assert.deepEqual(
+      pending.map((it: { ProvisionImmediately: boolean }) => it.ProvisionImmediately),
+      [false, false],
+    );
+    for (const { ID, Failure } of pending) {
+      assert.match(Failure, /Provider .* cannot be reached/);
+      await eventually(() => requestPortal(app(), 'PUT', `/portal-api/access_requests/${ID}/approve`));
     }
   });
 

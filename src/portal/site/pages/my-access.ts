@@ -6,6 +6,7 @@ import type { StoredProduct } from '../../products/schema.ts';
 import { toAppUrl } from '../apps/app-list.ts';
 import { renderCredentialState } from '../apps/credential-state.ts';
 import { listOwnRequests } from '../apps/own-requests.ts';
+import { renderRequestState } from '../apps/request-state.ts';
 import { html, type Markup } from '../markup.ts';
 import { findProductOffer } from '../offer.ts';
 import {
@@ -69,12 +70,7 @@ function renderOwnAccess(access: OwnAccess, use: PageUse, nowMs: number): Markup
   if (Status === 'approved' && credentials.length > 0)
     return html`${credentials.map(it => renderRow(access, renderCredentialState(it, nowMs), it, use))}`;
   if (Status === 'approved') return renderRow(access, html`<span class="badge">Revoked</span>`);
-  return renderRow(
-    access,
-    Status === 'pending'
-      ? html`<span class="badge warning">Waits for approval</span>`
-      : html`<span class="badge danger">Rejected</span>`,
-  );
+  return renderRow(access, renderRequestState(access.request));
 }
 
 function renderRow(

@@ -68,7 +68,7 @@ export function RequestPage() {
 }
 
 /** An approval that the provider refuses leaves the request pending, with the reason in place. */
-function DecisionCard({ request: { ID } }: { request: AccessRequest }) {
+function DecisionCard({ request: { ID, Failure } }: { request: AccessRequest }) {
   const { isBusy, decide } = useDecisions();
   const toasts = useToasts();
   const [failure, setFailure] = useState<Error | null>(null);
@@ -89,7 +89,7 @@ function DecisionCard({ request: { ID } }: { request: AccessRequest }) {
             {own.reject}
           </Button>
           <Button kind="primary" isBusy={isBusy} onClick={() => void run('approve')}>
-            {own.approve}
+            {Failure ? own.retry : own.approve}
           </Button>
         </div>
       </div>

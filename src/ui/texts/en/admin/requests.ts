@@ -29,6 +29,7 @@ export const requestTexts = {
   note: 'Note of the developer',
   failure: 'Last failure',
   approve: 'Approve request',
+  retry: 'Retry approval',
   reject: 'Reject request',
   approveSelected: 'Approve selected',
   rejectSelected: 'Reject selected',
