@@ -163,6 +163,7 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
     'listDefaultAttributes',
   ],
   'src/portal/custom-credentials/custom-credentials.test.ts': ['deleteCustomCredential'],
+  'src/portal/access-requests/granted-plan.test.ts': ['listAccessRequestPlans'],
   'src/portal/access-requests/related.test.ts': [
     'getAccessRequestUser',
     'getAccessRequestPlan',

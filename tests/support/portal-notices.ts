@@ -214,6 +214,25 @@ const accessFlows: readonly NoticeFlow[] = [
     },
   },
   {
+    name: 'a request approved with another plan',
+    events: ['CredentialRegistered', 'AccessRequestApproved'],
+    mails: { approve: /with the plan Gold \([^)]*\), granted in place of Silver\./ },
+    async run({ app, begin }) {
+      const product = await addProduct(app);
+      const [silver, gold] = [
+        await addPlan(app, { DisplayName: 'Silver' }),
+        await addPlan(app, { DisplayName: 'Gold' }),
+      ];
+      const contents = { Name: product.Name, Products: [product.ID], Plans: [silver.ID, gold.ID] };
+      await send(app, 'POST', '/catalogues', contents);
+      const { ID } = await addApp(app);
+      const body = { PlanID: silver.ID, ProductIDs: [product.ID] };
+      const { AccessRequestID } = await send(app, 'PUT', `/apps/${ID}/provision`, body);
+      await begin();
+      await send(app, 'PUT', `/access_requests/${AccessRequestID}/approve?plan_id=${gold.ID}`);
+    },
+  },
+  {
     name: 'a rejected request',
     events: ['AccessRequestRejected'],
     mails: { reject: /Reason: Tell us more/ },

@@ -34,6 +34,39 @@ describe('Portal admin: access requests, apps and people', () => {
     assert.equal(await page.getByText(Credentials[0].Credential).count(), 0);
   });
 
+  test('a request is approved with another plan of the catalogue, and lists the other requests of its app', async () => {
+    const product = await addProduct(portal.app());
+    const [silver, gold] = [
+      await addPlan(portal.app(), { DisplayName: 'Small' }),
+      await addPlan(portal.app(), { DisplayName: 'Large' }),
+    ];
+    const contents = { Name: product.Name, Products: [product.ID], Plans: [silver.ID, gold.ID] };
+    await requestPortal(portal.app(), 'POST', '/portal-api/catalogues', contents);
+    const app = await addApp(portal.app());
+    const ask = async () => {
+      const body = { PlanID: silver.ID, ProductIDs: [product.ID] };
+      return (await requestPortal(portal.app(), 'PUT', `/portal-api/apps/${app.ID}/provision`, body)).AccessRequestID;
+    };
+    const [first, second] = [await ask(), await ask()];
+    await requestPortal(portal.app(), 'PUT', `/portal-api/access_requests/${first}/reject?reason=Too+early`);
+    const page = await portal.openAs(admin, `/admin/access_requests/${second}`);
+    const heading = page.getByRole('heading', { name: 'Other requests of the app' });
+    const others = page.locator('section').filter({ has: heading });
+    await others.getByText('Too early').waitFor();
+    await others.getByText('Rejected').waitFor();
+    assert.equal(await others.getByRole('link').count(), 1);
+    await page.getByLabel('Plan to grant').selectOption(String(gold.ID));
+    await page.getByRole('button', { name: 'Approve request' }).click();
+    await page.getByText('1 request was approved').waitFor();
+    await page.getByRole('link', { name: gold.Name, exact: true }).waitFor();
+    await page.getByText('Requested plan').waitFor();
+    const { PlanID, RequestedPlan } = await read(`/access_requests/${second}`);
+    assert.deepEqual([PlanID, RequestedPlan], [gold.ID, silver.Name]);
+    await others.getByRole('link').click();
+    await page.getByRole('heading', { level: 1, name: `${app.Name} (request ${first})` }).waitFor();
+    await others.getByText(gold.Name).waitFor();
+  });
+
   test('selected requests are rejected together, and the list shows other states by a filter', async () => {
     const ids = [];
     for (let place = 0; place < 2; place++)

@@ -36,6 +36,7 @@ onEveryEngine('access requests', app => {
       UserID: owned.UserID,
       UserEmail: Email,
       PlanID: plan.ID,
+      RequestedPlan: '',
       ProductIDs: [product.ID],
       Catalogue: '',
       Client: owned.Name,

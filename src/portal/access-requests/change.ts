@@ -16,6 +16,7 @@ import type { StoredProviderTask } from '../provider-tasks/schema.ts';
 import { isProviderFailure } from '../providers/provider-client.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import { claimRequest, describeDecisionFailure, lockVisiblePlan } from './decision.ts';
+import { type GrantedPlan, withRequestedPlan } from './granted-plan.ts';
 import { reportSubmitted } from './report-submitted.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
@@ -92,7 +93,7 @@ async function insertChange(
   const visible = await lockVisiblePlan(plan.ID, services);
   if (plan.ID !== before.PlanID) await checkPlanQuota(before.UserID, visible, services);
   const now = clock.now();
-  const { Reason: _reason, Failure: _failure, ID: _id, ...rest } = before;
+  const { Reason: _reason, Failure: _failure, Requested: _requested, ID: _id, ...rest } = before;
   const created = await portal.accessRequests.insert({
     ...rest,
     Changes: ID,
@@ -113,9 +114,9 @@ async function insertChange(
 }
 
 /** Approves a pending change: the keys get the rights of its plan and products, with their ids unchanged. */
-export async function approveChange(id: number, services: TaskServices): Promise<void> {
+export async function approveChange(id: number, services: TaskServices, granted?: GrantedPlan): Promise<void> {
   const { request, task } = await services.records.write(async () => {
-    const claimed = await claimRequest(id, services);
+    const claimed = await claimRequest(id, services, granted);
     return { request: claimed, task: await recordChange(claimed, services) };
   });
   await completeClaimedChange(request, task, services);
@@ -151,7 +152,7 @@ async function completeClaimedChange(
     await records.write(async () => {
       const found = await portal.accessRequests.get(request.ID);
       const released = await portal.accessRequests.change(request.ID, it =>
-        isOwn(it) ? { ...it, ClaimedAt: 0, ProvisionImmediately: false, Failure } : it,
+        isOwn(it) ? { ...withRequestedPlan(it), ClaimedAt: 0, ProvisionImmediately: false, Failure } : it,
       );
       const isLeft = keepsRefused && isProviderFailure(error) && found && isOwn(found);
       if (isLeft && released) await reportSubmitted(released, services);

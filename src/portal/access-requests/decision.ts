@@ -13,6 +13,7 @@ import { guardNewKey, issueGuardedKey } from '../provider-tasks/guard.ts';
 import type { StoredProviderTask } from '../provider-tasks/schema.ts';
 import { isProviderFailure } from '../providers/provider-client.ts';
 import { portalMessages } from '../webhooks/notify.ts';
+import { type GrantedPlan, withGrantedPlan, withRequestedPlan } from './granted-plan.ts';
 import { reportSubmitted } from './report-submitted.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
@@ -37,23 +38,29 @@ function refuseDecided(request: StoredAccessRequest, nowMs: number): void {
  * issued next, without a lock during the provider call; the request is approved together with its credential. A key
  * whose request was deleted or claimed again meanwhile, or whose process ended, is removed.
  */
-export async function approveNewRequest(id: number, services: DecisionServices): Promise<void> {
+export async function approveNewRequest(id: number, services: DecisionServices, granted?: GrantedPlan): Promise<void> {
   const { request, guard } = await services.records.write(async () => {
-    const claimed = await claimRequest(id, services);
+    const claimed = await claimRequest(id, services, granted);
     return { request: claimed, guard: await guardApproval(claimed, services) };
   });
   await completeApproval(request, guard, services);
 }
 
-/** Inside a transaction: claims a pending request, under a plan that is offered. */
-export async function claimRequest(id: number, services: DecisionServices): Promise<StoredAccessRequest> {
+/** Inside a transaction: claims a pending request, under a plan that is offered: the requested or the granted one. */
+export async function claimRequest(
+  id: number,
+  services: DecisionServices,
+  granted?: GrantedPlan,
+): Promise<StoredAccessRequest> {
   const claim = services.clock.now();
   const changed = await services.portal.accessRequests.change(id, it => {
     refuseDecided(it, claim);
-    return { ...it, ClaimedAt: claim };
+    const open = withRequestedPlan(it);
+    return { ...(granted ? withGrantedPlan(open, granted) : open), ClaimedAt: claim };
   });
   const request = present(changed, 'Access request', 'unknown');
-  await lockVisiblePlan(request.PlanID, services);
+  const plan = await lockVisiblePlan(request.PlanID, services);
+  await granted?.checkQuota(plan);
   return request;
 }
 
@@ -166,7 +173,12 @@ export async function completeApproval(
       const found = await portal.accessRequests.get(request.ID);
       const released = await portal.accessRequests.change(request.ID, it =>
         isOwnClaim(it)
-          ? { ...it, ClaimedAt: 0, ProvisionImmediately: it.ProvisionImmediately && !isLeft, Failure }
+          ? {
+              ...withRequestedPlan(it),
+              ClaimedAt: 0,
+              ProvisionImmediately: it.ProvisionImmediately && !isLeft,
+              Failure,
+            }
           : it,
       );
       await releaseCertificate(request, services);
@@ -185,7 +197,7 @@ export async function rejectRequest(
   await records.write(async () => {
     const changed = await portal.accessRequests.change(id, it => {
       refuseDecided(it, clock.now());
-      return { ...it, Status: 'rejected', Reason: reason, UpdatedAt: clock.now() };
+      return { ...withRequestedPlan(it), Status: 'rejected', Reason: reason, UpdatedAt: clock.now() };
     });
     const rejected = present(changed, 'Access request', 'unknown');
     await portal.notify(

@@ -3,6 +3,7 @@ import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import {
+  lenientInt,
   numberedId,
   okMessage,
   okMessageResponse,
@@ -77,8 +78,14 @@ export const approveAccessRequest = operation({
   method: 'PUT',
   changesTraffic: true,
   path: '/portal-api/access_requests/{access_request_id}/approve',
-  about: 'Approves a pending access request: the provider creates its key. On failure it remains pending.',
+  about:
+    'Approves a pending access request: the provider creates its key. On failure it remains pending, with the requested plan.',
   params,
+  query: z.object({
+    plan_id: lenientInt
+      .optional()
+      .describe('Plan to grant in place of the requested one, of those that the developer can request'),
+  }),
   returns: okMessageResponse,
   problems: [
     problem.unknown,
@@ -86,12 +93,13 @@ export const approveAccessRequest = operation({
     problem.approval_in_progress,
     problem.change_unfinished,
     problem.rotated_already,
+    problem.quota_exceeded,
     problem.provider_unavailable,
     problem.provider_refused,
   ],
-  async handle({ params: { access_request_id }, audit }, services: DecisionServices) {
-    audit(String(access_request_id));
-    await approveRequest(access_request_id, services);
+  async handle({ params: { access_request_id }, query: { plan_id }, auditEach }, services: DecisionServices) {
+    auditEach([String(access_request_id), ...(plan_id === undefined ? [] : [`plan ${plan_id}`])]);
+    await approveRequest(access_request_id, services, plan_id);
     return okMessage('Approve');
   },
 });

@@ -7,6 +7,7 @@ import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { numberedId } from '../shapes.ts';
 import { toUserRow, UserRow } from '../users/schema.ts';
+import { listGrantablePlans } from './approval.ts';
 
 const declared = { surface: 'portal', noun: 'access requests', permission: 'secret', method: 'GET' } as const;
 const params = z.object({ access_request_id: numberedId });
@@ -44,6 +45,20 @@ export const getAccessRequestPlan = operation({
   },
 });
 
+export const listAccessRequestPlans = operation({
+  ...declared,
+  name: 'listAccessRequestPlans',
+  path: `${requestPath}/plans`,
+  about:
+    'Lists the plans that an approval can grant in place of the requested one: those that the developer can request.',
+  params,
+  returns: z.array(PlanRow),
+  problems: [problem.not_found],
+  async handle(call, services: Services) {
+    return (await listGrantablePlans(await requireRequest(call.params, services), services)).map(toPlanRow);
+  },
+});
+
 export const getAccessRequestCatalogue = operation({
   ...declared,
   name: 'getAccessRequestCatalogue',
@@ -75,6 +90,7 @@ export const getAccessRequestClient = operation({
 export const relatedOperations = [
   getAccessRequestUser,
   getAccessRequestPlan,
+  listAccessRequestPlans,
   getAccessRequestCatalogue,
   getAccessRequestClient,
 ];

@@ -29,6 +29,8 @@ export interface StoredAccessRequest {
   Names: { app: string; plan: string; catalogue: string; products: string[] };
   /** Approved request whose plan and products become these; 0 or absent for a request of its own. */
   Changes?: number;
+  /** Plan and catalogue that the developer asked for, where the approver granted another plan. */
+  Requested?: { PlanID: number; CatalogueID: number; plan: string; catalogue: string };
   /** Note of the developer to those who decide; empty or absent without one. */
   Note?: string;
   /** Why it was rejected; empty without a reason. */
@@ -61,6 +63,7 @@ const more = {
   UserID: z.int(),
   UserEmail: z.string().describe('Address of the developer; empty where the user was deleted'),
   PlanID: z.int(),
+  RequestedPlan: z.string().describe('Plan of the developer where the approver granted another; empty otherwise'),
   ProductIDs: z.array(z.int()),
   Status: requestStatus,
   AuthType: z.string(),
@@ -116,6 +119,7 @@ export const toRequestView = (it: StoredAccessRequest, context: RequestContext):
   UserID: it.UserID,
   UserEmail: context.email,
   PlanID: it.PlanID,
+  RequestedPlan: it.Requested?.plan ?? '',
   ProductIDs: it.ProductIDs,
   Status: it.Status,
   AuthType: it.AuthType,

@@ -123,6 +123,7 @@ onEveryEngine('portal apps', app => {
       UserID: owned.UserID,
       UserEmail: (await ask('GET', `/users/${owned.UserID}`)).body.Email,
       PlanID: plan.ID,
+      RequestedPlan: '',
       ProductIDs: [product.ID],
       Catalogue: '',
       Client: 'Whole',

@@ -22,6 +22,10 @@ async function nameProducts(request: StoredAccessRequest, { portal }: AccessMail
   return { names: names.join(', '), path: products.get(request.ProductIDs[0] ?? 0)?.Path ?? '' };
 }
 
+/** Plan that the developer asked for, where the approver granted another; empty otherwise. */
+const nameRequestedPlan = async ({ Requested }: StoredAccessRequest, { portal }: AccessMailServices) =>
+  Requested ? (await portal.plans.get(Requested.PlanID))?.DisplayName || Requested.plan : '';
+
 const toAppUrl = (appId: number, { settings }: AccessMailServices) =>
   `${readPortalUrl(settings)}/portal/private/apps/${appId}`;
 
@@ -53,6 +57,7 @@ export async function mailApproved(request: StoredAccessRequest, services: Acces
     app: request.Names.app,
     products: names,
     plan: { name: plan.DisplayName || plan.Name, rate: describeRate(plan), quota: describeQuota(plan) },
+    requested_plan: await nameRequestedPlan(request, services),
     app_url: toAppUrl(request.AppID, services),
     docs_url: `${readPortalUrl(settings)}/portal/catalogue-products/${path}`,
   });
@@ -89,6 +94,7 @@ export async function mailPlanChanged(
     products: names,
     old_plan: former?.DisplayName || before.Names.plan,
     plan: { name: plan.DisplayName || plan.Name, rate: describeRate(plan), quota: describeQuota(plan) },
+    requested_plan: await nameRequestedPlan(request, services),
     app_url: toAppUrl(request.AppID, services),
   });
 }

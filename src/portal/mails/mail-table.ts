@@ -203,7 +203,8 @@ const accessMails = {
     subject: 'Access granted: {{.products}}',
     text: joinParagraphs(
       '{{.app}} has access to {{.products}} with the plan {{.plan.name}} ({{.plan.rate}}, ' +
-        '{{.plan.quota}}). The credential is on the page of the app:',
+        '{{.plan.quota}}){{if .requested_plan}}, granted in place of {{.requested_plan}}{{end}}. ' +
+        'The credential is on the page of the app:',
       '{{.app_url}}',
       'How to use it:',
       '{{.docs_url}}',
@@ -212,6 +213,7 @@ const accessMails = {
       app,
       products: 'Forecasts, Maps',
       plan: { name: plan, rate: '10 requests per 1 s', quota: '1000 requests per 86400 s' },
+      requested_plan: '',
       app_url: link('/portal/private/apps/5'),
       docs_url: link('/portal/catalogue-products/forecasts'),
     },
@@ -236,7 +238,8 @@ const accessMails = {
     subject: 'Plan of {{.app}} is now {{.plan.name}}',
     text: joinParagraphs(
       '{{.app}} has access to {{.products}} with the plan {{.plan.name}} ({{.plan.rate}}, {{.plan.quota}}) from now on' +
-        '{{if ne .old_plan .plan.name}} instead of {{.old_plan}}{{end}}. Its key is the same.',
+        '{{if ne .old_plan .plan.name}} instead of {{.old_plan}}{{end}}' +
+        '{{if .requested_plan}}; it was granted in place of {{.requested_plan}}{{end}}. Its key is the same.',
       '{{.app_url}}',
     ),
     sample: {
@@ -244,6 +247,7 @@ const accessMails = {
       products: 'Forecasts, Maps',
       old_plan: 'Silver',
       plan: { name: plan, rate: '10 requests per 1 s', quota: '1000 requests per 86400 s' },
+      requested_plan: '',
       app_url: link('/portal/private/apps/5'),
     },
   },

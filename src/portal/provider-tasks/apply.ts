@@ -82,9 +82,9 @@ export async function completeChange(
     await portal.credentials.change(ID, it => ({ ...it, Expires }));
     await addCertificateTasks(before.ProviderID, await listFingerprints(listKept(credential), services), services);
   }
-  const { PlanID, ProductIDs, CatalogueID, Names } = found;
-  const rights = { PlanID, ProductIDs, CatalogueID, Names, UpdatedAt: now };
-  await portal.accessRequests.change(before.ID, it => ({ ...it, ...rights }));
+  const { PlanID, ProductIDs, CatalogueID, Names, Requested } = found;
+  const rights = { PlanID, ProductIDs, CatalogueID, Names, ...(Requested && { Requested }), UpdatedAt: now };
+  await portal.accessRequests.change(before.ID, ({ Requested: _former, ...it }) => ({ ...it, ...rights }));
   // The change goes: the request that it changed has its rights from now on.
   const decided: StoredAccessRequest = { ...found, Status: 'approved', ClaimedAt: 0, UpdatedAt: now, DeletedAt: now };
   await portal.accessRequests.change(found.ID, () => decided);

@@ -1,3 +1,4 @@
+import { withRequestedPlan } from '../access-requests/granted-plan.ts';
 import { reportSubmitted } from '../access-requests/report-submitted.ts';
 import { reconcileCertificate } from '../certificates/provider-lists.ts';
 import {
@@ -153,7 +154,7 @@ async function releaseRequest(
   const found = await portal.accessRequests.get(RequestID);
   if (!found || !isOwn(found)) return;
   const released = await portal.accessRequests.change(RequestID, it =>
-    isOwn(it) ? { ...it, ClaimedAt: 0, ProvisionImmediately: false, Failure } : it,
+    isOwn(it) ? { ...withRequestedPlan(it), ClaimedAt: 0, ProvisionImmediately: false, Failure } : it,
   );
   if (released) await releaseCertificate(released, services);
   // An immediate approval reports its request with the decision, which is left to an administrator now.

@@ -1,3 +1,4 @@
+import { listOtherPlans } from '../../access-requests/other-plans.ts';
 import type { RequestContext, StoredAccessRequest } from '../../access-requests/schema.ts';
 import { loadContexts } from '../../access-requests/views.ts';
 import { hasAssignedCertificates } from '../../certificates/assigned-certificates.ts';
@@ -40,7 +41,6 @@ import {
 } from './custom-credential-card.ts';
 import { type FirstCall, findFirstCall } from './first-call.ts';
 import { findPageApp, type PageApp } from './own-apps.ts';
-import { listOtherPlans } from './plan-change.ts';
 import { findRenewUrl } from './renewal.ts';
 import { renderProcessing, renderRequestState } from './request-state.ts';
 import { findRevealMode, type RevealMode, renderRevealForm } from './reveal-form.ts';
@@ -62,6 +62,8 @@ interface RequestView {
   readonly request: StoredAccessRequest;
   readonly context: RequestContext;
   readonly plan: StoredPlan | undefined;
+  /** Where the approver granted another plan. */
+  readonly requestedPlan: string | undefined;
   readonly products: readonly { readonly name: string; readonly url: string }[];
   /** Call of an API of the request, without the key; undefined where the gateway is not known. */
   readonly call: FirstCall | undefined;
@@ -81,7 +83,7 @@ async function loadRequests(
   const { portal } = services;
   const requests = (await portal.accessRequests.listLive({ app_id: appId })).toReversed();
   const contextOf = await loadContexts(requests, services);
-  const plans = await portal.plans.byIds(requests.map(({ PlanID }) => PlanID));
+  const plans = await portal.plans.byIds(requests.flatMap(({ PlanID, Requested }) => [PlanID, Requested?.PlanID ?? 0]));
   const products = await portal.products.byIds(requests.flatMap(({ ProductIDs }) => ProductIDs));
   const otherPlans = new Map<number, readonly StoredPlan[]>();
   for (const it of requests)
@@ -101,6 +103,7 @@ async function loadRequests(
     otherPlans: otherPlans.get(request.ID) ?? [],
     context: contextOf(request),
     plan: plans.get(request.PlanID),
+    requestedPlan: request.Requested && (plans.get(request.Requested.PlanID)?.DisplayName || request.Requested.plan),
     products: request.ProductIDs.map((id, place) => {
       const product = products.get(id);
       const name = product ? displayName(product) : (request.Names.products[place] ?? '');
@@ -200,7 +203,8 @@ const renderProducts = ({ products }: RequestView) =>
     ({ name, url }, place) => html`${place > 0 ? ', ' : ''}${url ? html`<a href="${url}">${name}</a>` : name}`,
   );
 
-const renderPlanLine = ({ plan, context }: RequestView) => describePlan(plan, context.plan);
+const renderPlanLine = ({ plan, requestedPlan, context }: RequestView) =>
+  html`${describePlan(plan, context.plan)}${requestedPlan ? html` (granted in place of ${requestedPlan})` : ''}`;
 
 function renderApproved(view: RequestView, options: CardOptions): Markup {
   const { credentials } = view.context;

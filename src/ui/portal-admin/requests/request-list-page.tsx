@@ -106,7 +106,7 @@ function useBulkDecision() {
   const { isBusy, decide } = useDecisions();
   const toasts = useToasts();
   const run = async (decision: Decision, reason?: string) => {
-    const failed = await decide(decision, [...ids].map(Number), reason);
+    const failed = await decide(decision, [...ids].map(Number), { reason });
     setFailures(failed);
     if (failed.length < ids.size) toasts.showSuccess(own.decided[decision](ids.size - failed.length));
     setIds(new Set(failed.map(({ id }) => String(id))));

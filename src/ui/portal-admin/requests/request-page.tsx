@@ -3,6 +3,7 @@ import { Fragment, useState } from 'react';
 import { Button } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import { Card, FactList } from '../../kit/card.tsx';
+import { SelectField } from '../../kit/field.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { ErrorText, QueryState } from '../../kit/states.tsx';
@@ -68,13 +69,15 @@ export function RequestPage() {
 }
 
 /** An approval that the provider refuses leaves the request pending, with the reason in place. */
-function DecisionCard({ request: { ID, Failure } }: { request: AccessRequest }) {
+function DecisionCard({ request }: { request: AccessRequest }) {
+  const { ID, Failure } = request;
   const { isBusy, decide } = useDecisions();
   const toasts = useToasts();
   const [failure, setFailure] = useState<Error | null>(null);
   const [isRejecting, setRejecting] = useState(false);
+  const [planId, setPlanId] = useState<number>();
   const run = async (decision: Decision, reason?: string) => {
-    const [failed] = await decide(decision, [ID], reason);
+    const [failed] = await decide(decision, [ID], { reason, planId });
     setRejecting(false);
     setFailure(failed ? new Error(failed.reason) : null);
     if (!failed) toasts.showSuccess(own.decided[decision](1));
@@ -83,6 +86,7 @@ function DecisionCard({ request: { ID, Failure } }: { request: AccessRequest }) 
     <Card title={own.decision}>
       <div className="flex flex-col gap-3">
         <p className="text-dim">{own.decisionAbout}</p>
+        <PlanChoice request={request} planId={planId} onChange={setPlanId} />
         <ErrorText error={failure} />
         <div className="flex flex-wrap gap-2">
           <Button isBusy={isBusy} onClick={() => setRejecting(true)}>
@@ -102,6 +106,34 @@ function DecisionCard({ request: { ID, Failure } }: { request: AccessRequest }) 
         />
       )}
     </Card>
+  );
+}
+
+interface PlanChoiceProps {
+  readonly request: AccessRequest;
+  readonly planId: number | undefined;
+  onChange(planId: number | undefined): void;
+}
+
+/** Other plans that the developer could request for the products; nothing where there are none. */
+function PlanChoice({ request, planId, onChange }: PlanChoiceProps) {
+  const given = { params: { access_request_id: String(request.ID) } };
+  const plans = useOperation('GET /portal-api/access_requests/{access_request_id}/plans', given).data?.value ?? [];
+  if (plans.length === 0) return null;
+  return (
+    <SelectField
+      label={own.grantedPlan}
+      help={own.grantedPlanHelp}
+      value={planId ?? ''}
+      onChange={event => onChange(event.target.value === '' ? undefined : Number(event.target.value))}
+      options={[
+        { value: '', label: own.asRequested(request.Plan) },
+        ...plans.map(plan => ({
+          value: String(plan.ID),
+          label: own.planOption(plan.DisplayName || plan.Name, describePlanLimits(plan)),
+        })),
+      ]}
+    />
   );
 }
 
@@ -165,6 +197,7 @@ function RequestFacts({ request }: { request: AccessRequest }) {
           ],
           [own.columns.products, <ProductLinks key="products" request={request} />],
           [own.columns.plan, <PlanLink key="plan" request={request} />],
+          ...(request.RequestedPlan ? [[own.requestedPlan, request.RequestedPlan] as const] : []),
           [own.limits, plan ? describePlanLimits(plan) : '–'],
           [own.catalogue, request.Catalogue || own.noCatalogue],
           [own.authentication, describeAuthentication([request.AuthType, ...request.AuthTypes].filter(Boolean))],

@@ -4,6 +4,13 @@ import { useReload } from '../../kit/queries.ts';
 
 export type Decision = 'approve' | 'reject';
 
+interface DecisionDetails {
+  /** Of a rejection. */
+  readonly reason?: string | undefined;
+  /** Plan that an approval grants in place of the requested one. */
+  readonly planId?: number | undefined;
+}
+
 export interface DecisionFailure {
   readonly id: number;
   readonly reason: string;
@@ -20,7 +27,7 @@ export function useDecisions() {
   const decide = async (
     decision: Decision,
     ids: readonly number[],
-    reason = '',
+    { reason = '', planId }: DecisionDetails = {},
   ): Promise<readonly DecisionFailure[]> => {
     setBusy(true);
     const failures: DecisionFailure[] = [];
@@ -28,7 +35,10 @@ export function useDecisions() {
       const given = { params: { access_request_id: String(id) } };
       try {
         if (decision === 'approve')
-          await callServer('PUT /portal-api/access_requests/{access_request_id}/approve', given);
+          await callServer('PUT /portal-api/access_requests/{access_request_id}/approve', {
+            ...given,
+            query: planId === undefined ? {} : { plan_id: planId },
+          });
         else
           await callServer('PUT /portal-api/access_requests/{access_request_id}/reject', {
             ...given,
