@@ -11,6 +11,7 @@ const url = `http://127.0.0.1:${port}`;
 
 describe('Sign-on profile with an OpenID provider', () => {
   let provider: OidcProvider;
+  after(() => provider?.close());
   const dashboard = testDashboard({
     settings: { 'dashboard.port': String(port), 'dashboard.url': url },
     allowsOrigin: origin => origin === provider.issuer,
@@ -23,7 +24,6 @@ describe('Sign-on profile with an OpenID provider', () => {
     const { status, text } = await dashboard.app().ask('POST', '/api/usergroups', { body: group });
     assert.equal(status, 200, text);
   });
-  after(() => provider?.close());
 
   const addUser = (id: string, groups: readonly string[]) => {
     provider.users.set(id, { email: `${id}@example.org`, email_verified: true, name: id, groups });
@@ -52,6 +52,22 @@ describe('Sign-on profile with an OpenID provider', () => {
     await mapped.getByRole('heading', { level: 1, name: 'APIs' }).waitFor();
     assert.equal(await mapped.getByRole('link', { name: 'New API' }).count(), 0);
     assert.equal(await mapped.getByRole('link', { name: 'Users' }).count(), 0);
+
+    await page.reload();
+    await page.getByText('Last successful sign-on').waitFor();
+    assert.equal(await page.getByText('none in the audit records').count(), 0);
+    await page.getByLabel('Edit as JSON').check();
+    const editor = page.getByRole('textbox', { name: 'Profile as JSON' });
+    await editor.getByText('"Company"').waitFor();
+    await assertAccessible(page, 'sign-on profile as JSON');
+    await editor.click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('[');
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText('{"Nam":"x"}');
+    await page.getByText('A profile has no member Nam.').waitFor();
+    await page.getByLabel('Edit as JSON').uncheck();
+    assert.equal(await page.getByLabel('Name', { exact: false }).first().inputValue(), 'Company');
 
     addUser('stranger', ['cooks']);
     const other = await dashboard.openAnonymous('/login');

@@ -13,6 +13,7 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { pageNonce } from './nonce.ts';
+import { replaceTyped } from './replace-typed.ts';
 
 const highlight = HighlightStyle.define([
   { tag: tags.propertyName, color: 'var(--accent-ink)' },
@@ -66,6 +67,6 @@ export const createSetup = (label: string, isReadOnly: boolean, language: Extens
   theme,
   isReadOnly
     ? [EditorState.readOnly.of(true), EditorView.contentAttributes.of({ 'aria-readonly': 'true' })]
-    : [history(), indentOnInput(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches()],
+    : [replaceTyped, history(), indentOnInput(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches()],
   keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap, ...foldKeymap]),
 ];

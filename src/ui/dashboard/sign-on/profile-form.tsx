@@ -12,6 +12,7 @@ import { signOnTexts } from '../../texts/en/sign-on.ts';
 import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
 import { MappingFields } from './mapping-fields.tsx';
 import { chooseProvider, type ProfileBody, type SignOnProvider } from './profile-draft.ts';
+import { ProfileJson } from './profile-json.tsx';
 import { ProviderFields } from './provider-fields.tsx';
 import { ProviderTest } from './provider-test.tsx';
 
@@ -32,8 +33,18 @@ export function ProfileForm({ stored, etag, profileId, canWrite }: ProfileFormPr
   const { value, change } = draft;
   const [isChecked, setChecked] = useState(false);
   const [mappingFault, setMappingFault] = useState<string>();
+  const [isJson, setJson] = useState(false);
   const { save, error, isPending, reset } = useProfileSave(draft, profileId);
   const isNamed = value.Name.trim() !== '';
+  /** The other view shows the profile again, without the text of a fault. */
+  const showJson = (is: boolean) => {
+    setJson(is);
+    setMappingFault(undefined);
+  };
+  const discard = () => {
+    draft.discard();
+    showJson(false);
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setChecked(true);
@@ -42,18 +53,25 @@ export function ProfileForm({ stored, etag, profileId, canWrite }: ProfileFormPr
   return (
     <form noValidate onSubmit={submit} className="flex max-w-[960px] flex-col gap-4">
       <ErrorText error={isConflict(error) ? null : error} />
-      <ProfileFields value={value} change={change} isDisabled={!canWrite} isNameMissing={isChecked && !isNamed}>
-        {canWrite && <ProviderTest body={value} {...(profileId && !draft.isDirty ? { profileId } : {})} />}
-      </ProfileFields>
-      <Card title={own.mapping}>
-        <fieldset disabled={!canWrite} className="flex flex-col gap-4">
-          <MappingFields value={value} change={change} onFault={setMappingFault} />
-        </fieldset>
-      </Card>
+      <Switch label={own.asJson} checked={isJson} onChange={event => showJson(event.target.checked)} />
+      {isJson ? (
+        <ProfileJson value={value} change={change} isDisabled={!canWrite} onFault={setMappingFault} />
+      ) : (
+        <>
+          <ProfileFields value={value} change={change} isDisabled={!canWrite} isNameMissing={isChecked && !isNamed}>
+            {canWrite && <ProviderTest body={value} {...(profileId && !draft.isDirty ? { profileId } : {})} />}
+          </ProfileFields>
+          <Card title={own.mapping}>
+            <fieldset disabled={!canWrite} className="flex flex-col gap-4">
+              <MappingFields value={value} change={change} onFault={setMappingFault} />
+            </fieldset>
+          </Card>
+        </>
+      )}
       {canWrite && profileId && (
         <>
           <p className="text-dim">{own.saveHelp}</p>
-          <SaveBar isDirty={draft.isDirty} isBusy={isPending} action={own.save} onDiscard={draft.discard} />
+          <SaveBar isDirty={draft.isDirty} isBusy={isPending} action={own.save} onDiscard={discard} />
         </>
       )}
       {canWrite && !profileId && (

@@ -12,6 +12,7 @@ import { texts } from '../../texts/texts.ts';
 import { HistoryLink } from '../history/history-link.tsx';
 import { usePermission } from '../session/session.ts';
 import { DeleteProfileDialog } from './delete-profile-dialog.tsx';
+import { LastSuccess } from './last-success.tsx';
 import { emptyProfile, type ProfileData, toProfileBody } from './profile-draft.ts';
 import { ProfileForm } from './profile-form.tsx';
 
@@ -26,6 +27,7 @@ export function SignOnProfilePage() {
 
 function StoredProfile({ profile, etag }: { profile: ProfileData; etag: string | undefined }) {
   const canWrite = usePermission('idm:write');
+  const canReadAudit = usePermission('audit_logs');
   const navigate = useNavigate();
   const [isDeleting, setDeleting] = useState(false);
   const stored = useMemo(() => toProfileBody(profile), [profile]);
@@ -50,6 +52,14 @@ function StoredProfile({ profile, etag }: { profile: ProfileData; etag: string |
             <dl className="flex flex-col gap-2">
               <Address label={own.loginUrl} url={profile.LoginURL} />
               <Address label={own.redirectUrl} url={profile.RedirectURL} />
+              {canReadAudit && (
+                <div>
+                  <dt className="text-dim">{own.lastSuccess}</dt>
+                  <dd>
+                    <LastSuccess profileId={profile.ID} />
+                  </dd>
+                </div>
+              )}
             </dl>
           </Card>
         </div>
