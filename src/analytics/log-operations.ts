@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import type { FindApi } from '#access/api-lookup.ts';
 import { resolvePublicApiId } from '#access/api-lookup.ts';
-import type { Ownership } from '#apis/owners/store.ts';
-import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { operation } from '#operations/operation.ts';
 import { optionalPageNumber, queryFlag, toCsvPageRequest, unixSeconds } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
+import { findKeyHashes, type KeyFilterServices } from './key-filter.ts';
 import { formatLogCsv } from './log-csv.ts';
 import { createLogIds } from './log-ids.ts';
 import type { LogStore } from './log-store.ts';
@@ -14,11 +13,9 @@ import { problem } from './problems.ts';
 import { listedCall, logPage } from './schema.ts';
 import { tagFilter } from './tag-filter.ts';
 
-interface LogServices {
+interface LogServices extends KeyFilterServices {
   logs: LogStore;
-  settings: Settings;
   findApi: FindApi;
-  ownership: Ownership;
   vault: Vault;
 }
 
@@ -26,7 +23,11 @@ interface LogServices {
 export const logFilters = {
   api_id: z.string().max(1000).optional(),
   api_version: z.string().max(1000).optional().describe('Version of the API that served the request'),
-  key: z.string().max(1000).optional().describe('Hash of a key'),
+  key: z
+    .string()
+    .max(1000)
+    .optional()
+    .describe('Hash of a key, a key, or with keys:read a part of an alias, a user name or a hash'),
   tags: tagFilter.optional().describe('Tags that a request has, comma-separated, all of them'),
   status: z.coerce.number().int().min(0).max(999).optional(),
   errors: queryFlag.default(false).describe('Restricts the list to failed requests'),
@@ -60,6 +61,7 @@ export const listLogs = operation({
   async handle({ actor, query }, services: LogServices) {
     const { start, end, api_id, key, status, tags, errors } = query;
     if (end < start) throw createInvalidProblem([{ path: 'end', message: 'must not be before start' }]);
+    const { keyHashes, isCut } = await findKeyHashes(services, actor, key);
     const found = await services.logs.page(
       {
         orgId: actor.orgId,
@@ -67,7 +69,7 @@ export const listLogs = operation({
         from: start * 1000,
         to: end * 1000 + 999,
         apiId: api_id === undefined ? undefined : await resolvePublicApiId(services.findApi, actor.orgId, api_id),
-        keyHash: key?.toLowerCase(),
+        keyHashes,
         status,
         tags,
         failed: errors,
@@ -78,7 +80,8 @@ export const listLogs = operation({
       toCsvPageRequest(query, services.settings['management.page_size']),
     );
     const { format } = createLogIds(services.vault, actor.orgId);
-    return { data: found.items.map(it => ({ id: format(it), ...it.call })), pages: found.pages };
+    const data = found.items.map(it => ({ id: format(it), ...it.call }));
+    return { data, pages: found.pages, ...(isCut ? { keys_cut: true } : {}) };
   },
 });
 

@@ -23,7 +23,8 @@ export interface LogQuery {
   readonly apiId?: string | undefined;
   /** APIs the caller must not see. */
   readonly hiddenApis?: readonly string[] | undefined;
-  readonly keyHash?: string | undefined;
+  /** Hashes of keys, any of them. */
+  readonly keyHashes?: readonly string[] | undefined;
   readonly status?: number | undefined;
   readonly failed: boolean;
   /** Tags that a request has, all of them. */
@@ -176,11 +177,11 @@ const buildLogFilter = (records: Records, logQuery: LogQuery) =>
   );
 
 function restrict(records: Records, rows: LogRows, logQuery: LogQuery): LogRows {
-  const { apiId, hiddenApis, keyHash, status, failed, tags = [] } = logQuery;
+  const { apiId, hiddenApis, keyHashes, status, failed, tags = [] } = logQuery;
   let query = rows;
   if (apiId !== undefined) query = query.where('api_id', '=', apiId);
   if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', selectListed(records, hiddenApis));
-  if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
+  if (keyHashes !== undefined) query = query.where('key_hash', 'in', padToPowerOfTwo(keyHashes));
   if (status !== undefined) query = query.where('status', '=', status);
   if (failed) query = query.where(sql<boolean>`failed = 1`);
   const { graphqlType, graphqlName, version } = logQuery;

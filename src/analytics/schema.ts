@@ -57,7 +57,11 @@ const loggedCall = z.object({
 });
 export type LoggedCall = z.output<typeof loggedCall>;
 export const listedCall = loggedCall.extend({ id: z.string().describe('Id of the record, for GET /api/logs/{logId}') });
-export const logPage = z.object({ data: z.array(listedCall), pages: z.int() });
+export const logPage = z.object({
+  data: z.array(listedCall),
+  pages: z.int(),
+  keys_cut: z.boolean().optional().describe('True where more than 100 keys match: the requests of the newest 100'),
+});
 
 /** Calls counted together. Dimensions they were not grouped by are 0 or empty. */
 const usageItem = z.object({

@@ -1,14 +1,20 @@
 import { z } from 'zod';
 import { type FindApi, resolvePublicApiId } from '#access/api-lookup.ts';
-import type { Ownership } from '#apis/owners/store.ts';
 import { problem as apis } from '#apis/problems.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Actor } from '#operations/actor.ts';
-import { type EventStreams, eventStream, eventStreamType, maxStreamSeconds } from '#operations/event-streams.ts';
+import {
+  type EventStreams,
+  eventStream,
+  eventStreamType,
+  maxStreamSeconds,
+  type ServerEvent,
+} from '#operations/event-streams.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as operations } from '#operations/problems.ts';
 import { findAnalyticsScope, rejectNarrowedActor, rejectUnownedApi } from './analytics-scope.ts';
+import { findKeyHashes, type KeyFilterServices } from './key-filter.ts';
 import { clockSkewMs, type LiveReader } from './live-reader.ts';
 import { createLiveUsage } from './live-usage.ts';
 import { createLogIds } from './log-ids.ts';
@@ -19,14 +25,13 @@ import { createLogTail } from './log-tail.ts';
 import { problem } from './problems.ts';
 import { usageQueryMembers } from './usage-query.ts';
 
-interface StreamServices {
+interface StreamServices extends KeyFilterServices {
   eventStreams: EventStreams;
   logs: LogStore;
   readLiveCounts: LiveReader;
   vault: Vault;
   clock: Clock;
   findApi: FindApi;
-  ownership: Ownership;
 }
 
 const declared = {
@@ -56,7 +61,8 @@ export const streamLogs = operation({
   name: 'streamLogs',
   path: '/api/logs/stream',
   permission: 'log:read',
-  about: 'Sends single requests as server-sent events, as they are stored, without raw requests and responses.',
+  about:
+    'Sends single requests as server-sent events, as they are stored, without raw requests and responses. An event keys_cut says that more than 100 keys match: the stream has the requests of the newest 100.',
   query: z.object({ ...logFilters, seconds: lifetimeSeconds }),
   headers: { [lastEventId]: 'Id of the last event the client received: the stream continues after it' },
   problems: [operations.too_many_streams],
@@ -64,6 +70,7 @@ export const streamLogs = operation({
     const { logs, ownership, clock, findApi, eventStreams, vault } = services;
     const { api_id, key, status, tags, errors } = query;
     const apiId = api_id === undefined ? undefined : await resolvePublicApiId(findApi, actor.orgId, api_id);
+    const { keyHashes, isCut } = await findKeyHashes(services, actor, key);
     const positions = createLogPositions(vault, actor.orgId);
     const lastId = positions.open(requestHeader(lastEventId));
     const tail = await createLogTail({
@@ -72,26 +79,29 @@ export const streamLogs = operation({
       sealId: positions.seal,
       formatId: createLogIds(vault, actor.orgId).format,
     });
+    const notices: ServerEvent[] = isCut ? [{ name: 'keys_cut', data: {} }] : [];
     header(...unbuffered);
     return eventStreams.open({
       actor,
       reauthenticate,
       lifetimeSeconds: query.seconds,
-      poll: async caller =>
-        tail({
+      poll: async caller => [
+        ...notices.splice(0),
+        ...(await tail({
           orgId: actor.orgId,
           hiddenApis: (await ownership.findHidden(caller)).apiIds,
           from: clock.now() - maxTailAgeMs,
           to: clock.now() + clockSkewMs,
           apiId,
-          keyHash: key?.toLowerCase(),
+          keyHashes,
           status,
           tags,
           failed: errors,
           graphqlType: query.graphql_operation_type,
           graphqlName: query.graphql_operation_name,
           version: query.api_version,
-        }),
+        })),
+      ],
     });
   },
 });

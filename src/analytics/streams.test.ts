@@ -119,6 +119,47 @@ onEveryEngine('Event streams of analytics', app => {
     failed.close();
   });
 
+  test('logs are filtered by a key, its hash or a part of its alias, also live; aliases need keys:read', async () => {
+    const definition = openApi(upstream, { use_keyless: false, use_standard_auth: true });
+    const url = await publish(app(), definition);
+    const access_rights = { [definition.api_id]: { api_id: definition.api_id, versions: ['Default'] } };
+    const addKey = async (alias: string, query = '') => {
+      const { status, body, text } = await app().ask('POST', `/api/keys${query}`, { body: { alias, access_rights } });
+      assert.equal(status, 200, text);
+      return body as { key_id: string; key_hash: string };
+    };
+    const keys = new Map<string, { key_id: string; key_hash: string }>();
+    for (const alias of ['Shop Berlin', 'Shop Rome', 'Bank']) keys.set(alias, await addKey(alias, '?wait=applied'));
+    const send = (alias: string, path: string) =>
+      fetch(url + path, { headers: { authorization: keys.get(alias)!.key_id } });
+    const reader = await addUser(app(), { log: 'read' });
+    const pathsOf = async (key: string, credential?: string) => {
+      const query = `start=0&end=9999999999&api_id=${definition.api_id}&key=${encodeURIComponent(key)}`;
+      const { body, text } = await app().ask('GET', `/api/logs?${query}`, credential ? { credential } : {});
+      assert.ok(body.data, text);
+      assert.equal(body.keys_cut, undefined);
+      return body.data.map((call: { path: string }) => call.path).sort();
+    };
+    const stream = await openStream(app(), `/api/logs/stream?api_id=${definition.api_id}&key=op%20rome`);
+    for (const [alias, path] of [...keys.keys()].map((it, n) => [it, `/${n}`] as const)) await send(alias, path);
+    assert.equal((await stream.next(({ name }) => name === 'call')).data.path, '/1');
+    stream.close();
+    await eventually(async () => assert.deepEqual(await pathsOf('SHOP'), ['/0', '/1']));
+    await eventually(async () => assert.deepEqual(await pathsOf('bank'), ['/2']));
+    const { key_id, key_hash } = keys.get('Shop Rome')!;
+    for (const credential of [undefined, reader.credential])
+      for (const key of [key_id, key_hash, key_hash.toUpperCase()])
+        assert.deepEqual(await pathsOf(key, credential), ['/1'], key);
+    assert.deepEqual(await pathsOf('shop', reader.credential), []);
+    assert.deepEqual(await pathsOf(''), []);
+    await Promise.all(Array.from({ length: 101 }, (_, n) => addKey(`Many ${n}`)));
+    const { body } = await app().ask('GET', '/api/logs?start=0&end=9999999999&key=many');
+    assert.deepEqual([body.data, body.keys_cut], [[], true]);
+    const cut = await openStream(app(), '/api/logs/stream?key=many');
+    await cut.next(({ name }) => name === 'keys_cut');
+    cut.close();
+  });
+
   test('live usage has counts, errors and a latency histogram of each API since the last event', async () => {
     const definition = openApi(upstream);
     const url = await publish(app(), definition);

@@ -90,6 +90,12 @@ describe('Logs page', () => {
       await page.getByRole('button', { name: 'Refresh' }).click();
       assert.equal(await linkOf(page, '/limited/twice').count(), 1);
     });
+    await page.getByLabel('Key', { exact: true }).fill('usy');
+    await page.waitForURL(/key=usy/);
+    await linkOf(page, '/limited/twice').waitFor();
+    await page.getByLabel('Key', { exact: true }).fill('Idle');
+    await page.getByRole('heading', { name: 'No match' }).waitFor();
+    await page.getByLabel('Key', { exact: true }).fill('busy');
     await linkOf(page, '/limited/twice').click();
     const why = page.getByRole('dialog', { name: 'Request' }).getByRole('region', { name: 'Why it was refused' });
     await why.getByText('The rate limit of the key, or of the key at the endpoint, is exceeded.').waitFor();

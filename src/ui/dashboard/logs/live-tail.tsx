@@ -57,7 +57,7 @@ function Connection({ search, columns, toolbar, onReconnect }: ConnectionProps) 
 }
 
 function TailBar({ tail, onReconnect }: { tail: ReturnType<typeof useLogTail>; onReconnect(): void }) {
-  const { state, rows, isPaused, heldCount, skipped, pause } = tail;
+  const { state, rows, isPaused, heldCount, skipped, isKeyCut, pause } = tail;
   const [tone, word] = isPaused && state === 'open' ? (['warning', own.paused] as const) : stateTexts[state];
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -75,6 +75,7 @@ function TailBar({ tail, onReconnect }: { tail: ReturnType<typeof useLogTail>; o
       </span>
       {heldCount > 0 && <span>{own.held(formatNumber(heldCount))}</span>}
       {skipped > 0 && <span className="text-warning">{own.skipped(formatNumber(skipped))}</span>}
+      {isKeyCut && <span className="text-warning">{own.keysCut}</span>}
       {rows.length === maxTailRows && <span className="text-dim">{own.newestOnly(formatNumber(maxTailRows))}</span>}
     </div>
   );

@@ -95,6 +95,7 @@ function LogList({ search, range, columns, menus }: LogListProps) {
   return (
     <div className="flex flex-col gap-3">
       <LogToolbar search={search} range={range} onChange={change} menus={menus} />
+      {list.data?.value.keys_cut && <p className="text-warning">{own.keysCut}</p>}
       {!list.data || list.isError ? (
         <QueryState query={list} />
       ) : isEmpty ? (

@@ -14,9 +14,11 @@ interface Tail {
   readonly held: readonly LogRow[];
   readonly heldCount: number;
   readonly skipped: number;
+  /** More keys match the filter than it has. */
+  readonly isKeyCut: boolean;
 }
 
-const emptyTail: Tail = { state: 'connecting', rows: [], held: [], heldCount: 0, skipped: 0 };
+const emptyTail: Tail = { state: 'connecting', rows: [], held: [], heldCount: 0, skipped: 0, isKeyCut: false };
 const addRow = (rows: readonly LogRow[], row: LogRow) => [row, ...rows].slice(0, maxTailRows);
 
 const addCall = (tail: Tail, row: LogRow, isPaused: boolean): Tail =>
@@ -47,6 +49,7 @@ export function useLogTail(search: LogSearch) {
       const { at_least } = JSON.parse(data) as { at_least: number };
       setTail(it => ({ ...it, skipped: it.skipped + at_least }));
     });
+    source.addEventListener('keys_cut', () => setTail(it => ({ ...it, isKeyCut: true })));
     return () => source.close();
   }, [query]);
 
