@@ -4,7 +4,7 @@ import { emptyProfile, type FieldRow, type ProfileBody, providerFields, readConf
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What the fields of the form show; the server checks the rest. */
+/** Types that the fields of the form show; the server checks the rest. */
 const isShowable: Readonly<Record<FieldRow['kind'], (value: unknown) => boolean>> = {
   text: value => typeof value === 'string',
   secret: value => typeof value === 'string',
