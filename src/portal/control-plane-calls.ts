@@ -3,6 +3,7 @@ import { readExtraAuthorities } from '#base/authority-file.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { OutboundTls } from '#base/http-client/pool.ts';
 import type { OutboundResponse } from '#base/http-client/response.ts';
+import { objectOrEmpty } from '#base/json-tree.ts';
 import { Problem } from '#base/problems.ts';
 import { tryParseJson } from '#base/try-parse-json.ts';
 import { problem } from './problems.ts';
@@ -58,7 +59,8 @@ export function createDashboardClient(
     if (status >= 300) {
       const isUnavailable = status === 401 || status === 403 || status >= 500;
       const failure = isUnavailable ? problem.provider_unavailable : problem.provider_refused;
-      throw failure({ detail: { name, reason: maskSecret(`${status} ${messageOf(text)}`), status } });
+      const reason = maskSecret(`${status} ${messageOf(text)}`);
+      throw failure({ detail: { name, reason, status, isDashboard: isDashboardError(text) } });
     }
     const result = shape.safeParse(tryParseJson(text));
     if (!result.success) throw unavailable('its response is not that of a dashboard');
@@ -90,6 +92,12 @@ function selectTls(
   } catch (cause) {
     throw unavailable(`management.tls.ca_file cannot be read (${(cause as NodeJS.ErrnoException).code})`, cause);
   }
+}
+
+/** Form of the errors of a dashboard. */
+function isDashboardError(text: string): boolean {
+  const { Status, Message } = objectOrEmpty(tryParseJson(text));
+  return Status === 'Error' && typeof Message === 'string';
 }
 
 function messageOf(text: string): string {

@@ -10,6 +10,13 @@ const anything = z.unknown();
 const Me = z.looseObject({ org_id: z.string() });
 const credentialStatuses: readonly unknown[] = [401, 403];
 
+/**
+ * One text for an address without a listener, one that is refused, and a server that is no dashboard: the test must not
+ * tell what responds in the networks of the portal, nor how.
+ */
+export const noDashboard =
+  'no dashboard responded: check the address, its certificate, and that the portal can reach it';
+
 /** Paths whose deletion needs the permission to write; no object has the id. */
 const writePaths = {
   apis: '/api/apis/',
@@ -25,7 +32,10 @@ const writePaths = {
  */
 export async function checkDashboard({ call, callMaybe }: DashboardCalls, orgId: string): Promise<PlaneFaults> {
   const me = await attempt(() => call(Me, 'GET', '/api/users/me'));
-  if ('fault' in me) return credentialStatuses.includes(me.status) ? { url: '', secret: me.fault } : { url: me.fault };
+  if ('fault' in me) {
+    const isRefused = me.isDashboard && credentialStatuses.includes(me.status);
+    return isRefused ? { url: '', secret: me.fault } : { url: noDashboard };
+  }
   const found = me.value.org_id;
   const organisation = orgId === '' || orgId === found ? '' : `the access key is of the organisation ${found}`;
   const removals = await Promise.all(
@@ -41,13 +51,16 @@ export async function checkDashboard({ call, callMaybe }: DashboardCalls, orgId:
   return { url, secret: '', organisation, ...Object.fromEntries(permissions) };
 }
 
-type Attempt<T> = { readonly value: T } | { readonly fault: string; readonly status: unknown };
+type Attempt<T> =
+  | { readonly value: T }
+  | { readonly fault: string; readonly status: unknown; readonly isDashboard: boolean };
 
 async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   try {
     return { value: await work() };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { fault: String(error.detail.reason), status: error.detail.status };
+    const { reason, status, isDashboard } = error.detail;
+    return { fault: String(reason), status, isDashboard: isDashboard === true };
   }
 }

@@ -9,6 +9,8 @@ import { startApp, type TestApp } from '../../tests/support/app.ts';
 import { makeAuthority, makeServerCertificate } from '../../tests/support/certificates.ts';
 import { startDashboardRelay } from '../../tests/support/dashboard-relay.ts';
 import { addApi, addApp, requestPortal } from '../../tests/support/portal.ts';
+import { startUpstream } from '../../tests/support/upstream.ts';
+import { noDashboard } from './control-plane-check.ts';
 import { problem } from './problems.ts';
 
 /** The portal of one installation publishing from another, which has its own database, keys and policies. */
@@ -323,6 +325,14 @@ describe('remote control plane', () => {
     assert.doesNotMatch(wrong.text, /a-secret-that-is-wrong/);
     const absent = await check({ URL: 'http://127.0.0.1:9', Secret: 's' });
     assert.deepEqual([absent.results.url, absent.results.secret], ['failed', 'skipped']);
+    const web = await startUpstream();
+    web.answer = ({ url = '' }, response) =>
+      response.writeHead(Number(url.split('/')[1])).end('{"message":"internal"}');
+    for (const status of [200, 401, 404, 500]) {
+      const foreign = await check({ URL: `${web.url}/${status}`, Secret: 's' });
+      assert.deepEqual([foreign.failed, foreign.failed[0].Reason], [absent.failed, noDashboard]);
+    }
+    await web.close();
 
     await using relay = await startDashboardRelay(() => other.url.dashboard);
     relay.failingMethod = 'DELETE';

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { constantTimeEqual } from '#base/constant-time.ts';
 import type { OutboundClient, OutboundRequest } from '#base/http-client/client.ts';
 import { createSecretText } from '#base/ids.ts';
-import { isObject } from '#base/json-tree.ts';
+import { isObject, objectOrEmpty } from '#base/json-tree.ts';
+import { tryParseJson } from '#base/try-parse-json.ts';
 import { type AssertedUser, readGroups } from '../asserted-user.ts';
 import { maxProviderBytes, providerTimeoutMs } from '../document-cache.ts';
 import type { SignOnFlow } from '../flow-cookie.ts';
@@ -61,14 +62,18 @@ export async function buildLogoutUrl(
   { returnUrl, idToken }: { readonly returnUrl: string; readonly idToken: string | undefined },
 ): Promise<string | undefined> {
   const config = readOpenIdConnect(profile.ProviderConfig);
-  const { endSessionEndpoint } = await discoverProvider(profile.OrgID, config.DiscoverURL);
+  const { endSessionEndpoint, issuer } = await discoverProvider(profile.OrgID, config.DiscoverURL);
   if (!endSessionEndpoint) return undefined;
   const url = new URL(endSessionEndpoint);
   url.searchParams.set('client_id', config.Key);
   url.searchParams.set('post_logout_redirect_uri', returnUrl);
-  if (idToken !== undefined) url.searchParams.set('id_token_hint', idToken);
+  if (idToken !== undefined && readIssuer(idToken) === issuer) url.searchParams.set('id_token_hint', idToken);
   return url.href;
 }
+
+/** Issuer of an ID token that was verified at the sign-on: a profile may name another provider since then. */
+const readIssuer = (idToken: string): unknown =>
+  objectOrEmpty(tryParseJson(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString())).iss;
 
 /** Authorization response: verifies it, redeems the code and reads the user from the ID token. */
 export async function completeCodeFlow(

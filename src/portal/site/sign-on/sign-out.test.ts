@@ -10,7 +10,12 @@ import {
   visit,
 } from '../../../../tests/support/oidc.ts';
 import { requestPortal } from '../../../../tests/support/portal.ts';
-import { createOidcPortalProfile, readSiteProfile, signOnToPortal } from '../../../../tests/support/portal-sign-on.ts';
+import {
+  createOidcPortalProfile,
+  createOidcProfileBody,
+  readSiteProfile,
+  signOnToPortal,
+} from '../../../../tests/support/portal-sign-on.ts';
 import { addSiteDeveloper, sitePassword } from '../../../../tests/support/portal-site.ts';
 import { createSiteClient } from '../../../../tests/support/site-client.ts';
 
@@ -65,6 +70,23 @@ onEveryEngine('Single logout of the portal', app => {
     await signOnToPortal(app(), path, jar);
     const page = await readSiteProfile(app(), jar);
     assert.ok(page.includes(second) && !page.includes(first), 'the provider asked for the user again');
+  });
+
+  test('the ID token is not sent to another provider that the profile names since the sign-on', async () => {
+    const { path, ID } = await createOidcPortalProfile(app(), provider, { SingleLogout: true });
+    addUser();
+    const jar: CookieJar = new Map();
+    await signOnToPortal(app(), path, jar);
+    const other = await startOidcProvider();
+    try {
+      const { ID: _id, ...changed } = createOidcProfileBody(app().url.portal, other);
+      await requestPortal(app(), 'PUT', `/portal-api/sso_profiles/${ID}`, { ...changed, SingleLogout: true });
+      const [, url = ''] = /^0;url=(.*)$/.exec((await signOut(jar)).headers.get('refresh') ?? '') ?? [];
+      assert.ok(url.startsWith(`${other.issuer}/session/end?`), url);
+      assert.equal(new URL(url).searchParams.has('id_token_hint'), false);
+    } finally {
+      await other.close();
+    }
   });
 
   test('without it, or with a password, the session of the portal alone ends', async () => {
