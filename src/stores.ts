@@ -6,6 +6,7 @@ import { createKeyStore } from '#access/keys/store.ts';
 import { createOauthCodeStore } from '#access/oauth/code-store.ts';
 import { createOauthClientStore, type OauthClientStore } from '#access/oauth/store.ts';
 import { createOauthTokenStore } from '#access/oauth/token-store.ts';
+import { createObjectLimit } from '#access/object-limit.ts';
 import { createPolicyStore, type PolicyStore } from '#access/policies/store.ts';
 import { defaultHistogramBounds } from '#analytics/latency-store.ts';
 import { createLiveReader } from '#analytics/live-reader.ts';
@@ -127,6 +128,7 @@ export function openStores(
     ...openPortalStores(records, vault, clock),
     ...openSignIn(records, vault, revisions, { users, organisations, settings, ...environment }),
     audit: createAuditStore(records, clock),
+    limitVisibleObjects: createObjectLimit({ ...access, ownership }),
     secrets: createInstallationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgMetaName)) ?? '',
     describeContents: (orgId: string) => describeContents({ ...access, apis, assets, hooks }, orgId),

@@ -17,7 +17,19 @@ onEveryEngine(
   app => {
     const users: Record<'owner' | 'member' | 'other', { id: string; key: string }> = Object.create(null);
     let group = '';
-    const permissions = ['apis', 'keys', 'policies', 'oauth', 'analytics', 'log', 'certs', 'hooks', 'mcp', 'system'];
+    const permissions = [
+      'audit_logs',
+      'apis',
+      'keys',
+      'policies',
+      'oauth',
+      'analytics',
+      'log',
+      'certs',
+      'hooks',
+      'mcp',
+      'system',
+    ];
     const writeAll = Object.fromEntries(permissions.map(name => [name, 'write']));
     let owned: { id: string; databaseId: string };
     let open: { id: string; databaseId: string };
@@ -251,6 +263,48 @@ onEveryEngine(
       );
       assert.equal((await app().ask('PUT', path(both), { ...as('owner'), body: both.body })).status, 200);
       assert.equal((await app().ask('DELETE', path(hidden), as('owner'))).status, 200);
+    });
+
+    test('audit records have the names of objects that the reader may see, and of no others', async () => {
+      const write = async (method: string, path: string, body: object) => {
+        const { status, text, body: answer } = await app().ask(method, path, { ...as('owner'), body });
+        assert.equal(status, 200, text);
+        return answer;
+      };
+      const create = async (label: string, api: { id: string }) => {
+        const { api_definition: definition } = (await app().ask('GET', `/api/apis/${api.id}`)).body;
+        await write('PUT', `/api/apis/${api.id}`, { api_definition: definition });
+        const policy = { name: `${label} policy`, rate: 1, per: 1, quota_max: -1, access_rights: rights(api) };
+        const { Message: policyId } = await write('POST', '/api/portal/policies', policy);
+        const { key_hash } = await write('POST', '/api/keys', { alias: `${label} key`, access_rights: rights(api) });
+        const client = { client_name: `${label} client`, redirect_uri: 'https://a.example/' };
+        const { client_id } = await write('POST', `/api/apis/oauth/${api.id}`, client);
+        return [api.id, policyId, key_hash, client_id] as string[];
+      };
+      const ids = { hidden: await create('hidden', owned), open: await create('open', open) };
+      const { key_id } = await write('POST', '/api/keys', { alias: 'removed key', access_rights: rights(owned) });
+      await app().ask('DELETE', `/api/keys/${key_id}`, as('owner'));
+      const hook = { name: 'audited hook', method: 'POST', target_path: 'https://a.example/' };
+      const { ID: hookId } = await write('POST', '/api/hooks', hook);
+      const findName = (records: { object: string; object_name: string }[], object: string) =>
+        records.find(it => it.object === object && it.object_name !== '')?.object_name ?? '';
+      const own = ['Open #common', 'open policy', 'open key', 'open client', 'audited hook'];
+      for (const [name, expected] of [
+        ['owner', ['Owned #secret', 'hidden policy', 'hidden key', 'hidden client']],
+        ['other', ['', '', '', '']],
+      ] as const) {
+        const listed = (await app().ask('GET', '/api/audit-logs?p=-1', as(name))).body.audit_logs;
+        const file = await app().ask('GET', '/api/audit-logs/export?type=json', as(name));
+        for (const records of [listed, file.body.audit_logs]) {
+          const namesOf = (objects: string[]) => objects.map(id => findName(records, id));
+          assert.deepEqual(namesOf(ids.hidden), expected);
+          assert.deepEqual(namesOf([...ids.open, hookId]), own);
+        }
+        assert.equal(file.text.includes('removed key'), name === 'owner');
+        const record = listed.find((it: { object: string }) => it.object === ids.hidden[1]);
+        const read = await app().ask('GET', `/api/audit-logs/${record._id}`, as(name));
+        assert.equal(read.body.object_name, expected[1]);
+      }
     });
 
     test('usage and logs of it are counted for its owners only', async () => {

@@ -1,3 +1,4 @@
+import type { NamedObject } from '#storage/operation-context.ts';
 import type { Actor } from './actor.ts';
 
 /** Audit entry; the store adds the time. */
@@ -11,8 +12,8 @@ export interface AuditEntry {
   readonly status: number;
   readonly ip: string;
   readonly object: string;
-  /** Name of the object when it was written; absent where it was not, or has none. */
-  readonly objectName?: string | undefined;
+  /** The object when it was written; absent where it was not, or has no name. */
+  readonly named?: NamedObject | undefined;
 }
 
 export type WriteAudit = (entry: AuditEntry) => Promise<void>;

@@ -243,8 +243,7 @@ async function recordAudit(
     status,
     ip,
   };
-  for (const audited of [object, ...more])
-    await writeAudit({ ...entry, object: audited, objectName: names?.get(audited) });
+  for (const audited of [object, ...more]) await writeAudit({ ...entry, object: audited, named: names?.get(audited) });
 }
 
 const toRoutePath = ({ path, matchesRest }: AnyOperation) =>

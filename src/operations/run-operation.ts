@@ -3,7 +3,7 @@ import { rejectNul } from '#base/json.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { IdempotentRequest } from '#storage/idempotency-store.ts';
-import { type ChangeAuthor, runInOperationContext } from '#storage/operation-context.ts';
+import { type ChangeAuthor, type NamedObject, runInOperationContext } from '#storage/operation-context.ts';
 import { collectUnreadableRows, type UnreadableRows } from '#storage/unreadable-rows.ts';
 import type { Actor } from './actor.ts';
 import { readBody } from './body.ts';
@@ -54,7 +54,7 @@ export interface AuditTarget {
   /** Objects of further records of the same request. */
   more?: readonly string[];
   /** Names of written objects by their ids. */
-  readonly names?: Map<string, string>;
+  readonly names?: Map<string, NamedObject>;
 }
 
 /** The members of a call that do not come from its request, and what observes it. */

@@ -26,12 +26,18 @@ export interface RowObserver {
   onWrite(id: string, before: string | undefined, after: string | undefined): void;
 }
 
+/** Name of a written object, and the table that holds it. */
+export interface NamedObject {
+  readonly name: string;
+  readonly table: TableName;
+}
+
 /** Context of the operation in progress, for the stores it calls. */
 export interface OperationContext {
   readonly author: ChangeAuthor;
   readonly rows?: RowObserver | undefined;
   /** Names of the objects that the operation wrote, by each of their ids. */
-  readonly objectNames?: Map<string, string> | undefined;
+  readonly objectNames?: Map<string, NamedObject> | undefined;
 }
 
 /** Bounds the names of an operation that writes many objects; those of further ones are left out. */
@@ -56,10 +62,11 @@ export const runInOperationContext = <T>(context: OperationContext, work: () => 
 export const currentAuthor = (): ChangeAuthor => current.getStore()?.author ?? programAuthor;
 
 /** Notes the name of a written object for the audit record of the operation in progress. */
-export function noteObjectName(ids: readonly string[], name: string): void {
+export function noteObjectName(table: TableName, ids: readonly string[], name: string): void {
   const names = current.getStore()?.objectNames;
   if (!names || name === '' || names.size >= maxObjectNames) return;
-  for (const id of ids) names.set(id, name.toWellFormed().slice(0, maxNameCharacters).toWellFormed());
+  const shortened = name.toWellFormed().slice(0, maxNameCharacters).toWellFormed();
+  for (const id of ids) names.set(id, { name: shortened, table });
 }
 
 /** Observer of a table; undefined where the operation in progress observes none, or another table. */

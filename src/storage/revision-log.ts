@@ -232,7 +232,7 @@ function createRecorder<Doc>(
 
   return async ({ id, before, after }) => {
     const { publicId, name } = identify(JSON.parse((after ?? before)!) as StoredRow);
-    noteObjectName([id, publicId], name);
+    noteObjectName(table, [id, publicId], name);
     if (before !== undefined && after !== undefined && toState(before) === toState(after)) return;
     let last = await findLastRevision(records, table, id);
     if (last === 0 && before !== undefined) await insert(id, ++last, 'found', before);

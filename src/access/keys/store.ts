@@ -7,6 +7,7 @@ import {
   type PageRequest,
   translateConflict,
 } from '#storage/collection.ts';
+import { selectListed } from '#storage/listed-values.ts';
 import { findRowObserver, noteObjectName } from '#storage/operation-context.ts';
 import type { Records } from '#storage/records.ts';
 import { removeSearchEntry, writeSearchEntry } from '#storage/search-names.ts';
@@ -220,6 +221,17 @@ function createKeyLookups(records: Records, codec: KeyCodec) {
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
     },
 
+    /** Those of the hashes that a key with an API has which is not hidden. */
+    async findVisibleHashes(
+      orgId: string,
+      hashes: readonly string[],
+      hiddenApis: readonly string[],
+    ): Promise<string[]> {
+      const { rows } = buildListQueries(records, orgId, { hiddenApis });
+      const found = await rows.where('key_hash', 'in', selectListed(records, hashes)).execute();
+      return found.map(({ key_hash }) => key_hash);
+    },
+
     /** True for the hash of a key with an API that is not hidden. */
     async hasVisibleHash(orgId: string, hash: string, hiddenApis: readonly string[]): Promise<boolean> {
       const { rows } = buildListQueries(records, orgId, { hiddenApis });
@@ -303,7 +315,7 @@ function createKeyWrites(records: Records, codec: KeyCodec, checkObjectLimit: Ch
         findRowObserver('keys')?.onWrite(row.id, row.body, undefined);
         await records.db.deleteFrom('keys').where('id', '=', rowId).execute();
         await unindexRights(records, rowId);
-        noteObjectName([row.key_hash], await removeSearchEntry(records, 'keys', rowId));
+        noteObjectName('keys', [row.key_hash], await removeSearchEntry(records, 'keys', rowId));
         records.markChanged('keys', row.digest);
         return true;
       });
@@ -358,7 +370,7 @@ async function indexNames(
   if (kind === 'organisation') return;
   const names = [alias ?? '', basic_auth_data?.user ?? '', key_hash];
   const label = alias || basic_auth_data?.user || '';
-  noteObjectName([key_hash], label);
+  noteObjectName('keys', [key_hash], label);
   await writeSearchEntry(records, 'keys', { orgId: org_id, object: id }, { names, label, detail: key_hash });
 }
 

@@ -107,6 +107,23 @@ function createClientReads(records: Records, { clients, open, get }: ClientRows)
       return (await clients.all({ where, order: ['-created_at', '-id'] })).map(open);
     },
 
+    /** Those of the ids that a client of an API has which is not hidden. */
+    async findVisibleIds(
+      orgId: string,
+      clientIds: readonly string[],
+      hiddenApis: readonly string[],
+    ): Promise<string[]> {
+      const rows = await records.db
+        .selectFrom('oauth_clients')
+        .select('client_id')
+        .distinct()
+        .where('org_id', '=', orgId)
+        .where('client_id', 'in', selectListed(records, clientIds))
+        .where('api_id', 'not in', selectListed(records, hiddenApis))
+        .execute();
+      return rows.map(({ client_id }) => client_id);
+    },
+
     /** Client authentication in constant time: an unknown client takes as long as a known one. */
     async clientSecretMatches(apiId: string, clientId: string, secret: string): Promise<boolean> {
       const client = await get(apiId, clientId);
@@ -164,7 +181,7 @@ function createClientWrites(records: Records, { clients, seal, open, get }: Clie
 /** Audit records name a client by its own id, not by that of its row. */
 async function noteClientName({ before, after }: RowChange): Promise<void> {
   const { client_id, client_name } = JSON.parse((after ?? before)!) as StoredClient;
-  noteObjectName([client_id], client_name);
+  noteObjectName('oauth_clients', [client_id], client_name);
 }
 
 /** Registration access token (RFC 7591) of a client: as sensitive as its secret. */

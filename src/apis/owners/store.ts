@@ -1,5 +1,6 @@
 import type { Settings } from '#base/settings.ts';
 import { type Actor, hasPermission, isAdmin } from '#operations/actor.ts';
+import { selectListed } from '#storage/listed-values.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 
@@ -83,6 +84,18 @@ export function createOwnership(records: Records, settings: Settings) {
       if (rows.length === 0) return nothingHidden;
       const apiIds = new Set(rows.map(row => row.api_id));
       return { apiIds: [...apiIds], has: apiId => apiIds.has(apiId) };
+    },
+    /** Those of the ids, of either kind, that an API has which the user may see. */
+    async findVisible(actor: Actor, refs: readonly string[]): Promise<string[]> {
+      const hidden = new Set((await selectHidden(actor)).map(({ id }) => id));
+      const listed = selectListed(records, refs);
+      const rows = await records.db
+        .selectFrom('apis')
+        .select(['id', 'api_id'])
+        .where('org_id', '=', actor.orgId)
+        .where(it => it.or([it('id', 'in', listed), it('api_id', 'in', listed)]))
+        .execute();
+      return rows.filter(({ id }) => !hidden.has(id)).flatMap(({ id, api_id }) => [id, api_id]);
     },
     /** Public ids of the APIs that a user owns, whether or not ownership hides the others. */
     async findOwned(actor: Actor): Promise<string[]> {

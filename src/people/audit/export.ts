@@ -7,13 +7,21 @@ import { AuditLog, type AuditRecord, toAuditLog } from './schema.ts';
 const columns = Object.keys(AuditLog.shape) as (keyof typeof AuditLog.shape)[];
 export const auditExportTypes = { csv: csvType, json: 'application/json' } as const;
 
+export type ExportType = keyof typeof auditExportTypes;
+type LimitNames = (records: readonly AuditRecord[]) => Promise<AuditRecord[]>;
+
+async function* limitBatches(batches: AsyncGenerator<AuditRecord[]>, limitNames: LimitNames) {
+  for await (const batch of batches) yield await limitNames(batch);
+}
+
 /** File of audit records, written while the batches are read; the stream is destroyed with its client. */
 export function createAuditExport(
   batches: AsyncGenerator<AuditRecord[]>,
-  type: keyof typeof auditExportTypes,
+  { type, limitNames }: { readonly type: ExportType; readonly limitNames?: LimitNames },
   log: Log,
 ): StreamedFile {
-  const parts = type === 'csv' ? formatAsCsv(batches) : formatAsJson(batches);
+  const limited = limitNames ? limitBatches(batches, limitNames) : batches;
+  const parts = type === 'csv' ? formatAsCsv(limited) : formatAsJson(limited);
   const stream = Readable.from(logFailure(parts, log), { objectMode: false });
   return { stream, mediaType: auditExportTypes[type], name: `audit-logs.${type}` };
 }

@@ -1,23 +1,27 @@
 import { z } from 'zod';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
+import type { Actor } from '#operations/actor.ts';
 import type { StreamedFile } from '#operations/body.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, toPageRequest } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
-import { auditExportTypes, createAuditExport } from './export.ts';
+import { auditExportTypes, createAuditExport, type ExportType } from './export.ts';
 import { toAuditFilter } from './filter.ts';
+import { createNameLimit, type LimitVisibleObjects } from './limit-names.ts';
 import { AuditLog, auditFilters, toAuditLog } from './schema.ts';
 import type { AuditFilter, AuditStore } from './store.ts';
 
 interface AuditServices {
   audit: AuditStore;
   settings: Settings;
+  limitVisibleObjects: LimitVisibleObjects;
 }
 
 interface AuditExportServices {
   audit: AuditStore;
   log: Log;
+  limitVisibleObjects: LimitVisibleObjects;
 }
 
 const maxPageSize = 100;
@@ -49,16 +53,29 @@ const auditPage = z.object({ audit_logs: z.array(AuditLog), pages: z.int() });
 const ofOrganisation = { surface: 'dashboard', noun: 'audit', permission: 'audit_logs:read' } as const;
 const ofInstallation = { surface: 'admin', noun: 'audit', permission: 'secret' } as const;
 
-async function listRecords({ audit, settings }: AuditServices, filter: AuditFilter, { p, page_size }: Paging) {
+async function listRecords(services: AuditServices, actor: Actor, filter: AuditFilter, { p, page_size }: Paging) {
+  const { audit, settings, limitVisibleObjects } = services;
   const size = page_size ?? settings['management.page_size'];
   const { items, pages } = await audit.page(filter, toPageRequest(p, size));
-  return { audit_logs: items.map(toAuditLog), pages };
+  const limitNames = await createNameLimit(limitVisibleObjects, actor);
+  return { audit_logs: (await limitNames(items)).map(toAuditLog), pages };
 }
 
-async function readRecord({ audit }: AuditServices, id: string, orgId?: string) {
+async function readRecord({ audit, limitVisibleObjects }: AuditServices, actor: Actor, id: string, orgId?: string) {
   const record = /^\d{1,15}$/.test(id) ? await audit.get(Number(id), orgId) : undefined;
   if (!record) throw problem.audit_log_not_found();
-  return toAuditLog(record);
+  const limitNames = await createNameLimit(limitVisibleObjects, actor);
+  return toAuditLog((await limitNames([record]))[0]!);
+}
+
+async function exportRecords(
+  { audit, log, limitVisibleObjects }: AuditExportServices,
+  actor: Actor,
+  filter: AuditFilter,
+  type: ExportType,
+) {
+  const limitNames = await createNameLimit(limitVisibleObjects, actor);
+  return createAuditExport(await audit.export(filter), { type, limitNames }, log);
 }
 
 export const listAuditLogs = operation({
@@ -70,7 +87,7 @@ export const listAuditLogs = operation({
   query,
   returns: auditPage,
   handle: ({ actor, query: filters }, services: AuditServices) =>
-    listRecords(services, { ...toAuditFilter(filters), orgId: actor.orgId }, filters),
+    listRecords(services, actor, { ...toAuditFilter(filters), orgId: actor.orgId }, filters),
 });
 
 export const getAuditLog = operation({
@@ -82,7 +99,8 @@ export const getAuditLog = operation({
   params,
   returns: AuditLog,
   problems: [problem.audit_log_not_found],
-  handle: ({ actor, params: { auditLogId } }, services: AuditServices) => readRecord(services, auditLogId, actor.orgId),
+  handle: ({ actor, params: { auditLogId } }, services: AuditServices) =>
+    readRecord(services, actor, auditLogId, actor.orgId),
 });
 
 export const exportAuditLogs = operation({
@@ -95,8 +113,8 @@ export const exportAuditLogs = operation({
   returns: auditFile,
   streamsFile: Object.values(auditExportTypes),
   problems: [problem.audit_export_too_large],
-  handle: async ({ actor, query: { type, ...filters } }, { audit, log }: AuditExportServices) =>
-    createAuditExport(await audit.export({ ...toAuditFilter(filters), orgId: actor.orgId }), type, log),
+  handle: ({ actor, query: { type, ...filters } }, services: AuditExportServices) =>
+    exportRecords(services, actor, { ...toAuditFilter(filters), orgId: actor.orgId }, type),
 });
 
 export const exportAllAuditLogs = operation({
@@ -109,8 +127,8 @@ export const exportAllAuditLogs = operation({
   returns: auditFile,
   streamsFile: Object.values(auditExportTypes),
   problems: [problem.audit_export_too_large],
-  handle: async ({ query: { type, org_id, ...filters } }, { audit, log }: AuditExportServices) =>
-    createAuditExport(await audit.export({ ...toAuditFilter(filters), orgId: org_id }), type, log),
+  handle: ({ actor, query: { type, org_id, ...filters } }, services: AuditExportServices) =>
+    exportRecords(services, actor, { ...toAuditFilter(filters), orgId: org_id }, type),
 });
 
 export const listAllAuditLogs = operation({
@@ -121,8 +139,8 @@ export const listAllAuditLogs = operation({
   about: 'Lists all audit records: of organisations, of the portal, and of the operator’s secrets.',
   query: query.extend({ org_id: organisationFilter }),
   returns: auditPage,
-  handle: ({ query: { org_id, ...filters } }, services: AuditServices) =>
-    listRecords(services, { ...toAuditFilter(filters), orgId: org_id }, filters),
+  handle: ({ actor, query: { org_id, ...filters } }, services: AuditServices) =>
+    listRecords(services, actor, { ...toAuditFilter(filters), orgId: org_id }, filters),
 });
 
 export const getAnyAuditLog = operation({
@@ -134,7 +152,7 @@ export const getAnyAuditLog = operation({
   params,
   returns: AuditLog,
   problems: [problem.audit_log_not_found],
-  handle: ({ params: { auditLogId } }, services: AuditServices) => readRecord(services, auditLogId),
+  handle: ({ actor, params: { auditLogId } }, services: AuditServices) => readRecord(services, actor, auditLogId),
 });
 
 export const auditOperations = [

@@ -18,6 +18,8 @@ export interface AuditRecord {
   readonly object: string;
   /** Empty where the object has no name, or was not written. */
   readonly objectName: string;
+  /** Table of the object with the name; empty without one. */
+  readonly objectTable: string;
 }
 
 export const AuditLog = z.object({
@@ -34,10 +36,22 @@ export const AuditLog = z.object({
   status: z.int().describe('Status of the response'),
   object: z.string().describe('Id of the object; the hash of a key'),
   surface: z.string(),
-  object_name: z.string().describe('Name of the object at that time; empty without one, and where nothing was written'),
+  object_name: z
+    .string()
+    .describe(
+      'Name of the object at that time; empty without one, where nothing was written, and where ownership of APIs hides the object',
+    ),
 });
 
-export const toAuditLog = ({ id, reqId, at, actor, objectName, ...record }: AuditRecord): z.input<typeof AuditLog> => ({
+export const toAuditLog = ({
+  id,
+  reqId,
+  at,
+  actor,
+  objectName,
+  objectTable: _table,
+  ...record
+}: AuditRecord): z.input<typeof AuditLog> => ({
   _id: String(id),
   req_id: reqId,
   date: formatHttpDate(at),

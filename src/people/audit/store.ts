@@ -37,6 +37,7 @@ interface Body {
   object: string;
   /** Absent where the object has no name, and in records of earlier versions. */
   object_name?: string | undefined;
+  object_table?: string | undefined;
   req_id?: string;
 }
 
@@ -52,13 +53,14 @@ export function createAuditStore(records: Records, clock: Clock) {
   const selectMatching = (filter: AuditFilter) => records.db.selectFrom('audit').where(toCondition(records, filter));
 
   return {
-    async write({ actor, orgId, action, method, url, status, ip, object, objectName }: AuditEntry): Promise<void> {
+    async write({ actor, orgId, action, method, url, status, ip, object, named }: AuditEntry): Promise<void> {
       const row = { org_id: orgId, at: clock.now(), actor: actor.name, action, method, url, status, ip };
       const body: Body = {
         surface: actor.surface,
         actor_id: actor.id,
         object,
-        object_name: objectName,
+        object_name: named?.name,
+        object_table: named?.table,
         req_id: createPublicId(),
       };
       await records.db
@@ -142,10 +144,12 @@ function toCondition(
   return conditions.reduce((all, each) => sql<SqlBool>`${all} and ${each}`, sql<SqlBool>`1 = 1`);
 }
 
-type Row = Omit<AuditRecord, 'surface' | 'object' | 'objectName' | 'reqId'> & { body: string };
+type Row = Pick<AuditRecord, Exclude<(typeof columns)[number], 'body'>> & { body: string };
 
 /** PostgreSQL may return bigint columns as text. */
 function toRecord({ id, at, status, body, ...row }: Row): AuditRecord {
-  const { surface, object, object_name: objectName = '', req_id: reqId = '' } = JSON.parse(body) as Body;
-  return { ...row, id: Number(id), at: Number(at), status: Number(status), surface, object, objectName, reqId };
+  const { surface, object, ...stored } = JSON.parse(body) as Body;
+  const { object_name: objectName = '', object_table: objectTable = '', req_id: reqId = '' } = stored;
+  const numbers = { id: Number(id), at: Number(at), status: Number(status) };
+  return { ...row, ...numbers, surface, object, objectName, objectTable, reqId };
 }

@@ -49,7 +49,7 @@ export const exportPortalAuditLogs = operation({
   streamsFile: Object.values(auditExportTypes),
   problems: [peopleProblem.audit_export_too_large],
   handle: async ({ query: { type, ...wanted } }, { audit, log }: { audit: AuditStore; log: Log }) =>
-    createAuditExport(await audit.export(toPortalFilter(wanted)), type, log),
+    createAuditExport(await audit.export(toPortalFilter(wanted)), { type }, log),
 });
 
 export const portalAuditOperations = [listPortalAuditLogs, exportPortalAuditLogs];
