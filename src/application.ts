@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { createKeyCounters } from '#access/keys/shared-counters.ts';
+import { createKeyCounters } from '#access/keys/key-counters.ts';
 import { startMetricsExport } from '#analytics/metrics/metrics-export.ts';
 import { addMetricsRoute } from '#analytics/metrics/route.ts';
 import { startSchemaUpdates } from '#apis/graphql-schema/schema-updates.ts';

@@ -128,7 +128,6 @@ export function openStores(
     ...openPortalStores(records, vault, clock),
     ...openSignIn(records, vault, revisions, { users, organisations, settings, ...environment }),
     audit: createAuditStore(records, clock),
-    limitVisibleObjects: createObjectLimit({ ...access, ownership }),
     secrets: createInstallationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgMetaName)) ?? '',
     describeContents: (orgId: string) => describeContents({ ...access, apis, assets, hooks }, orgId),
@@ -162,6 +161,7 @@ const createApiHooks = ({ policies, oauthClients }: { policies: PolicyStore; oau
 /** Services that check operations of others. */
 function openChecks(
   services: Parameters<typeof createRuleEngine>[0] &
+    Parameters<typeof createObjectLimit>[0] &
     Omit<Parameters<typeof createRefuseDependents>[0], 'dependents'> & {
       records: Records;
     },
@@ -170,6 +170,7 @@ function openChecks(
   return {
     dependents,
     refuseDependents: createRefuseDependents({ ...services, dependents }),
+    limitVisibleObjects: createObjectLimit(services),
     rules: createRuleEngine(services),
   };
 }

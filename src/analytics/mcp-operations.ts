@@ -142,7 +142,8 @@ export const countMcpKeyActivity = operation({
 async function ensureKeyKnown({ keys, ownership }: KeyActivityServices, actor: Actor, keyHash: string): Promise<void> {
   if (keyHash === anonymousKey) return;
   const { apiIds } = await ownership.findHidden(actor);
-  if (!(await keys.hasVisibleHash(actor.orgId, keyHash, apiIds))) throw keyProblem.unknown();
+  const visible = await keys.findVisibleHashes(actor.orgId, [keyHash], apiIds);
+  if (visible.length === 0) throw keyProblem.unknown();
 }
 
 export const mcpAnalyticsOperations = [countMcpUsage, countMcpPrimitives, countMcpErrors, countMcpKeyActivity];

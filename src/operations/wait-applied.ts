@@ -30,7 +30,7 @@ export interface AppliedWaits {
 }
 
 /** Parts that the header names. */
-const maxPartsNamed = 20;
+const maxHeaderParts = 20;
 /** Header values: printable ASCII (RFC 9110, 5.5); other characters are replaced. */
 const toHeaderText = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200);
 
@@ -64,7 +64,7 @@ export function createAppliedWaits(waitUntilApplied: WaitUntilApplied, maxWaits:
     async describeApplied(actor): Promise<Record<string, string>> {
       const { stale } = await waitUntilApplied(actor);
       if (stale.length === 0) return { 'x-gw-applied': 'true' };
-      const named = stale.slice(0, maxPartsNamed).map(toHeaderText);
+      const named = stale.slice(0, maxHeaderParts).map(toHeaderText);
       if (stale.length > named.length) named.push(`and ${stale.length - named.length} more`);
       return { 'x-gw-applied': 'false', 'x-gw-not-applied': named.join(', ') };
     },

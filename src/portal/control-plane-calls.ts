@@ -57,8 +57,7 @@ export function createDashboardClient(
   function read<S extends z.ZodType>(shape: S, { status, body }: OutboundResponse): z.output<S> {
     const text = body.toString('utf8');
     if (status >= 300) {
-      const isUnavailable = status === 401 || status === 403 || status >= 500;
-      const failure = isUnavailable ? problem.provider_unavailable : problem.provider_refused;
+      const failure = isOutage(status) ? problem.provider_unavailable : problem.provider_refused;
       const reason = maskSecret(`${status} ${messageOf(text)}`);
       throw failure({ detail: { name, reason, status, isDashboard: isDashboardError(text) } });
     }
@@ -93,6 +92,8 @@ function selectTls(
     throw unavailable(`management.tls.ca_file cannot be read (${(cause as NodeJS.ErrnoException).code})`, cause);
   }
 }
+
+const isOutage = (status: number) => status === 401 || status === 403 || status >= 500;
 
 /** Form of the errors of a dashboard. */
 function isDashboardError(text: string): boolean {

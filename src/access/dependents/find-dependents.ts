@@ -62,16 +62,12 @@ function hasText(value: unknown, texts: readonly string[]): boolean {
   );
 }
 
-/** APIs that name an object by its id, in their definition or beside it. */
-async function findApisNaming(
-  { apis }: DependentServices,
-  orgId: string,
-  ids: readonly string[],
-): Promise<Dependent[]> {
-  const found = new Map<string, StoredApi>();
-  for (const id of ids) for (const api of await apis.findMentioning(orgId, id)) found.set(api.id, api);
-  return [...found.values()].filter(it => hasText([it.definition, it.wrapper.hook_references], ids)).map(toApi);
-}
+/** APIs, of those given, that name an object by its id, in their definition or beside it. */
+const filterNaming = (apis: readonly StoredApi[], ids: readonly string[]): Dependent[] =>
+  apis.filter(it => hasText([it.definition, it.wrapper.hook_references], ids)).map(toApi);
+
+const findApisNaming = async ({ apis }: DependentServices, orgId: string, ids: readonly string[]) =>
+  filterNaming(await apis.findMentioning(orgId, ...ids), ids);
 
 async function findApiDependents(services: DependentServices, orgId: string, ref: string) {
   const { apis, dependents } = services;
@@ -131,24 +127,20 @@ async function findCertificateDependents(services: DependentServices, orgId: str
 
 async function findHookDependents(services: DependentServices, orgId: string, ref: string) {
   const hook = await services.hooks.get(orgId, ref);
-  return hook && findApisNaming(services, orgId, [hook.id, hook.webhook_id].filter(Boolean));
+  return hook && findApisNaming(services, orgId, listHookIds(hook));
 }
+
+type HookIds = Readonly<Record<'id' | 'webhook_id', string>>;
+const listHookIds = ({ id, webhook_id }: HookIds) => [id, webhook_id].filter(Boolean);
 
 /** APIs that name these webhooks, by the id of each, in one read of the APIs. */
 export async function findHookUses(
   { apis }: Pick<DependentServices, 'apis'>,
   orgId: string,
-  hooks: readonly { readonly id: string; readonly webhook_id: string }[],
+  hooks: readonly HookIds[],
 ): Promise<ReadonlyMap<string, readonly Dependent[]>> {
-  const idsOf = ({ id, webhook_id }: (typeof hooks)[number]) => [id, webhook_id].filter(Boolean);
-  const naming = await apis.findMentioning(orgId, ...hooks.flatMap(idsOf));
-  return new Map(
-    hooks.map(hook => {
-      const ids = idsOf(hook);
-      const using = naming.filter(it => hasText([it.definition, it.wrapper.hook_references], ids));
-      return [hook.id, using.map(toApi)] as const;
-    }),
-  );
+  const naming = await apis.findMentioning(orgId, ...hooks.flatMap(listHookIds));
+  return new Map(hooks.map(hook => [hook.id, filterNaming(naming, listHookIds(hook))]));
 }
 
 async function findGroupDependents(services: DependentServices, orgId: string, ref: string) {

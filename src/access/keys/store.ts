@@ -221,22 +221,11 @@ function createKeyLookups(records: Records, codec: KeyCodec) {
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
     },
 
-    /** Those of the hashes that a key with an API has which is not hidden. */
-    async findVisibleHashes(
-      orgId: string,
-      hashes: readonly string[],
-      hiddenApis: readonly string[],
-    ): Promise<string[]> {
+    /** Hashes, of those given, of keys with an API that is not hidden. */
+    async findVisibleHashes(orgId: string, hashes: readonly string[], hiddenApis: readonly string[]) {
       const { rows } = buildListQueries(records, orgId, { hiddenApis });
-      const found = await rows.where('key_hash', 'in', selectListed(records, hashes)).execute();
-      return found.map(({ key_hash }) => key_hash);
-    },
-
-    /** True for the hash of a key with an API that is not hidden. */
-    async hasVisibleHash(orgId: string, hash: string, hiddenApis: readonly string[]): Promise<boolean> {
-      const { rows } = buildListQueries(records, orgId, { hiddenApis });
-      const found = await rows.where('key_hash', '=', hash).where('kind', '!=', 'organisation').limit(1).execute();
-      return found.length > 0;
+      const listed = rows.where('key_hash', 'in', selectListed(records, hashes));
+      return (await listed.where('kind', '!=', 'organisation').execute()).map(({ key_hash }) => key_hash);
     },
   };
 }

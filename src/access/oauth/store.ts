@@ -107,7 +107,7 @@ function createClientReads(records: Records, { clients, open, get }: ClientRows)
       return (await clients.all({ where, order: ['-created_at', '-id'] })).map(open);
     },
 
-    /** Those of the ids that a client of an API has which is not hidden. */
+    /** Ids, of those given, of clients of an API that is not hidden. */
     async findVisibleIds(
       orgId: string,
       clientIds: readonly string[],

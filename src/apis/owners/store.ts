@@ -85,7 +85,7 @@ export function createOwnership(records: Records, settings: Settings) {
       const apiIds = new Set(rows.map(row => row.api_id));
       return { apiIds: [...apiIds], has: apiId => apiIds.has(apiId) };
     },
-    /** Those of the ids, of either kind, that an API has which the user may see. */
+    /** Both ids of the APIs that have one of these, and that the user may see. */
     async findVisible(actor: Actor, refs: readonly string[]): Promise<string[]> {
       const hidden = new Set((await selectHidden(actor)).map(({ id }) => id));
       const listed = selectListed(records, refs);

@@ -14,7 +14,7 @@ interface CacheServices {
 }
 
 /** Threads and processes that the result of a reload names. */
-const maxPartsNamed = 100;
+const maxListedParts = 100;
 
 const ofApi = z.object({ apiId: z.string().describe('Public or database id of the API') });
 
@@ -102,7 +102,7 @@ export const reloadTraffic = operation({
   }),
   async handle({ actor }, { appliedWaits }: { appliedWaits: AppliedWaits }) {
     const { processes, staleProcesses, stale } = await appliedWaits.reload(actor);
-    return { processes, applied: processes - staleProcesses, not_applied: stale.slice(0, maxPartsNamed) };
+    return { processes, applied: processes - staleProcesses, not_applied: stale.slice(0, maxListedParts) };
   },
 });
 

@@ -1,7 +1,7 @@
 import type { Actor } from '#operations/actor.ts';
 import type { AuditRecord } from './schema.ts';
 
-/** Those of some ids of a table whose objects the actor may see; undefined for a table without hidden objects. */
+/** Ids, of those given, of objects of a table that the actor may see; undefined for a table without hidden objects. */
 export type FindVisibleObjects = (table: string, ids: readonly string[]) => Promise<readonly string[]> | undefined;
 
 /** Undefined for an actor from whom nothing is hidden. Supplied where the product is wired. */

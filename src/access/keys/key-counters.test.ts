@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createThreadsShared } from '#storage/shared/threads.ts';
-import { createKeyCounters } from './shared-counters.ts';
+import { createKeyCounters } from './key-counters.ts';
 
 const periodMs = 1000;
 const window = { limit: 10, periodMs, countsRefused: true, isPersistent: true };

@@ -6,12 +6,12 @@ import type { KeyCounters } from './counters.ts';
 /** Traffic counters for management operations. */
 export const createKeyCounters = (
   counters: Counters,
-  kept: Pick<CounterPersistence, 'reset'>,
+  persistence: Pick<CounterPersistence, 'reset'>,
   clock: Clock,
 ): KeyCounters => ({
   async reset(names) {
     for (const name of names) await counters.reset(name);
-    await kept.reset(names);
+    await persistence.reset(names);
   },
   peek: async (name, window) => counters.peek(name, window, clock.now()),
   async carryOver(from, to, window) {
