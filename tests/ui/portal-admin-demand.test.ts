@@ -129,6 +129,7 @@ describe('Portal admin: access requests, apps and people', () => {
     await page.getByText('The credential was rotated').waitFor();
     assert.notEqual((await credentialOf()).Credential, first.Credential);
     await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('checkbox', { name: 'Revoke also while the provider is unavailable' }).check();
     await page.getByRole('checkbox', { name: /I understand/ }).check();
     await page.getByRole('button', { name: 'Revoke credential' }).click();
     await page.getByText('The credential was revoked').waitFor();

@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { addAccessRequest, addApp } from '../../../tests/support/portal.ts';
+import { eventually } from '../../../tests/support/traffic.ts';
+
+/** Pauses between attempts of a task grow with the time for which its provider was away. */
+const maxBackoffWaitMs = 90_000;
 
 onEveryEngine('portal credentials', app => {
   const ask = (method: string, path: string, body?: unknown) =>
@@ -73,6 +77,22 @@ onEveryEngine('portal credentials', app => {
     assert.equal((await ask('DELETE', one)).status, 404);
     assert.equal((await ask('GET', one)).status, 422);
     assert.equal((await ask('PUT', `${one}/rotate`)).status, 422);
+  });
+
+  test('a credential of an unreachable provider is revoked with force only; its key goes when the provider returns', async () => {
+    const { path, one, credential } = await createCredential();
+    const { providers } = app().application.installation.services.portal;
+    const moveTo = (URL: string) => providers.change(1, it => ({ ...it, MetaData: { ...it.MetaData, URL } }));
+    await moveTo('http://127.0.0.1:9');
+    try {
+      assert.equal((await ask('DELETE', one)).status, 422);
+      assert.deepEqual((await ask('GET', `${path}/credentials`)).body, [credential]);
+      assert.deepEqual((await ask('DELETE', `${one}?force=true`)).body, { status: 'ok' });
+    } finally {
+      await moveTo('');
+    }
+    assert.deepEqual((await ask('GET', `${path}/credentials`)).body, []);
+    await eventually(async () => assert.equal(await keyStatus(credential.Credential), 404), maxBackoffWaitMs);
   });
 
   test('a credential whose key was removed at the provider can be removed and rotated', async () => {

@@ -151,14 +151,16 @@ export const deleteCredential = operation({
   method: 'DELETE',
   changesTraffic: true,
   path: `${requestPath}/credentials/{credential_id}`,
-  about: 'Revokes a credential: its key is refused at once. The access request is not deleted.',
+  about:
+    'Revokes a credential: its key is refused at once. The access request is not deleted. With force, the credential goes also while its provider fails, and the key is removed as soon as the provider is available.',
   params: ofCredential,
+  query: z.object({ force: lenientBool.optional().describe('Proceeds if the provider is unavailable or refuses') }),
   returns: okResponse,
   problems: [problem.not_found, problem.provider_unavailable, problem.provider_refused],
-  async handle({ params, audit }, services: RemovalServices) {
+  async handle({ params, query, audit }, services: RemovalServices) {
     audit(String(params.credential_id));
     const { request, credential } = await requireCredential(params, services);
-    await removeCredential(credential.ID, request.ProviderID, services);
+    await removeCredential(credential.ID, request.ProviderID, services, query.force);
     return okStatus;
   },
 });

@@ -4,13 +4,16 @@ import type { StoredCredential } from '../credentials/schema.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { readPortalUrl } from '../portal-url.ts';
+import { formatQuota, formatRate } from '../site/words.ts';
 
 export type AccessMailServices = Pick<PortalServices, 'portal' | 'settings'>;
 
-const describeRate = ({ UnlimitedRateLimit, RateLimit, Per }: StoredPlan) =>
-  UnlimitedRateLimit ? 'no rate limit' : `${RateLimit} requests per ${Per} s`;
-const describeQuota = ({ UnlimitedQuota, Quota, QuotaRenewalRate }: StoredPlan) =>
-  UnlimitedQuota ? 'no quota' : `${Quota} requests per ${QuotaRenewalRate} s`;
+/** Limits in the words of the site, inside a sentence. */
+const toPlanFacts = (plan: StoredPlan) => ({
+  name: plan.DisplayName || plan.Name,
+  rate: formatRate(plan).toLowerCase(),
+  quota: formatQuota(plan).toLowerCase(),
+});
 
 /** Names of products as developers see them. */
 async function nameProducts(request: StoredAccessRequest, { portal }: AccessMailServices) {
@@ -56,7 +59,7 @@ export async function mailApproved(request: StoredAccessRequest, services: Acces
   await portal.sendMail.send('approve', user, {
     app: request.Names.app,
     products: names,
-    plan: { name: plan.DisplayName || plan.Name, rate: describeRate(plan), quota: describeQuota(plan) },
+    plan: toPlanFacts(plan),
     requested_plan: await nameRequestedPlan(request, services),
     app_url: toAppUrl(request.AppID, services),
     docs_url: `${readPortalUrl(settings)}/portal/catalogue-products/${path}`,
@@ -93,7 +96,7 @@ export async function mailPlanChanged(
     app: request.Names.app,
     products: names,
     old_plan: former?.DisplayName || before.Names.plan,
-    plan: { name: plan.DisplayName || plan.Name, rate: describeRate(plan), quota: describeQuota(plan) },
+    plan: toPlanFacts(plan),
     requested_plan: await nameRequestedPlan(request, services),
     app_url: toAppUrl(request.AppID, services),
   });

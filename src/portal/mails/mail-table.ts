@@ -212,7 +212,7 @@ const accessMails = {
     sample: {
       app,
       products: 'Forecasts, Maps',
-      plan: { name: plan, rate: '10 requests per 1 s', quota: '1000 requests per 86400 s' },
+      plan: { name: plan, rate: '10 calls a second', quota: '1,000 calls a day' },
       requested_plan: '',
       app_url: link('/portal/private/apps/5'),
       docs_url: link('/portal/catalogue-products/forecasts'),
@@ -246,7 +246,7 @@ const accessMails = {
       app,
       products: 'Forecasts, Maps',
       old_plan: 'Silver',
-      plan: { name: plan, rate: '10 requests per 1 s', quota: '1000 requests per 86400 s' },
+      plan: { name: plan, rate: '10 calls a second', quota: '1,000 calls a day' },
       requested_plan: '',
       app_url: link('/portal/private/apps/5'),
     },

@@ -66,7 +66,7 @@ for (const engine of engines)
       await ok('PUT', `/access_requests/${request.ID}/approve`);
       const approved = await takeFor(owner.Email);
       assert.match(approved.text, /Access granted/);
-      assert.match(approved.text, /5 requests per 10 s/);
+      assert.match(approved.text, /5 calls per 10 seconds/);
       const [[{ Credentials }]] = (await ok('GET', `/apps/${owned.ID}`)).AccessRequests;
       assert.equal(approved.text.includes(Credentials[0].Credential), false);
       const path = `/apps/${owned.ID}/access-requests/${request.ID}/credentials/${Credentials[0].ID}`;

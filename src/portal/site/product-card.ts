@@ -1,9 +1,10 @@
 import type { StoredProduct } from '../products/schema.ts';
 import { isDocumentationOnly } from '../products/schema.ts';
+import { formatAuth } from './auth-words.ts';
 import { highlightWords } from './highlight.ts';
 import { html, type Markup } from './markup.ts';
 import { toProductUrl } from './page.ts';
-import { displayName, formatAuth, listKinds } from './words.ts';
+import { displayName, listKinds } from './words.ts';
 
 export interface ProductCard {
   readonly product: StoredProduct;

@@ -1,4 +1,3 @@
-import { getAccessType } from '../apps/provision.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import type { StoredProduct } from '../products/schema.ts';
 
@@ -50,27 +49,6 @@ export const describePlan = (plan: StoredPlan | undefined, name: string): string
 
 export const formatKeyLifetime = ({ KeyExpiresIn }: StoredPlan): string =>
   KeyExpiresIn > 0 ? `Keys last ${formatPeriod(KeyExpiresIn).replace(/^([a-z])/, '1 $1')}` : 'Keys do not expire';
-
-const authNames: Readonly<Record<string, string>> = {
-  authToken: 'API key',
-  ba: 'Basic authentication',
-  basic: 'Basic authentication',
-  jwt: 'JSON Web Token',
-  oauth: 'OAuth 2.0',
-  hmac: 'HMAC signature',
-  keyless: 'No credential',
-  custom: 'Custom authentication',
-  multiAuth: 'API key and client certificate',
-  mutualTLS: 'Client certificate',
-  oidc: 'OpenID Connect',
-  externalOAuth: 'OAuth 2.0',
-};
-
-/** Authentication of a product in words; empty where it has none. */
-export function formatAuth(product: StoredProduct): string {
-  const type = getAccessType(product);
-  return type === '' ? '' : (authNames[type] ?? type);
-}
 
 const kindNames: Readonly<Record<string, string>> = { graphql: 'GraphQL', streams: 'Events', tcp: 'TCP', mcp: 'MCP' };
 

@@ -1,10 +1,11 @@
 import { getAccessType } from '../../apps/provision.ts';
 import { partnersOf } from '../../join-table-store.ts';
 import type { StoredProduct } from '../../products/schema.ts';
+import { formatAuth } from '../auth-words.ts';
 import { html, type Markup } from '../markup.ts';
 import { findAccessObstacle, type PlanOffer, toCheckoutUrl } from '../offer.ts';
 import { checkoutPath, type SiteServices, toProductUrl } from '../page.ts';
-import { displayName, formatAuth } from '../words.ts';
+import { displayName } from '../words.ts';
 import { readObjectId } from './own-apps.ts';
 
 /** Products of one request, the first one included. */

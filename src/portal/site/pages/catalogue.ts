@@ -4,6 +4,7 @@ import type { StoredProduct } from '../../products/schema.ts';
 import type { OfferQuery } from '../../visibility/offer-store.ts';
 import { findVisibleCatalogues } from '../../visibility/visibility.ts';
 import { findOwnProductIds } from '../apps/own-requests.ts';
+import { formatAuth } from '../auth-words.ts';
 import { renderFilterSelect } from '../form.ts';
 import { html, type Markup } from '../markup.ts';
 import { createOffer } from '../offer.ts';
@@ -16,7 +17,7 @@ import {
   type SiteServices,
 } from '../page.ts';
 import { type ProductCard, renderProductCard, renderProductRow } from '../product-card.ts';
-import { formatAuth, formatCount, listKinds } from '../words.ts';
+import { formatCount, listKinds } from '../words.ts';
 import { maxSearchWords } from './search-entries.ts';
 
 const pageSize = 24;

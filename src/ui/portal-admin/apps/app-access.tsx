@@ -8,6 +8,7 @@ import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
+import { ForceChoice } from '../credentials/force-choice.tsx';
 import { RequestStatePill } from '../requests/request-state-pill.tsx';
 import { ChangeAccessDialog } from './change-access-dialog.tsx';
 import { CredentialList } from './credential-list.tsx';
@@ -98,6 +99,7 @@ function CredentialDialog({ app, chosen, onClose }: CredentialDialogProps) {
   const rotate = useWrite(rotateRoute, refreshed);
   const revoke = useWrite(revokeRoute, refreshed);
   const toasts = useToasts();
+  const [isForced, setForced] = useState(false);
   const kind = chosen?.kind ?? 'revoke';
   const confirm = () => {
     if (!chosen) return;
@@ -112,7 +114,7 @@ function CredentialDialog({ app, chosen, onClose }: CredentialDialogProps) {
       onSettled: onClose,
     };
     if (kind === 'rotate') rotate.mutate({ given: { params } }, callbacks);
-    else revoke.mutate({ given: { params } }, callbacks);
+    else revoke.mutate({ given: { params, query: { force: isForced } } }, callbacks);
   };
   return (
     <ConfirmDialog
@@ -124,6 +126,8 @@ function CredentialDialog({ app, chosen, onClose }: CredentialDialogProps) {
       isBusy={rotate.isPending || revoke.isPending}
       onConfirm={confirm}
       onClose={onClose}
-    />
+    >
+      {kind === 'revoke' && <ForceChoice isForced={isForced} onChange={setForced} />}
+    </ConfirmDialog>
   );
 }

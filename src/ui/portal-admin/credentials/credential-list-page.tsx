@@ -14,6 +14,7 @@ import { useOperation, useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { AdminList, adminPageRows } from '../lists/admin-list.tsx';
+import { ForceChoice } from './force-choice.tsx';
 
 const own = adminTexts.credentials;
 type CredentialItem = ResultOf<'GET /portal-api/credentials'>[number];
@@ -102,6 +103,7 @@ function RevokeDialog({ credential, onClose }: { credential: CredentialItem; onC
   const route = 'DELETE /portal-api/apps/{app_id}/access-requests/{access-request_id}/credentials/{credential_id}';
   const remove = useWrite(route, ['GET /portal-api/credentials']);
   const toasts = useToasts();
+  const [isForced, setForced] = useState(false);
   const { ID, App, AppID, AccessRequestID } = credential;
   const params = { app_id: String(AppID), access_request_id: String(AccessRequestID), credential_id: String(ID) };
   return (
@@ -114,7 +116,7 @@ function RevokeDialog({ credential, onClose }: { credential: CredentialItem; onC
       isBusy={remove.isPending}
       onConfirm={() =>
         remove.mutate(
-          { given: { params } },
+          { given: { params, query: { force: isForced } } },
           {
             onSuccess: () => toasts.showSuccess(own.revoked(App)),
             onError: error => toasts.showError(error.message),
@@ -123,6 +125,8 @@ function RevokeDialog({ credential, onClose }: { credential: CredentialItem; onC
         )
       }
       onClose={onClose}
-    />
+    >
+      <ForceChoice isForced={isForced} onChange={setForced} />
+    </ConfirmDialog>
   );
 }

@@ -51,6 +51,8 @@ export const appTexts = {
       done: 'The credential was revoked',
     },
   },
+  force: 'Revoke also while the provider is unavailable',
+  forceHelp: 'The key is refused as soon as the provider is available again.',
   changeAccess: 'Change plan or products',
   changeAccessAbout: 'The keys stay the same. Once the change applies, requests to removed products are refused.',
   accessChanged: 'The access was changed',
