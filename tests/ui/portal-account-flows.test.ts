@@ -153,10 +153,13 @@ describe('Flows of accounts and access, with mails', () => {
     await page.getByLabel('Name of the app').fill('Till');
     await page.getByRole('button', { name: 'Get access' }).click();
     const old = await page.locator('.secret > code').innerText();
+    await page.locator('summary', { hasText: 'Rotate key' }).click();
     await page.getByLabel('Old key ends').selectOption('in an hour');
     await page.getByRole('button', { name: 'Rotate key' }).click();
-    await page.getByText(/Old key valid until/).waitFor();
+    await page.getByText(/The key was rotated: the old one is accepted until/).waitFor();
     const fresh = await page.locator('.secret > code').innerText();
+    await page.reload();
+    assert.equal(await page.locator('.secret').count(), 0);
     assert.deepEqual([await call('rotated', old), await call('rotated', fresh)], [200, 200]);
     await page.getByRole('button', { name: 'End old key now' }).click();
     await page.getByText(/Old key valid until/).waitFor({ state: 'hidden' });

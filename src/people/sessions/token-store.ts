@@ -14,6 +14,7 @@ export type TokenPurpose =
   | 'saml-logout-request'
   | 'portal-address'
   | 'portal-factor'
+  | 'portal-key'
   | 'portal-reset'
   | 'portal-sign-up'
   | 'portal-sso'
@@ -55,6 +56,7 @@ const maxTokens: Readonly<Record<TokenPurpose, number>> = {
   'saml-logout-request': 1000,
   'portal-address': 1,
   'portal-factor': 5,
+  'portal-key': 5,
   'portal-reset': 5,
   'portal-sign-up': 5,
   'portal-sso': 1000,

@@ -129,6 +129,8 @@ export interface SiteMenuItem extends SiteLink {
 
 export interface SiteRedirect {
   readonly redirect: string;
+  /** Reply to a script in place of the address. */
+  readonly json?: unknown;
   readonly cookies?: readonly string[];
 }
 

@@ -27,12 +27,13 @@ import {
 import { describeLimit } from '../pages/register.ts';
 import { readAppFields, renderAppFields } from './app-form.ts';
 import { toAppUrl } from './app-list.ts';
-import { type AppOutcome, credentialsPath, renderAppPage, respondApp } from './app-page.ts';
+import { type AppOutcome, credentialsPath, renderAppPage, respondApp, toOutcome } from './app-page.ts';
 import { readPemFields } from './certificate-fields.ts';
 import { findEditableApp, readObjectId } from './own-apps.ts';
 import { changePlan } from './plan-change.ts';
 import { canReveal, findRevealMode, wrongReveal } from './reveal-form.ts';
 import { readOverlap } from './rotation-fields.ts';
+import { createResultQuery } from './rotation-result.ts';
 
 type Errors = Map<string, string>;
 
@@ -172,9 +173,12 @@ async function submitCredential(request: SiteRequest, services: SiteServices): P
   } catch (error) {
     outcome = { error: describeFailure(error, services), status: 422 };
   }
-  const status = outcome.status ?? (mode === 'reveal' || mode === 'roll' ? 200 : 303);
+  const status = outcome.status ?? (mode === 'reveal' ? 200 : 303);
   await auditForm(actions[mode!], request, visitor.user, status, services, String(credential.ID));
-  return status === 303 ? { redirect: toAppUrl(app) } : renderAppPage(page, request, services, outcome);
+  if (status !== 303) return renderAppPage(page, request, services, outcome);
+  if (mode !== 'roll') return { redirect: toAppUrl(app) };
+  const query = await createResultQuery(credential.ID, request, services);
+  return { redirect: toAppUrl(app) + query, json: toOutcome(app.ID, '', outcome.revealed) };
 }
 
 /** Shows key and secret of a custom credential: once, or after a re-authentication where the setting asks for it. */

@@ -45,6 +45,7 @@ import { findRenewUrl } from './renewal.ts';
 import { renderProcessing, renderRequestState } from './request-state.ts';
 import { findRevealMode, type RevealMode, renderRevealForm } from './reveal-form.ts';
 import { renderRotationFields } from './rotation-fields.ts';
+import { findRotatedKey, type ShownKey } from './rotation-result.ts';
 
 export const credentialsPath = '/portal/private/credentials';
 
@@ -53,7 +54,7 @@ export interface AppOutcome {
   readonly error?: string;
   readonly status?: number;
   /** A key that is shown now, and not again. */
-  readonly revealed?: { readonly credentialId: number; readonly key: string } | undefined;
+  readonly revealed?: ShownKey | undefined;
   /** Custom credential whose secrets are shown now. */
   readonly revealedCustom?: number;
 }
@@ -167,11 +168,11 @@ const renderNoAccess = (others: readonly RequestView[]) =>
     ? html`<p class="dim">No access yet: the request below is not decided.</p>`
     : html`<p class="dim">No access yet. <a href="${cataloguePath}">Choose a product</a>.</p>`;
 
-const toOutcome = (
+export const toOutcome = (
   AppID: number,
   error: string,
   revealed: AppOutcome['revealed'],
-  custom: CustomCredentialView | undefined,
+  custom?: CustomCredentialView,
 ) =>
   toFormErrors(new Map(), error) ?? {
     AppID,
@@ -223,7 +224,7 @@ function renderCredential(credential: StoredCredential, view: RequestView, optio
   const canRotate = hasKey && !hasExpired(credential, options);
   const former = credential.Former && credential.Former.Until > options.nowMs ? credential.Former : undefined;
   return html`<article class="card"><h3>${renderProducts(view)} ${renderCredentialState(credential, options.nowMs)}</h3>
-${revealed?.credentialId === ID ? renderKey(revealed.key, credential, view.call, options) : ''}
+${revealed?.credentialId === ID ? renderKey(revealed, credential, view.call, options) : ''}
 <ul class="facts"><li>${renderPlanLine(view)}</li>
 <li>Hash <code>${CredentialHash.slice(0, 16)}</code></li><li>Created ${formatDay(CreatedAt)}</li>
 <li>${Expires > 0 ? `Expires ${formatDay(Expires)}` : 'Does not expire'}</li>${renderKeyUse(credential, options.use)}
@@ -288,14 +289,23 @@ function renderReveal(noun: 'key' | 'secret', { ID, RevealedAt }: StoredCredenti
   return RevealedAt ? '' : renderAction('reveal', `Show ${noun} once`, ID, options);
 }
 
+/** What a rotation did to the old key. */
+const describeRotation = ({ Former }: StoredCredential, { nowMs }: CardOptions) =>
+  Former && Former.Until > nowMs
+    ? `The key was rotated: the old one is accepted until ${formatMoment(Former.Until)}.`
+    : 'The key was rotated: the old one is refused from now on.';
+
 const renderKey = (
-  key: string,
-  { Certificates }: StoredCredential,
+  { key, isRotated }: ShownKey,
+  credential: StoredCredential,
   call: RequestView['call'],
-  { revealMode }: CardOptions,
+  options: CardOptions,
 ) => {
+  const { revealMode } = options;
+  const { Certificates } = credential;
   const certificate = Certificates ? '--cert client.crt --key client.key ' : '';
   return html`<div class="secret" role="status"${renderHiding(revealMode === 'once')}>
+${isRotated ? html`<p>${describeRotation(credential, options)}</p>` : ''}
 <p><strong>${describeHiding('key', revealMode === 'once')}</strong></p>
 <code>${key}</code> <button class="copy quiet" type="button" data-copy="${key}" hidden>Copy</button>
 ${
@@ -319,9 +329,10 @@ a new one needs a new request.</p><button class="danger">Revoke ${noun}</button>
 
 const hasExpired = ({ Expires }: StoredCredential, { nowMs }: CardOptions) => Expires > 0 && Expires <= nowMs;
 
+/** Disclosure too: with the choice “at once” the calls of an app fail until it has the new key. */
 const renderRotation = (credentialId: number, options: CardOptions) =>
-  html`<form class="inline" method="post" action="${credentialsPath}">
-${renderActionFields('roll', credentialId, options)}${renderRotationFields(options.maxOverlapSeconds)}</form>`;
+  html`<details class="confirm calm"><summary>Rotate key</summary><form method="post" action="${credentialsPath}">
+${renderActionFields('roll', credentialId, options)}${renderRotationFields(options.maxOverlapSeconds)}</form></details>`;
 
 /** The key stays the same; where the plan needs approval, the old one is in force until then. */
 const renderPlanChange = ({ ID }: StoredCredential, { otherPlans }: RequestView, { csrf, appId }: CardOptions) =>
@@ -351,5 +362,7 @@ ${
 
 export async function respondApp(request: SiteRequest, services: SiteServices): Promise<SiteReply | undefined> {
   const found = await findPageApp(request.params.id!, request.visitor, services);
-  return found && renderAppPage(found, request, services);
+  if (!found) return undefined;
+  const revealed = found.canEdit ? await findRotatedKey(found.app.ID, request, services) : undefined;
+  return renderAppPage(found, request, services, { revealed });
 }

@@ -109,7 +109,7 @@ ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="
 ${renderAdded(product, chosen, more.added)}${renderExcluded(more)}
 ${renderOtherPlans(offer, chosen)}<h2>2. App</h2>
 ${renderAppChoice({ apps, reusable, action }, request, errors)}
-${renderAppFields(values, visitor.user!.OrganisationID, errors, apps.length > 0)}
+<div data-choice="create">${renderAppFields(values, visitor.user!.OrganisationID, errors, apps.length > 0)}</div>
 ${await renderClientFields(products, form, errors, services)}
 ${await renderCertificateFields(product, form, errors, visitor, services)}
 ${await renderProductTerms(products, errors, request, services)}
@@ -151,7 +151,7 @@ interface OfferedPlaces {
   readonly action: AppAction;
 }
 
-/** Without script all parts are visible: the choice decides which of them counts. */
+/** The style sheet hides the parts that the choice leaves out, without script too. */
 function renderAppChoice(
   { apps, reusable, action }: OfferedPlaces,
   { form, query }: SiteRequest,
@@ -166,7 +166,7 @@ function renderAppChoice(
 ${text}</label>`;
   const error = errors.get('selected-app');
   return html`<fieldset><legend>Use the credential in</legend>${renderRadio('existing', 'an app you have')}
-<div class="field"><label for="selected-app">App</label><select id="selected-app" name="selected-app">
+<div class="field" data-choice="existing"><label for="selected-app">App</label><select id="selected-app" name="selected-app">
 ${apps.map(
   ({ ID, Name }) => html`<option value="${ID}"${String(ID) === chosen ? html` selected` : ''}>${Name}</option>`,
 )}</select>

@@ -57,7 +57,7 @@ export const renderReuseField = (
   form: SiteFields,
   error: string | undefined,
 ): Markup =>
-  html`<div class="field"><label for="${requestField}">Key</label>
+  html`<div class="field" data-choice="reuse"><label for="${requestField}">Key</label>
 <select id="${requestField}" name="${requestField}">${offered.map(({ ID, Names }) => {
     const text = `${Names.app}: ${Names.products.join(', ')}`;
     return html`<option value="${ID}"${String(ID) === form(requestField) ? html` selected` : ''}>${text}</option>`;

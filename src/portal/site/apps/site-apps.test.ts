@@ -47,7 +47,8 @@ onEveryEngine('apps on the portal site', app => {
 
   test('a plan that approves at once shows a working key once; revoked, it is refused', async () => {
     const { checkout, path } = await offerProduct({ AutoApproveAccessRequests: true });
-    const client = await signedInClient(app(), await aUser());
+    const user = await aUser();
+    const client = await signedInClient(app(), user);
     const { reply } = await checkOut(client, checkout);
     assert.equal(reply.status, 200, reply.text);
     const key = keyOf(reply.text)!;
@@ -59,9 +60,12 @@ onEveryEngine('apps on the portal site', app => {
     const [client_id, cred_id] = [fieldOf(page.text, 'client_id'), fieldOf(page.text, 'cred_id')];
     const again = await client.post('/portal/private/credentials', { mode: 'reveal', client_id, cred_id });
     assert.equal(keyOf(again.text), undefined);
-    const rolled = await client.post('/portal/private/credentials', { mode: 'roll', client_id, cred_id });
-    const fresh = keyOf(rolled.text)!;
+    const { location } = await client.post('/portal/private/credentials', { mode: 'roll', client_id, cred_id });
+    const stranger = await signedInClient(app(), user);
+    assert.equal(keyOf((await stranger.get(location)).text), undefined, 'another session');
+    const fresh = keyOf((await client.get(location)).text)!;
     assert.notEqual(fresh, key);
+    assert.equal(keyOf((await client.get(location)).text), undefined, 'a reload');
     assert.deepEqual([await callGateway(path, fresh), await callGateway(path, key)], [200, 403]);
     await client.post('/portal/private/credentials', { mode: 'delete', client_id, cred_id });
     assert.deepEqual((await readLastAudit(app()))[0], 'revokeOwnCredential');
@@ -76,14 +80,15 @@ onEveryEngine('apps on the portal site', app => {
     const [client_id, cred_id] = [fieldOf(reply.text, 'client_id'), fieldOf(reply.text, 'cred_id')];
     const act = (mode: string, overlap = '') =>
       client.post('/portal/private/credentials', { mode, client_id, cred_id, overlap });
-    const rolled = await act('roll', '86400');
+    const rolled = await client.get((await act('roll', '86400')).location);
     const fresh = keyOf(rolled.text)!;
     assert.match(rolled.text, /Old key valid until/);
     assert.deepEqual([await callGateway(path, fresh), await callGateway(path, key)], [200, 200]);
     assert.equal((await act('end')).status, 303);
     assert.deepEqual([await callGateway(path, fresh), await callGateway(path, key)], [200, 403]);
     assert.doesNotMatch((await client.get(`/portal/private/apps/${client_id}`)).text, /Old key valid until/);
-    const unknown = await act('roll', '999999999');
+    const unknown = await client.get((await act('roll', '999999999')).location);
+    assert.match(unknown.text, /The key was rotated: the old one is refused from now on/);
     assert.equal(await callGateway(path, fresh), 403, 'a time that is no choice is none');
     assert.equal(await callGateway(path, keyOf(unknown.text)!), 200);
   });
@@ -342,8 +347,8 @@ onEveryEngine('apps on the portal site', app => {
     assert.match((await client.get('/portal/private/analytics')).text, /No calls in this time/);
     assert.equal(await callGateway(path, keyOf(reply.text)!), 200);
     const [client_id, cred_id] = [fieldOf(reply.text, 'client_id'), fieldOf(reply.text, 'cred_id')];
-    const rolled = await client.post('/portal/private/credentials', { mode: 'roll', client_id, cred_id });
-    assert.equal(await callGateway(path, keyOf(rolled.text)!), 200);
+    const { location } = await client.post('/portal/private/credentials', { mode: 'roll', client_id, cred_id });
+    assert.equal(await callGateway(path, keyOf((await client.get(location)).text)!), 200);
     const text = await eventually(async () => {
       const page = (await client.get(`/portal/private/analytics?app=${client_id}&days=30`)).text;
       assert.match(page, /<li>2 calls<\/li>/);

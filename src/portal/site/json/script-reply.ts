@@ -17,7 +17,7 @@ export function toFormErrors(errors: FieldErrors, failure = ''): { readonly erro
 /** JSON representation of the reply of a page: where it leads, its own data, or the token for the next form. */
 export function toScriptReply(sent: SiteReply, { csrfToken }: SiteVisitor): SiteFile {
   if ('file' in sent) return sent;
-  if ('redirect' in sent) return toJsonFile({ Location: sent.redirect });
+  if ('redirect' in sent) return toJsonFile(sent.json ?? { Location: sent.redirect });
   const { status = 200, title, json } = sent;
   if (json !== undefined) return toJsonFile(json, status);
   return toJsonFile(status < 400 ? { Title: title, CSRFToken: csrfToken } : { errors: [title] }, status);
