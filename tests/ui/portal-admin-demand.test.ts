@@ -101,6 +101,8 @@ describe('Portal admin: access requests, apps and people', () => {
       await addApp(portal.app()),
     ];
     const page = await portal.openAs(admin, `/admin/apps/${app.ID}`);
+    const crumbs = page.getByRole('navigation', { name: 'Breadcrumb' });
+    await crumbs.getByRole('link', { name: 'Apps', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Give access' }).click();
     const dialog = page.getByRole('dialog', { name: 'Give access' });
     await dialog.getByRole('checkbox', { name: 'Weather' }).check();
