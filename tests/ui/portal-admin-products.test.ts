@@ -163,6 +163,8 @@ describe('Portal admin: parts of a product, settings, profile', () => {
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByText('The settings were saved').waitFor();
     await assertAccessible(page, 'general settings');
+    assert.doesNotMatch(await page.locator('main').innerText(), /`/);
+    assert.equal(await page.getByRole('navigation', { name: 'Breadcrumb' }).count(), 0, 'of a page of the navigation');
     const { services } = portal.app().application.installation;
     assert.deepEqual([services.settings['portal.expiry_notice_days'], services.settings['portal.try_it']], [30, 'off']);
     const site = createSiteClient(portal.app());

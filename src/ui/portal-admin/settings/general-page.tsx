@@ -3,6 +3,7 @@ import { Badge } from '../../kit/badge.tsx';
 import { Button } from '../../kit/button.tsx';
 import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
+import { MarkedText } from '../../kit/marked-text.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
@@ -25,8 +26,10 @@ const toWords = (value: unknown) => {
 const findLabel = (name: string): string => own.labels[name] ?? name;
 
 function toField({ Name: name, Value, Options, About, IsMultiline }: GeneralItem): FieldSpec {
-  const shared = { name, label: findLabel(name), help: About };
   const nameOption = (value: string) => own.optionsOf[name]?.[value] ?? own.options[value] ?? value;
+  // Values of the list by the names that it shows.
+  const help = About.replace(/`([^`]*)`/g, (_, word: string) => (Options.includes(word) ? nameOption(word) : word));
+  const shared = { name, label: findLabel(name), help };
   if (Options.length > 0)
     return { ...shared, kind: 'select', options: Options.map(value => ({ value, label: nameOption(value) })) };
   if (IsMultiline) return { ...shared, kind: 'area', rows: 6, isMono: true };
@@ -112,7 +115,9 @@ const ProcessSettings = ({ items }: { readonly items: readonly GeneralItem[] }) 
             <Badge>{own.sources[Source]}</Badge>
           </dt>
           <dd className="font-medium break-words">{toWords(Value)}</dd>
-          <dd className="text-small text-dim">{About}</dd>
+          <dd className="text-small text-dim">
+            <MarkedText text={About} />
+          </dd>
         </div>
       ))}
     </dl>
