@@ -37,6 +37,8 @@ describe('Dashboard', () => {
   test('the right password leads to the page that was asked for, a wrong one to a neutral text', async () => {
     const page = await dashboard.openAnonymous('/apis?q=orders');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByText('Passkeys need a host name').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'passkey' }).count(), 0, 'at an IP address');
     await signIn(page, { ...person, password: 'wrong' });
     await page.getByRole('alert').getByText('Wrong e-mail address, password or code').waitFor();
     assert.equal(await page.getByLabel('Password', { exact: true }).inputValue(), '');
@@ -228,6 +230,11 @@ describe('Dashboard', () => {
     await page.keyboard.press('g');
     await page.keyboard.press('p');
     await page.getByRole('heading', { name: 'Policies', level: 1 }).waitFor();
+    // The portal is another origin, which tests must not open.
+    await page.evaluate('open = url => document.body.setAttribute("data-opened", url)');
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Portal admin' }).click();
+    await page.locator(`body[data-opened$="/admin"]`).waitFor();
     await page.getByRole('button', { name: 'Theme' }).click();
     const isSaved = page.waitForResponse(
       it => it.url().endsWith('/api/preferences') && it.request().method() === 'PUT',

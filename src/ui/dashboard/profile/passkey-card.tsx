@@ -9,7 +9,7 @@ import { QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
-import { canUsePasskeys } from '../sign-in/passkey.ts';
+import { canUsePasskeys, isAtIpAddress } from '../sign-in/passkey.ts';
 import { type Confirmation, toConfirmationBody } from './confirm-fields.tsx';
 import { ReauthenticateDialog } from './reauthenticate-dialog.tsx';
 
@@ -27,6 +27,7 @@ export function PasskeyCard({ needsCode }: { needsCode: boolean }) {
       action={canUsePasskeys() && <Button onClick={() => setAdding(true)}>{own.addPasskey}</Button>}
     >
       <p className="mb-3 text-dim">{own.passkeysAbout}</p>
+      {isAtIpAddress() && <p className="mb-3">{texts.signIn.passkeyNeedsName}</p>}
       {!query.data && <QueryState query={query} lines={1} />}
       {query.data?.value.passkeys.length === 0 && <p>{own.noPasskeys}</p>}
       <ul className="flex flex-col gap-2">

@@ -1,15 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { BookOpen, CircleUser, Keyboard, LogOut, Store } from 'lucide-react';
+import { BookOpen, CircleUser, Keyboard, LogOut, SquarePen, Store } from 'lucide-react';
 import { IconButton } from '../../kit/button.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
 import { texts } from '../../texts/texts.ts';
-import { useSession } from '../session/session.ts';
+import { usePermission, useSession } from '../session/session.ts';
+import { openTab, toPortalAdminUrl } from './portal-links.ts';
 
 export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
   const { user, organisation, portal_url: portal } = useSession();
+  const managesPortal = usePermission('portal');
   const client = useQueryClient();
   const navigate = useNavigate();
   const { mutateAsync } = useWrite('DELETE /api/session');
@@ -34,7 +36,10 @@ export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
         { label: texts.shell.profile, icon: CircleUser, onSelect: () => void navigate({ to: '/profile' }) },
         { label: texts.shell.shortcuts, icon: Keyboard, onSelect: onShortcuts },
         { label: texts.shell.reference, icon: BookOpen, onSelect: () => location.assign('/docs') },
-        ...(portal ? [{ label: texts.shell.portal, icon: Store, onSelect: () => location.assign(portal) }] : []),
+        ...(portal ? [{ label: texts.shell.portal, icon: Store, onSelect: () => openTab(portal) }] : []),
+        ...(portal && managesPortal
+          ? [{ label: texts.shell.portalAdmin, icon: SquarePen, onSelect: () => openTab(toPortalAdminUrl(portal)) }]
+          : []),
         'line',
         {
           label: texts.shell.signOut,

@@ -7,6 +7,7 @@ import { texts } from '../../texts/texts.ts';
 import { usePreferences } from '../session/preferences.ts';
 import { canUse, useSession } from '../session/session.ts';
 import { navigation, objectPages } from './navigation.ts';
+import { openTab, toPortalAdminUrl } from './portal-links.ts';
 
 const minSearchChars = 2;
 const includesText = (label: string, text: string) => label.toLowerCase().includes(text.trim().toLowerCase());
@@ -29,8 +30,14 @@ export function useCommands(text: string): { commands: readonly PaletteCommand[]
     run: () => change({ theme }),
   }));
   const portal = session.portal_url;
+  const openAdmin = () => openTab(toPortalAdminUrl(portal));
   const elsewhere = portal
-    ? [{ id: 'portal', label: texts.shell.goTo(texts.shell.portal), detail: '', run: () => location.assign(portal) }]
+    ? [
+        { id: 'portal', label: texts.shell.goTo(texts.shell.portal), detail: '', run: () => openTab(portal) },
+        ...(canUse(session, 'portal')
+          ? [{ id: 'portal-admin', label: texts.shell.goTo(texts.shell.portalAdmin), detail: '', run: openAdmin }]
+          : []),
+      ]
     : [];
   const own = [...pages, ...elsewhere, ...appearances].filter(({ label }) => includesText(label, text));
   const objects = (isLong ? (found.data?.value.results ?? []) : []).flatMap(({ kind, items }) =>

@@ -8,7 +8,7 @@ import { ErrorText } from '../../kit/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { CurrentUser } from '../session/session.ts';
 import { ExpiredPasswordForm } from './expired-password-form.tsx';
-import { canUsePasskeys, requestPasskeySession } from './passkey.ts';
+import { canUsePasskeys, isAtIpAddress, requestPasskeySession } from './passkey.ts';
 
 export interface SignInFormProps {
   /** Known after the end of a session. */
@@ -136,6 +136,7 @@ function SubmitRow({ hasPasskeys, error, isBusy, onPasskey }: SubmitRowProps) {
           {texts.signIn.passkey}
         </Button>
       )}
+      {hasPasskeys && isAtIpAddress() && <p className="text-small text-dim">{texts.signIn.passkeyNeedsName}</p>}
     </>
   );
 }

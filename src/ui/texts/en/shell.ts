@@ -37,6 +37,7 @@ export const shellTexts = {
   },
   reference: 'API reference',
   portal: 'Developer portal',
+  portalAdmin: 'Portal admin',
   guides: 'Guides',
   groups: {
     apis: 'APIs',
