@@ -74,6 +74,21 @@ describe('Logs page', () => {
     await page.getByText('Headers and bodies were not recorded').waitFor();
   });
 
+  test('a request whose upstream refuses connections leads to the upstream settings of its API', async () => {
+    const proxy = { listen_path: '/closed/', target_url: 'http://127.0.0.1:9/' };
+    await publish(dashboard.app(), openApi(upstream, { api_id: 'closed', name: 'closed', proxy }));
+    assert.equal((await fetch(`${dashboard.app().url.gateway}/closed/`)).status, 502);
+    const admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
+    const page = await dashboard.openAs(admin, '/logs?api_id=closed&errors=only');
+    await eventually(async () => {
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      assert.equal(await linkOf(page, '/closed/').count(), 1);
+    });
+    await linkOf(page, '/closed/').click();
+    await page.getByRole('link', { name: 'Check or change the upstream of the API' }).click();
+    await page.waitForURL(/\/apis\/closed\/settings\?section=upstream/);
+  });
+
   test('a refused request says why in words, with the limit that its key has', async () => {
     const rights = { limited: { api_id: 'limited', api_name: 'limited', versions: ['Default'] } };
     const { ask, url } = dashboard.app();

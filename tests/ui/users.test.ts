@@ -24,8 +24,9 @@ describe('User pages', () => {
     await page.getByRole('link', { name: 'New user' }).click();
     await fillUser(page, 'lovelace@example.org', /^Reader/);
     await page.getByRole('button', { name: 'Create user' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Invitation of lovelace@example.org' });
+    const dialog = page.getByRole('dialog', { name: 'Invitation for lovelace@example.org' });
     await dialog.getByText('Send this link to the person').waitFor();
+    await dialog.getByText('works on this computer only. The setting dashboard.url').waitFor();
     const link = await dialog.getByText('/login/reset').textContent();
     const { pathname, search } = new URL(link!);
     assert.equal((await fetch(dashboard.app().url.dashboard + pathname + search)).status, 200);

@@ -90,7 +90,7 @@ export function LogContent({ call, onFilter }: Pick<LogDetailProps, 'call' | 'on
         >
           <h3 className="text-body">{call.upstream_error ? own.failed : own.refused}</h3>
           <RefusalText code={call.refusal} />
-          {call.upstream_error && <code className="font-mono text-small break-words">{call.upstream_error}</code>}
+          {call.upstream_error && <UpstreamFailure apiId={call.api_id} reason={call.upstream_error} />}
           <RefusedLimit refusal={call.refusal} apiId={call.api_id} keyHash={hasKey(call) ? call.api_key : ''} />
         </section>
       )}
@@ -99,6 +99,28 @@ export function LogContent({ call, onFilter }: Pick<LogDetailProps, 'call' | 'on
       <LoggedCommand call={call} />
       <LogLinks call={call} onFilter={onFilter} />
     </div>
+  );
+}
+
+/** What the connection to the upstream reported, and where its address is set. */
+function UpstreamFailure({ apiId, reason }: { readonly apiId: string; readonly reason: string }) {
+  const canOpenApi = usePermission('apis');
+  return (
+    <>
+      <code className="font-mono text-small break-words">{reason}</code>
+      {canOpenApi && (
+        <p>
+          <Link
+            to="/apis/$apiId/settings"
+            params={{ apiId }}
+            search={{ section: 'upstream' }}
+            className="text-accent-ink hover:underline"
+          >
+            {own.changeUpstream}
+          </Link>
+        </p>
+      )}
+    </>
   );
 }
 

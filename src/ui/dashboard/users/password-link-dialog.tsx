@@ -3,6 +3,7 @@ import type { ResultOf } from '../../kit/calls.ts';
 import { SecretText } from '../../kit/copy.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { formatTime } from '../../kit/format.ts';
+import { LocalLinkNote } from '../../kit/local-link-note.tsx';
 import { texts } from '../../texts/texts.ts';
 
 const own = texts.users;
@@ -34,5 +35,6 @@ export const PasswordLinkDialog = ({ link: { email, meta }, isInvitation = false
     }
   >
     <SecretText secret={meta.link} isShownOnce />
+    <LocalLinkNote link={meta.link} setting="dashboard.url" />
   </Dialog>
 );

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { ArgumentsOf } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
 import { CopyButton } from '../../kit/copy.tsx';
+import { LocalLinkNote } from '../../kit/local-link-note.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
@@ -72,5 +73,6 @@ export const InviteLink = ({ url }: { url: string }) => (
       <code className="font-mono text-small break-all">{url}</code>
       <CopyButton text={url} />
     </p>
+    <LocalLinkNote link={url} setting="portal.url" />
   </Card>
 );

@@ -90,6 +90,7 @@ export const logTexts = {
   sameApi: 'Requests to this API',
   sameKey: 'Requests with this key',
   openApi: 'Open API',
+  changeUpstream: 'Check or change the upstream of the API',
   refused: 'Why it was refused',
   failed: 'Why it failed',
   keyLimits: 'Limits of the key, as they are now',

@@ -46,7 +46,7 @@ export const userTexts = {
   linkTitle: (email: string) => `Password link for ${email}`,
   linkAbout: (expiry: string) => `It opens a page to set a new password, once, until ${expiry}.`,
   linkDone: 'I have kept the link',
-  inviteTitle: (email: string) => `Invitation of ${email}`,
+  inviteTitle: (email: string) => `Invitation for ${email}`,
   inviteAbout: (expiry: string) =>
     'The account exists. Send this link to the person, by mail or chat: it opens a page to choose a password, ' +
     `once, until ${expiry}. Anyone who has the link can use it.`,
