@@ -122,6 +122,7 @@ describe('Flows of accounts and access, with mails', () => {
       await page.getByText('Waits for approval').waitFor();
     };
     await request('Shop');
+    await page.getByRole('status').getByText('The request was sent').waitFor();
     const app = page.url();
     const console = await portal.openAs(admin, '/admin/access_requests');
     await console.getByRole('link', { name: /^Shop/ }).click();

@@ -42,6 +42,7 @@ import {
 import { type FirstCall, findFirstCall } from './first-call.ts';
 import { findPageApp, type PageApp } from './own-apps.ts';
 import { findRenewUrl } from './renewal.ts';
+import { endRequestNotice, hasRequestNotice, renderRequestNotice } from './request-notice.ts';
 import { renderProcessing, renderRequestState } from './request-state.ts';
 import { findRevealMode, type RevealMode, renderRevealForm } from './reveal-form.ts';
 import { renderRotationFields } from './rotation-fields.ts';
@@ -53,6 +54,8 @@ export const credentialsPath = '/portal/private/credentials';
 export interface AppOutcome {
   readonly error?: string;
   readonly status?: number;
+  /** The form of a request led here. */
+  readonly isRequested?: boolean;
   /** A key that is shown now, and not again. */
   readonly revealed?: ShownKey | undefined;
   /** Custom credential whose secrets are shown now. */
@@ -117,7 +120,7 @@ export async function renderAppPage(
   { app, canEdit }: PageApp,
   { visitor }: SiteRequest,
   services: SiteServices,
-  { error = '', status = 200, revealed, revealedCustom }: AppOutcome = {},
+  { error = '', status = 200, isRequested = false, revealed, revealedCustom }: AppOutcome = {},
 ): Promise<SiteDocument> {
   const requests = await loadRequests(app.ID, visitor, services, revealed?.credentialId);
   const owner = await services.portal.users.get(app.UserID);
@@ -149,7 +152,7 @@ export async function renderAppPage(
     main: html`<nav class="crumbs" aria-label="Breadcrumb"><a href="${appsPath}">My apps</a></nav>
 <div class="head"><h1>${app.Name}</h1>
 ${canEdit ? html`<a class="button secondary" href="${toAppUrl(app)}/edit">Edit app</a>` : ''}</div>
-${renderFormError(error)}
+${renderFormError(error)}${isRequested ? renderRequestNotice(others.map(({ request }) => request)) : ''}
 ${app.Description ? html`<p class="line">${app.Description}</p>` : ''}<ul class="facts"><li>App ${app.ID}</li>
 <li>Visibility: ${app.Visibility}</li><li>Owner: ${owner?.Email ?? 'deleted user'}</li>
 <li>Created ${formatDay(app.CreatedAt)}</li><li><a href="${usagePath}?app=${app.ID}">Usage</a></li>
@@ -364,5 +367,7 @@ export async function respondApp(request: SiteRequest, services: SiteServices): 
   const found = await findPageApp(request.params.id!, request.visitor, services);
   if (!found) return undefined;
   const revealed = found.canEdit ? await findRotatedKey(found.app.ID, request, services) : undefined;
-  return renderAppPage(found, request, services, { revealed });
+  const isRequested = hasRequestNotice(request);
+  const page = await renderAppPage(found, request, services, { revealed, isRequested });
+  return isRequested ? { ...page, cookies: [endRequestNotice(request)] } : page;
 }

@@ -40,6 +40,7 @@ import {
   renderExcluded,
 } from './more-products.ts';
 import { findEditableApp, listEditableApps, maxAppRequests, maxUserApps, refuseDailyExcess } from './own-apps.ts';
+import { createRequestNotice } from './request-notice.ts';
 import { listReusableRequests, readReusedRequest, renderReuseField } from './reuse-choice.ts';
 
 /** Apps offered for a choice, newest first. */
@@ -295,7 +296,7 @@ async function submit(request: SiteRequest, services: SiteServices): Promise<Sit
   const [credential] = await services.portal.credentials.ofRequests([requestId]);
   const hasKey = getAccessType(product) !== 'mutualTLS';
   const key = credential && hasKey ? await revealKey(credential.ID, services) : undefined;
-  if (key === undefined) return { redirect: toAppUrl(app) };
+  if (key === undefined) return { redirect: toAppUrl(app), cookies: [createRequestNotice(request)] };
   const revealed = { credentialId: credential!.ID, key };
   return renderAppPage({ app, canEdit: true }, request, services, { revealed });
 }

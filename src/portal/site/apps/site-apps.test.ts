@@ -150,7 +150,8 @@ onEveryEngine('apps on the portal site', app => {
     const user = await aUser();
     const client = await signedInClient(app(), user);
     const { reply } = await checkOut(client, checkout);
-    assert.match((await client.get(reply.location)).text, /Waits for approval/);
+    assert.match((await client.get(reply.location)).text, /The request was sent[\s\S]*Waits for approval/);
+    assert.doesNotMatch((await client.get(reply.location)).text, /The request was sent/);
     const requests = await requestPortal(app(), 'GET', '/portal-api/access_requests?per_page=1000');
     const { ID } = requests.find((it: { User: string }) => it.User === `User#${user.ID}`);
     await requestPortal(app(), 'PUT', `/portal-api/access_requests/${ID}/approve`);
@@ -355,6 +356,7 @@ onEveryEngine('apps on the portal site', app => {
       return page;
     });
     assert.match(text, /aria-label="2 calls in 30 days, at most 2 a day"/);
+    assert.match(text, /<span class="swatch error">Errors among them</);
     assert.match(text, /<th scope="row">api-/);
     assert.match(text, /50 % of calls within [\d.,]+ ms, 95 % within/);
     assert.match(text, /<li>No calls in the 30 days before<\/li>/);

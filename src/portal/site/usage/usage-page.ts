@@ -141,7 +141,10 @@ function renderChart({ days, total }: AppUsage, count: number): Markup {
  width="${(step - chart.gap).toFixed(1)}" height="${toHeight(value).toFixed(1)}"></rect>`;
   return html`<svg class="chart" viewBox="0 0 ${chart.width} ${chart.height}" role="img"
  aria-label="${`${formatCalls(total.calls)} in ${count} days, at most ${formatCount(most)} a day`}">
-${days.map(({ calls, errors }, place) => [renderBar(place, calls, 'bar'), renderBar(place, errors, 'bar error')])}</svg>`;
+${days.map(({ calls, errors }, place) => [renderBar(place, calls, 'bar'), renderBar(place, errors, 'bar error')])}</svg>
+<p class="chart-legend"><span>${formatDay(days[0]!.dayMs)}</span><span class="swatch">Calls, at most
+${formatCount(most)} a day</span><span class="swatch error">Errors among them</span>
+<span>${formatDay(days.at(-1)!.dayMs)}</span></p>`;
 }
 
 const renderTable = (label: string, rows: readonly (AppUsageCount & { readonly name: string | Markup })[]) =>

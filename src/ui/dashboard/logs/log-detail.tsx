@@ -192,6 +192,9 @@ const RequestId = ({ id }: { id: string }) => (
 );
 
 /** Facts that the request has; absent ones are left out. */
+/** Version of requests to an API without versions. */
+const unversioned = 'Non Versioned';
+
 function listFacts(call: TailedRequest): readonly (readonly [string, ReactNode])[] {
   const names = own.facts;
   const mono = (text: string) => text && <code className="font-mono text-small break-all">{text}</code>;
@@ -201,7 +204,7 @@ function listFacts(call: TailedRequest): readonly (readonly [string, ReactNode])
     [names.upstreamError, call.refusal ? '' : call.upstream_error],
     [names.time, formatTime(Date.parse(call.timestamp))],
     [names.api, call.api_name || call.api_id],
-    [names.version, call.api_version],
+    [names.version, call.api_version === unversioned ? '' : call.api_version],
     [names.key, describeKey(call)],
     [names.client, mono(call.oauth_id)],
     [names.requestId, call.request_id && <RequestId id={call.request_id} />],

@@ -21,9 +21,9 @@ const columns: readonly Column<MailItem>[] = [
     cell: ({ Name, Trigger }) => (
       <>
         <Link to="/admin/emails/$mailName" params={{ mailName: Name }} className="row-link">
-          {Name}
+          {Trigger}
         </Link>
-        <div className="text-small text-dim">{Trigger}</div>
+        <code className="block text-small text-dim">{Name}</code>
       </>
     ),
   },
@@ -61,7 +61,7 @@ export function MailListPage() {
         page={1}
         columns={columns}
         idOf={({ Name }) => Name}
-        nameOf={({ Name }) => Name}
+        nameOf={({ Trigger }) => Trigger}
         empty={{ icon: Mail, title: own.title, about: own.about }}
       />
     </PageFrame>
