@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { computeTotp, createRecoveryCodeSet, createTotpSecret, toTotpStep } from '#base/totp.ts';
 import { onEveryEngine } from '../../../../tests/support/app.ts';
-import { requestPortal } from '../../../../tests/support/portal.ts';
+import { addAccessRequest, requestPortal } from '../../../../tests/support/portal.ts';
 import { addSiteDeveloper, sitePassword } from '../../../../tests/support/portal-site.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
 
@@ -14,6 +14,8 @@ interface ScriptReply {
   readonly CSRFToken?: string;
   readonly Title: string;
   readonly Location: string;
+  readonly CredentialID: number;
+  readonly Key: string;
   readonly Email: string;
   readonly Message: string;
   readonly Step: string;
@@ -163,6 +165,20 @@ onEveryEngine('JSON twins of forms', app => {
     const otp = computeTotp(body.Secret, toTotpStep(clock.now()));
     const confirmed = await script.send(`${factor}/confirm`, { otp });
     assert.ok(confirmed.body.RecoveryCodes.length > 1, JSON.stringify(confirmed));
+  });
+
+  test('a script that rotates a key gets the new one, which a browser is redirected to', async () => {
+    const user = await addSiteDeveloper(app());
+    const { app: own, requestId } = await addAccessRequest(app(), { app: { UserID: user.ID } });
+    const credentials = `/portal-api/apps/${own.ID}/access-requests/${requestId}/credentials`;
+    const [credential] = await requestPortal(app(), 'GET', credentials);
+    const script = await aScript();
+    await script.send(login, { login: user.Email, password: sitePassword });
+    await script.read('/portal/private/api/me');
+    const given = { mode: 'roll', client_id: own.ID, cred_id: credential.ID };
+    const { status, body } = await script.send('/portal/private/credentials', given);
+    assert.deepEqual([status, body.CredentialID, typeof body.Key], [200, credential.ID, 'string']);
+    assert.notEqual(body.Key, credential.Credential);
   });
 
   test('a browser gets pages and redirects as before', async () => {
