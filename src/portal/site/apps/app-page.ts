@@ -292,7 +292,7 @@ function renderReveal(noun: 'key' | 'secret', { ID, RevealedAt }: StoredCredenti
   return RevealedAt ? '' : renderAction('reveal', `Show ${noun} once`, ID, options);
 }
 
-/** What a rotation did to the old key. */
+/** Effect of a rotation on the old key, in words. */
 const describeRotation = ({ Former }: StoredCredential, { nowMs }: CardOptions) =>
   Former && Former.Until > nowMs
     ? `The key was rotated: the old one is accepted until ${formatMoment(Former.Until)}.`

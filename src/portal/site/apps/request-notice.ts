@@ -16,7 +16,7 @@ export const endRequestNotice = ({ isSecure }: SiteRequest): string => formatSit
 
 export const hasRequestNotice = ({ cookie }: SiteRequest): boolean => readSessionCookie(cookie, cookieName) === '1';
 
-/** Nothing where the requests are decided already. */
+/** Message while a request waits; empty where all are decided. */
 export const renderRequestNotice = (requests: readonly StoredAccessRequest[]): Markup | '' =>
   requests.some(({ Status }) => Status === 'pending')
     ? html`<p class="message" role="status">The request was sent. You are notified when it is decided.</p>`

@@ -102,7 +102,7 @@ export function LogContent({ call, onFilter }: Pick<LogDetailProps, 'call' | 'on
   );
 }
 
-/** What the connection to the upstream reported, and where its address is set. */
+/** Failure of the connection to the upstream, with a link to the setting of its address. */
 function UpstreamFailure({ apiId, reason }: { readonly apiId: string; readonly reason: string }) {
   const canOpenApi = usePermission('apis');
   return (
