@@ -227,6 +227,16 @@ describe('Dashboard', () => {
     await assertAccessible(page, 'command palette');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Book shop' }).waitFor();
+    const { key_id, key_hash } = (await dashboard.app().ask('POST', '/api/keys', { body: { rate: 1, per: 1 } })).body;
+    const isSearch = (url: string) => new URL(url).pathname === '/api/search';
+    const addresses: string[] = [];
+    page.on('request', it => isSearch(it.url()) && addresses.push(`${it.method()} ${new URL(it.url()).search}`));
+    await page.keyboard.press('Control+K');
+    await page.keyboard.insertText(key_id);
+    await page.getByRole('option', { name: `${key_hash} Keys` }).waitFor();
+    assert.deepEqual(addresses, ['POST ']);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(new RegExp(`/keys/${key_hash}`));
     await page.keyboard.press('g');
     await page.keyboard.press('p');
     await page.getByRole('heading', { name: 'Policies', level: 1 }).waitFor();

@@ -40,6 +40,10 @@ function removeGrantingHidden(candidates: Candidates, granted: GrantedApis, { ap
   });
 }
 
+async function removeHiddenApis(_stores: SearchStores, candidates: Candidates, { rowIds }: HiddenApiIds) {
+  return candidates.filter(({ rowId }) => !rowIds.has(rowId));
+}
+
 const rowIdsOf = (candidates: Candidates) => candidates.map(({ rowId }) => rowId);
 
 const maxGrantingCandidates = 1000;
@@ -48,8 +52,14 @@ const maxGrantingCandidates = 1000;
 export const searchableKinds = {
   apis: {
     permission: 'apis:read',
-    find: ({ search }, orgId, text) => search.findApis(orgId, text),
-    removeHidden: async (_stores, candidates, { rowIds }) => candidates.filter(({ rowId }) => !rowIds.has(rowId)),
+    find: ({ search }, orgId, text) => search.findApis(orgId, text, false),
+    removeHidden: removeHiddenApis,
+    describe: ({ search }, rowIds) => search.describeApis(rowIds),
+  },
+  mcps: {
+    permission: 'mcp:read',
+    find: ({ search }, orgId, text) => search.findApis(orgId, text, true),
+    removeHidden: removeHiddenApis,
     describe: ({ search }, rowIds) => search.describeApis(rowIds),
   },
   policies: {

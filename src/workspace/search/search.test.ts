@@ -56,8 +56,19 @@ onEveryEngine('Search', app => {
     const UseProviders = [{ Name: 'openid-connect', Key: 'client', Secret: 'planted', DiscoverURL }];
     const profile = { Name: `Profile ${word}`, ProviderName: 'SocialProvider', ProviderConfig: { UseProviders } };
     const make = (path: string, body: unknown) => ok('POST', path, body, credential);
+    const proxy = {
+      openapi: '3.0.3',
+      info: { title: `Proxy ${word}`, version: '1' },
+      paths: {},
+      'x-gw-api-gateway': {
+        info: { name: `Proxy ${word}`, state: { active: true } },
+        upstream: { url: 'http://127.0.0.1:1/mcp' },
+        server: { listenPath: { value: `/mcp-${createPublicId()}/`, strip: true } },
+      },
+    };
     return {
       apis,
+      mcps: (await make('/api/mcps', proxy)).ID,
       policies: (await make('/api/portal/policies', policy)).Message,
       keys: (await make('/api/keys', key)).key_hash,
       oauth_clients: (await make(`/api/apis/oauth/${apis}`, { client_name: `Client ${word}` })).client_id,
@@ -90,6 +101,7 @@ onEveryEngine('Search', app => {
     const api = (await ok('GET', `/api/apis/${ids.apis}`)).api_definition;
     await ok('PUT', `/api/apis/${ids.apis}`, { api_definition: { ...api, name: `A ${after}` } });
     const paths: Readonly<Record<string, string>> = {
+      mcps: `/api/mcps/${ids.mcps}`,
       policies: `/api/portal/policies/${ids.policies}`,
       webhooks: `/api/hooks/${ids.webhooks}`,
       users: `/api/users/${ids.users}`,
@@ -130,6 +142,10 @@ onEveryEngine('Search', app => {
       );
       if (q !== key_id) assert.ok(!JSON.stringify(results).includes(key_id));
     }
+    const byBody = await ok('POST', '/api/search', { q: ` ${key_id} `, kinds: ['keys', 'apis'] });
+    assert.deepEqual(byBody, await search(key_id, { kinds: 'keys,apis' }));
+    const { audit_logs } = await ok('GET', '/api/audit-logs?action=searchWithBody');
+    assert.ok(audit_logs.length > 0 && !JSON.stringify(audit_logs).includes(key_id), 'no key in the audit');
     const name = `User.${createPublicId()}`;
     const basic = { ...rightsTo(apiId), basic_auth_data: { password: 'a long password' } };
     await ok('POST', `/api/apis/keys/basic/${name}`, basic);
@@ -276,6 +292,15 @@ onEveryEngine('Search', app => {
       const { status, body } = await app().ask('GET', `/api/search?${query}`);
       assert.equal(status, 400, query);
       assert.match(body.Message, message);
+    }
+    for (const [body, message] of [
+      [{}, /^q: /],
+      [{ q: 'a\nb' }, /^q: must be one line/],
+      [{ q: 'a', kinds: ['cats'] }, /^kinds\[0\]: /],
+    ] as const) {
+      const refused = await app().ask('POST', '/api/search', { body });
+      assert.equal(refused.status, 400, refused.text);
+      assert.match(refused.body.Message, message);
     }
   });
 });

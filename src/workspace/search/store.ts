@@ -34,7 +34,8 @@ export const createSearchStore = (records: Records) => ({
   /** Objects of the search index. */
   findByName: (kind: SearchKind, orgId: string, text: string): CandidateBatches =>
     findIndexed(records, kind, orgId, text),
-  findApis: (orgId: string, text: string): CandidateBatches => findApis(records, orgId, text),
+  /** MCP proxies, or the other APIs. */
+  findApis: (orgId: string, text: string, isMcp: boolean): CandidateBatches => findApis(records, orgId, text, isMcp),
   findPolicies: (orgId: string, text: string): CandidateBatches => findPolicies(records, orgId, text),
   describeApis: (rowIds: readonly string[]) => describeApis(records, rowIds),
   describePolicies: (rowIds: readonly string[]) => describePolicies(records, rowIds),
@@ -75,8 +76,13 @@ async function* findIndexed(records: Records, kind: SearchKind, orgId: string, t
 }
 
 /** By a part of the name, or by either id. */
-async function* findApis(records: Records, orgId: string, text: string): CandidateBatches {
-  const select = () => records.db.selectFrom('apis').select('id').where('org_id', '=', orgId);
+async function* findApis(records: Records, orgId: string, text: string, isMcp: boolean): CandidateBatches {
+  const select = () =>
+    records.db
+      .selectFrom('apis')
+      .select('id')
+      .where('org_id', '=', orgId)
+      .where('kind', isMcp ? '=' : '<>', 'mcp');
   const byId = [
     ...(await select().where('api_id', '=', text).execute()),
     ...(await select().where('id', '=', text).execute()),

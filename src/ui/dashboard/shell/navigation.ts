@@ -86,8 +86,9 @@ export const navigation: readonly NavigationGroup[] = [
 ];
 
 /** Page of an object that the search found, by its kind; kinds without a page are not offered. */
-export const objectPages: Readonly<Record<string, (id: string) => string>> = {
+export const objectPages: Readonly<Record<string, (id: string, detail: string) => string>> = {
   apis: id => `/apis/${encodeId(id)}`,
+  mcps: id => `/mcp-proxies/${encodeId(id)}`,
   policies: id => `/policies/${encodeId(id)}`,
   webhooks: id => `/webhooks/${encodeId(id)}`,
   certificates: id => `/certificates/${encodeId(id)}`,
@@ -95,7 +96,9 @@ export const objectPages: Readonly<Record<string, (id: string) => string>> = {
   user_groups: id => `/user-groups/${encodeId(id)}`,
   keys: id => `/keys/${encodeId(id)}`,
   templates: id => `/templates/${encodeId(id)}`,
-  profiles: id => `/sign-on/${encodeId(id)}`,
+  identity_profiles: id => `/sign-on/${encodeId(id)}`,
+  /** Its detail is the API. */
+  oauth_clients: (id, apiId) => `/oauth-clients/${encodeId(apiId)}/${encodeId(id)}`,
 };
 
 /** Favourites of a user as a group of the navigation; kinds without a page are absent. */
@@ -104,7 +107,7 @@ export const toFavouriteGroup = (
 ): NavigationGroup => ({
   label: texts.shell.favourites,
   entries: favourites.flatMap(({ kind, id, name }) => {
-    const to = objectPages[kind]?.(id);
+    const to = objectPages[kind]?.(id, '');
     return to === undefined ? [] : [{ to, label: name || id, icon: Star }];
   }),
 });

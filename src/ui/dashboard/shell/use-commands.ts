@@ -1,5 +1,6 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useOperation } from '../../kit/queries.ts';
+import { callServer } from '../../kit/calls.ts';
 import type { PaletteCommand } from '../../kit/shell/command-palette.tsx';
 import { filterNavigation } from '../../kit/shell/navigation-group.ts';
 import { useDebounced } from '../../kit/use-debounced.ts';
@@ -12,6 +13,21 @@ import { openTab, toPortalAdminUrl } from './portal-links.ts';
 const minSearchChars = 2;
 const includesText = (label: string, text: string) => label.toLowerCase().includes(text.trim().toLowerCase());
 
+/** Text of a length of keys, without spaces: it goes in the body, since addresses are in the logs of proxies. */
+const isPossibleKey = (text: string) => /^\S{16,}$/.test(text);
+
+/** Objects that the server finds by a text. */
+const useSearch = (q: string, enabled: boolean) =>
+  useQuery({
+    queryKey: ['GET /api/search', q],
+    queryFn: async ({ signal }) =>
+      isPossibleKey(q)
+        ? (await callServer('POST /api/search', { body: { q } }, { signal })).value
+        : (await callServer('GET /api/search', { query: { q } }, { signal })).value,
+    enabled,
+    placeholderData: keepPreviousData,
+  });
+
 /** Commands of the palette for a text: pages, themes, and objects that the server finds. */
 export function useCommands(text: string): { commands: readonly PaletteCommand[]; isSearching: boolean } {
   const session = useSession();
@@ -19,7 +35,7 @@ export function useCommands(text: string): { commands: readonly PaletteCommand[]
   const { change } = usePreferences();
   const wanted = useDebounced(text.trim());
   const isLong = wanted.length >= minSearchChars;
-  const found = useOperation('GET /api/search', { query: { q: wanted } }, { enabled: isLong, keepPrevious: true });
+  const found = useSearch(wanted, isLong);
   const pages = filterNavigation(navigation, permission => canUse(session, permission))
     .flatMap(({ entries }) => entries)
     .map(({ to, label }) => ({ id: to, label: texts.shell.goTo(label), detail: '', run: () => void navigate({ to }) }));
@@ -40,11 +56,13 @@ export function useCommands(text: string): { commands: readonly PaletteCommand[]
       ]
     : [];
   const own = [...pages, ...elsewhere, ...appearances].filter(({ label }) => includesText(label, text));
-  const objects = (isLong ? (found.data?.value.results ?? []) : []).flatMap(({ kind, items }) =>
-    items.flatMap(({ id, name }) => {
+  const objects = (isLong ? (found.data?.results ?? []) : []).flatMap(({ kind, items }) =>
+    items.flatMap(({ id, name, detail }) => {
       const toPage = objectPages[kind];
-      const open = () => void navigate({ to: toPage?.(id) ?? '/' });
-      return toPage ? [{ id: `${kind}-${id}`, label: name, detail: texts.shell.kinds[kind] ?? kind, run: open }] : [];
+      const open = () => void navigate({ to: toPage?.(id, detail) ?? '/' });
+      // A key without an alias has no name: its hash stands for it.
+      const command = { id: `${kind}-${id}`, label: name || id, detail: texts.shell.kinds[kind] ?? kind, run: open };
+      return toPage ? [command] : [];
     }),
   );
   return { commands: [...objects, ...own], isSearching: isLong && found.isFetching };
