@@ -214,6 +214,8 @@ onEveryEngine('audit logs', app => {
     assert.deepEqual(await actions('from_date=2999-01-01'), []);
     assert.deepEqual(await actions('action=createHook,%20deleteHook&page_size=2'), ['deleteHook', 'createHook']);
     assert.equal((await actions('action=')).length, 6);
+    assert.deepEqual(await actions('action=createHook,deleteHook&except_action=createHook,%20signIn'), ['deleteHook']);
+    assert.equal((await actions('except_action=')).length, 6);
     const [{ timestamp }] = (await logs('/api/audit-logs?action=deleteHook', credential)) as [Shown];
     const second = Number(timestamp);
     assert.deepEqual(await actions(`action=deleteHook&start=${second}&end=${second}`), ['deleteHook']);

@@ -21,6 +21,7 @@ type Filters = { readonly [Name in keyof typeof auditFilters]?: z.output<(typeof
 export function toAuditFilter({
   user,
   action,
+  except_action: except,
   ip,
   method,
   status,
@@ -34,6 +35,7 @@ export function toAuditFilter({
   return {
     actor: user?.toLowerCase() || undefined,
     actions: action && action.length > 0 ? action : undefined,
+    exceptActions: except && except.length > 0 ? except : undefined,
     ip: ip || undefined,
     method: method?.toUpperCase() || undefined,
     status,

@@ -68,6 +68,7 @@ const day = z.iso.date('must be a day like 2026-01-31').optional();
 export const auditFilters = {
   user: word.describe('E-mail address of the user'),
   action: idList.optional().describe('Names of operations, comma-separated, 100 at most'),
+  except_action: idList.optional().describe('Names of operations to leave out, comma-separated, 100 at most'),
   ip: word.describe('Client address'),
   method: word.describe('HTTP method'),
   status: z.coerce.number().int().min(100).max(599).optional().describe('Status of the response'),

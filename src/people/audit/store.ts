@@ -21,6 +21,7 @@ export interface AuditFilter {
   readonly actor?: string | undefined;
   /** Names of operations, any of them. */
   readonly actions?: readonly string[] | undefined;
+  readonly exceptActions?: readonly string[] | undefined;
   readonly ip?: string | undefined;
   readonly method?: string | undefined;
   readonly status?: number | undefined;
@@ -128,7 +129,7 @@ const toMemberPattern = (name: keyof Body, value: string) =>
 
 function toCondition(
   records: Records,
-  { orgId, surface, object, actions, urlPart, fromMs, beforeMs, ...equal }: AuditFilter,
+  { orgId, surface, object, actions, exceptActions, urlPart, fromMs, beforeMs, ...equal }: AuditFilter,
 ) {
   const conditions = Object.entries({ org_id: orgId, ...equal })
     .filter(([, value]) => value !== undefined)
@@ -137,6 +138,7 @@ function toCondition(
     if (value !== undefined)
       conditions.push(sql<SqlBool>`body like ${toMemberPattern(name as keyof Body, value)} escape '\\'`);
   if (actions) conditions.push(sql<SqlBool>`action in ${selectListed(records, actions)}`);
+  if (exceptActions) conditions.push(sql<SqlBool>`action not in ${selectListed(records, exceptActions)}`);
   // `replace` compares case-sensitively on both engines, unlike LIKE.
   if (urlPart) conditions.push(sql<SqlBool>`replace(url, ${urlPart}, '') <> url`);
   if (fromMs !== undefined) conditions.push(sql<SqlBool>`at >= ${fromMs}`);
