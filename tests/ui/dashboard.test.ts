@@ -92,6 +92,11 @@ describe('Dashboard', () => {
     assert.equal((await fetch(address)).status, 401);
     await page.getByRole('heading', { name: 'Book shop' }).waitFor();
     await page.getByText('Served', { exact: true }).waitFor();
+    await page.goto(`${dashboard.app().url.dashboard}/apis/new`);
+    await page.getByLabel('Name').fill('Book shop');
+    await page.getByText(/already has the listen path .book-shop/).waitFor();
+    await page.getByLabel('Listen path').fill('/another/');
+    await page.getByText(/already has the listen path .book-shop/).waitFor({ state: 'detached' });
 
     await page.goto(`${dashboard.app().url.dashboard}/keys/new`);
     await page.getByRole('button', { name: 'Create key' }).click();

@@ -1,7 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { callServer, toBodyOf } from '../../kit/calls.ts';
 import { Switch, TextField } from '../../kit/field.tsx';
+import { useDebounced } from '../../kit/use-debounced.ts';
 import { texts } from '../../texts/texts.ts';
-import { type ApiDraft, isUpstreamUrl, toListenPath } from './new-api.ts';
+import { type ApiDraft, buildDocument, isUpstreamUrl, toListenPath } from './new-api.ts';
 
 const own = texts.apis;
 
@@ -14,6 +17,7 @@ export function useApiForm(upstream = '', hasUpstream = true) {
   const [faults, setFaults] = useState<Faults>({});
   const listenPath = hasOwnPath ? fields.listenPath : toListenPath(fields.name);
   const api = { ...fields, listenPath };
+  const pathFault = usePathFault(api);
   const set = (some: Partial<ApiDraft>) => {
     if (some.listenPath !== undefined) setOwnPath(true);
     setFields(before => ({ ...before, ...some }));
@@ -23,13 +27,35 @@ export function useApiForm(upstream = '', hasUpstream = true) {
     const found: Faults = {
       ...(api.name.trim() === '' ? { name: own.nameMissing } : {}),
       ...(!hasUpstream || isUpstreamUrl(api.upstream) ? {} : { upstream: own.upstreamInvalid }),
+      ...(pathFault ? { listenPath: pathFault } : {}),
       ...(api.listenPath.startsWith('/') ? {} : { listenPath: own.pathInvalid }),
       ...more,
     };
     setFaults(found);
     return Object.keys(found).length === 0;
   };
-  return { api, set, faults, check, hasUpstream };
+  const shown = pathFault ? { ...faults, listenPath: pathFault } : faults;
+  return { api, set, faults: shown, check, hasUpstream };
+}
+
+const pathPointer = '/x-gw-api-gateway/server/listenPath/value';
+/** Upstream of the check while none is typed: only the listen path is checked. */
+const anyUpstream = 'http://localhost/';
+
+/** Check of the server for the listen path as it is typed: what a create would refuse. */
+function usePathFault({ name, listenPath }: ApiDraft): string | undefined {
+  const wanted = useDebounced(listenPath);
+  const { data } = useQuery({
+    queryKey: ['POST /api/apis/check', 'new', wanted],
+    enabled: wanted.startsWith('/'),
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      const draft = { name: name.trim() || wanted, upstream: anyUpstream, listenPath: wanted, isProtected: false };
+      const body = toBodyOf<'POST /api/apis/check'>({ oas: buildDocument(draft) });
+      return (await callServer('POST /api/apis/check', { body }, { signal })).value;
+    },
+  });
+  return wanted === listenPath ? data?.faults.find(({ pointer }) => pointer === pathPointer)?.message : undefined;
 }
 
 export function ApiFields({ form: { api, set, faults, hasUpstream } }: { form: ReturnType<typeof useApiForm> }) {

@@ -2,15 +2,17 @@ import { Link } from '@tanstack/react-router';
 import { Layers, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../kit/badge.tsx';
-import { Button } from '../../../kit/button.tsx';
+import { Button, buttonClass } from '../../../kit/button.tsx';
 import { Card } from '../../../kit/card.tsx';
 import { type Column, DataTable } from '../../../kit/data-table.tsx';
 import { ConfirmDialog } from '../../../kit/dialog.tsx';
+import { formatTime } from '../../../kit/format.ts';
 import { useOperation, useWrite } from '../../../kit/queries.ts';
 import { Notice, QueryState } from '../../../kit/states.tsx';
 import { useToasts } from '../../../kit/toast.tsx';
 import { versionChangeTexts as changeTexts } from '../../../texts/en/version-changes.ts';
 import { texts } from '../../../texts/texts.ts';
+import { useApiNames } from '../../pickers/api-picker.tsx';
 import { usePermission } from '../../session/session.ts';
 import { ApiFrame, type LoadedApi } from '../api-frame.tsx';
 import { ClassicNotice } from '../designer/classic-notice.tsx';
@@ -18,6 +20,7 @@ import { readFieldValue, toJsonObject } from '../form/json-members.ts';
 import { gatewayMember } from '../form/use-definition-schema.ts';
 import { CallCount, type CountedRow, withNeighbours } from '../list/api-usage.tsx';
 import { NewVersionDialog } from './new-version-dialog.tsx';
+import { readExpiry } from './version-changes.ts';
 import {
   CompareVersionsDialog,
   type ListedVersion,
@@ -29,6 +32,12 @@ import { VersioningForm } from './versioning-form.tsx';
 const own = texts.versions;
 
 type Version = ListedVersion & CountedRow;
+
+/** In the time zone of the user, as the dialog; a text that is no time stays as it is. */
+function formatExpiry(text: string): string {
+  const seconds = readExpiry(text);
+  return seconds > 0 ? formatTime(seconds * 1000) : text || texts.kit.never;
+}
 
 const factColumns: readonly Column<Version>[] = [
   {
@@ -51,7 +60,7 @@ const factColumns: readonly Column<Version>[] = [
     ),
   },
   { id: 'access', title: own.access, cell: ({ internal }) => (internal ? own.internal : own.external) },
-  { id: 'expiry', title: own.expiry, cell: ({ expirationDate }) => expirationDate || texts.kit.never },
+  { id: 'expiry', title: own.expiry, cell: ({ expirationDate }) => formatExpiry(expirationDate) },
 ];
 
 const callColumn: Column<Version> = {
@@ -76,6 +85,9 @@ function Versions(loaded: LoadedApi) {
   const [isAdding, setAdding] = useState(false);
   const versioning = toJsonObject(readFieldValue(loaded.definition, [gatewayMember, 'info', 'versioning']));
   const isBase = Array.isArray(versioning.versions) && versioning.versions.length > 0;
+  const base = useBase(loaded.api, !isBase);
+  if (base.isPending) return <QueryState query={base} />;
+  if (base.id) return <BaseNotice apiId={base.id} />;
   return (
     <div className="flex flex-col gap-4">
       {canWrite && (
@@ -104,6 +116,32 @@ function Versions(loaded: LoadedApi) {
         onClose={() => setAdding(false)}
       />
     </div>
+  );
+}
+
+/** Id of the base of a version: a header of its document has it. */
+function useBase({ id: apiId, format }: LoadedApi['api'], canHaveBase: boolean) {
+  const enabled = canHaveBase && format === 'oas';
+  const { data, error, isLoading, refetch } = useOperation(
+    'GET /api/apis/oas/{apiId}',
+    { params: { apiId } },
+    { enabled },
+  );
+  return { id: data?.headers.get('x-gw-base-api-id') ?? '', isPending: isLoading, error, refetch };
+}
+
+/** Versions belong to their base: its page lists them and adds others. */
+function BaseNotice({ apiId }: { apiId: string }) {
+  const name = useApiNames([apiId])(apiId);
+  const link = (
+    <Link to="/apis/$apiId/versions" params={{ apiId }} className={buttonClass('primary')}>
+      {own.openBase(name)}
+    </Link>
+  );
+  return (
+    <Notice icon={Layers} title={own.isVersion(name)} action={link}>
+      {own.isVersionAbout}
+    </Notice>
   );
 }
 
