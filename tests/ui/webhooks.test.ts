@@ -45,6 +45,12 @@ describe('Webhook pages', () => {
     assert.deepEqual([call!.headers['x-team'], call!.body], ['payments', '{"text": "AuthFailure"}']);
     await page.keyboard.press('Escape');
 
+    assert.equal(await page.getByLabel('Headers').inputValue(), 'X-Team: ********');
+    await page.getByLabel('Name').fill('Alarms 2');
+    await page.getByRole('button', { name: 'Save webhook' }).click();
+    await page.getByRole('heading', { name: 'Alarms 2' }).waitFor();
+    assert.equal((await dashboard.app().ask('GET', `/api/hooks/${id}`)).body.header_map['X-Team'], 'payments');
+
     await page.getByRole('link', { name: 'Signature' }).click();
     await page.getByRole('button', { name: 'Read secret' }).click();
     await page.getByRole('button', { name: 'Show', exact: true }).click();

@@ -1,8 +1,7 @@
 import { createDatabaseId } from '#base/ids.ts';
-import { redactedText } from '#base/redaction.ts';
+import { maskHeaders, restoreHeaders } from '#events/hooks/header-masks.ts';
 import { addHook, createHook, deleteHook, updateHook } from '#events/hooks/operations.ts';
 import { type Hook, HookWrite } from '#events/hooks/schema.ts';
-import { createInvalidProblem } from '#operations/validation-error.ts';
 import { wholeList } from '#storage/collection.ts';
 import { authorize, type CheckInput, callOperation, checkSpec, type Kind, type RunContext } from '../kind.ts';
 import type { Spec } from '../schema.ts';
@@ -18,25 +17,10 @@ const WebhookSpec = HookWrite.pick({
   template_path: true,
 }).extend({ database_id: databaseId.optional() });
 
-type HeaderMap = Readonly<Record<string, string>>;
-
 const toStoredObject = (hook: Hook) => {
   const { id: database_id, webhook_id, api_model: _model, org_id: _org, ...members } = hook;
   return { id: webhook_id, spec: { ...members, database_id }, source: hook };
 };
-
-/** Puts stored values in place of masks. */
-function restoreHeaders(given: HeaderMap, stored: HeaderMap = {}): HeaderMap {
-  const masked = Object.keys(given).filter(name => given[name] === redactedText);
-  const errors = masked
-    .filter(name => !Object.hasOwn(stored, name))
-    .map(name => ({
-      path: `header_map.${name}`,
-      message: `${redactedText} is a masked secret, and none is stored here`,
-    }));
-  if (errors.length > 0) throw createInvalidProblem(errors);
-  return { ...given, ...Object.fromEntries(masked.map(name => [name, stored[name]!])) };
-}
 
 function checkWebhook(context: RunContext, { id, given, before }: CheckInput) {
   const { header_map, database_id, ...spec } = checkSpec(context, WebhookSpec, { id, given });
@@ -57,8 +41,7 @@ export const webhookKind: Kind = {
   },
   check: checkWebhook,
   mask(spec) {
-    const names = Object.keys((spec.header_map ?? {}) as HeaderMap);
-    return { ...spec, header_map: Object.fromEntries(names.map(name => [name, redactedText])) };
+    return { ...spec, header_map: maskHeaders((spec.header_map ?? {}) as Hook['header_map']) };
   },
   async create(context, { id, spec }) {
     const body = toBody(id, spec);

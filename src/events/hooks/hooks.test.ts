@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
+import { addPerson } from '../../../tests/support/browser.ts';
 
 const least = { method: 'POST', target_path: 'https://hooks.example/in' };
 
@@ -82,6 +83,25 @@ onEveryEngine('webhooks', app => {
     const row = await db.selectFrom('hooks').select('body').where('id', '=', id).executeTakeFirstOrThrow();
     assert.ok(!row.body.includes(secret));
     assert.equal((await read(id)).header_map.Authorization, secret);
+    const { accessKey: credential } = await addPerson(app(), { user_permissions: { hooks: 'read' } });
+    const masked = { Authorization: '********' };
+    const { body: seen } = await app().ask('GET', `/api/hooks/${id}`, { credential });
+    assert.deepEqual(seen.header_map, masked);
+    for (const path of ['/api/hooks?p=-1', `/api/revisions/hooks/${id}/1`]) {
+      const { status, text } = await app().ask('GET', path, { credential });
+      assert.deepEqual([status, text.includes(secret), text.includes('********')], [200, false, true], path);
+    }
+    const kept = { ...least, name: 'kept', header_map: { ...masked, 'X-New': 'n' } };
+    assert.equal((await app().ask('PUT', `/api/hooks/${id}`, { body: kept })).status, 200);
+    assert.deepEqual((await read(id)).header_map, { Authorization: secret, 'X-New': 'n' });
+    for (const [method, path] of [
+      ['PUT', `/api/hooks/${id}`],
+      ['POST', '/api/hooks'],
+    ] as const) {
+      const refused = await app().ask(method, path, { body: { ...least, header_map: { Other: '********' } } });
+      assert.equal(refused.status, 400);
+      assert.match(refused.body.Message, /header_map\.Other: .*masked/);
+    }
     const bad = { ...least, header_map: { Authorization: `${secret}\n` } };
     assert.ok(!(await app().ask('POST', '/api/hooks', { body: bad })).text.includes(secret));
   });

@@ -10,6 +10,7 @@ import { limitReached } from '#operations/problems.ts';
 import { createdResponse, pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { Records } from '#storage/records.ts';
+import { maskHookFor, restoreHeaders } from './header-masks.ts';
 import { problem } from './problems.ts';
 import { Hook, HookWrite } from './schema.ts';
 import type { HookStore } from './store.ts';
@@ -51,7 +52,7 @@ export const listHooks = operation({
   returns: z.object({ hooks: z.array(Hook), pages: z.int() }),
   async handle({ actor, query }, { hooks, settings }: HookServices) {
     const { items, pages } = await hooks.page(actor.orgId, toPageRequest(query.p, settings['management.page_size']));
-    return { hooks: items, pages };
+    return { hooks: items.map(hook => maskHookFor(actor, hook)), pages };
   },
 });
 
@@ -70,7 +71,7 @@ export const createHook = operation({
   async handle({ actor, body, audit }, services: HookServices) {
     const id = createDatabaseId();
     audit(id);
-    await addHook(services, actor.orgId, { ...body, id });
+    await addHook(services, actor.orgId, { ...body, header_map: restoreHeaders(body.header_map), id });
     return { ...toStatus('Webhook created'), ID: id };
   },
 });
@@ -81,7 +82,7 @@ export const getHook = operation({
   versioned: 'hooks',
   method: 'GET',
   path: '/api/hooks/{hookId}',
-  about: 'Returns a webhook.',
+  about: 'Returns a webhook; header values are masked for callers without hooks:write.',
   permission: 'hooks:read',
   params,
   returns: Hook,
@@ -89,7 +90,7 @@ export const getHook = operation({
   async handle({ actor, params: { hookId } }, { hooks }: HookServices) {
     const hook = await hooks.get(actor.orgId, hookId);
     if (!hook) throw problem.not_found();
-    return hook;
+    return maskHookFor(actor, hook);
   },
 });
 
@@ -100,7 +101,8 @@ export const updateHook = operation({
   method: 'PUT',
   changesTraffic: true,
   path: '/api/hooks/{hookId}',
-  about: 'Replaces a webhook; omitted members become empty, except webhook_id, which APIs refer to.',
+  about:
+    'Replaces a webhook; omitted members become empty, except webhook_id, which APIs refer to. A masked header value keeps the stored one.',
   permission: 'hooks:write',
   params,
   body: HookWrite,
@@ -109,8 +111,9 @@ export const updateHook = operation({
   async handle({ actor, params: { hookId }, body, audit }, { hooks, addressPolicies }: HookServices) {
     audit(hookId);
     ensureTargetAllowed({ addressPolicies }, body.target_path);
-    const changed = await hooks.change(actor.orgId, hookId, ({ api_model, id, org_id, webhook_id }) => ({
+    const changed = await hooks.change(actor.orgId, hookId, ({ api_model, id, org_id, webhook_id, header_map }) => ({
       ...body,
+      header_map: restoreHeaders(body.header_map, header_map),
       api_model,
       id,
       org_id,

@@ -1,6 +1,7 @@
 import { limitReached } from '#operations/problems.ts';
 import { declareRevisionOperations, type RestoreCall, type RevisionServices } from '#operations/revision-operations.ts';
 import { validate } from '#operations/validation-error.ts';
+import { maskHookFor } from './header-masks.ts';
 import { ensureTargetAllowed, type HookServices } from './operations.ts';
 import { problem } from './problems.ts';
 import { type Hook, HookWrite } from './schema.ts';
@@ -35,7 +36,7 @@ export const hookRevisionOperations = declareRevisionOperations<
   problems: [problem.id_taken, limitReached],
   history: ({ hooks }) => hooks.history,
   toView: state => state,
-  toViewFor: async () => state => state,
+  toViewFor: async actor => state => maskHookFor(actor, state),
   toName: state => state.name,
   isExisting: async (orgId, objectId, { hooks }) => (await hooks.get(orgId, objectId)) !== undefined,
   toPlainWrite: ({ state, isExisting }) => ({

@@ -21,13 +21,18 @@ export const emptyHook: HookBody = {
   event_timeout: 0,
 };
 
-/** Members of a write. */
+/** Mask of the server: a write with it keeps the stored value. */
+const headerMask = '********';
+const maskHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.keys(headers).map(name => [name, headerMask]));
+
+/** Members of a write; saved header values may be credentials, and are not shown. */
 export const toHookBody = (hook: HookData): HookBody => ({
   name: hook.name,
   method: hook.method as HookMethod,
   target_path: hook.target_path,
   template_path: hook.template_path,
-  header_map: hook.header_map,
+  header_map: maskHeaders(hook.header_map),
   event_timeout: hook.event_timeout,
   webhook_id: hook.webhook_id,
 });
