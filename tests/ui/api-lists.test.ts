@@ -94,6 +94,8 @@ describe('Filters of the list of APIs', () => {
     await page.waitForURL(/category=eu/);
     await page.getByLabel('Any authentication').selectOption('keyless');
     await page.waitForURL(/auth_type=keyless/);
+    await page.getByLabel('Any kind').selectOption('HTTP');
+    await page.waitForURL(/api_type=rest/);
     await page.getByRole('button', { name: 'Name' }).click();
     await page.waitForURL(/sort=name/);
     const first = ['Shop 1 #eu', 'Shop 2 #eu'];
@@ -113,6 +115,8 @@ describe('Filters of the list of APIs', () => {
     const other = await dashboard.openAs(person, pathname + search);
     await waitFor(other, first);
     assert.equal(await other.getByLabel('Any category').inputValue(), 'eu');
+    await other.getByLabel('Any owner').selectOption('Owned by me');
+    await other.getByText('No match').waitFor();
   });
 });
 

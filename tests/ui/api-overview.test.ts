@@ -47,6 +47,14 @@ describe('Overview of an API', () => {
     await page.getByText('The API has no uptime tests, or none has run yet.').waitFor();
     await page.getByRole('link', { name: 'Analytics of this API' }).click();
     await page.waitForURL(/\/analytics\?.*api_id=orders/);
+    await page.goBack();
+    await page.getByRole('button', { name: 'Actions for Orders' }).click();
+    await page.getByRole('menuitem', { name: 'Deactivate' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Deactivate Orders?' });
+    await dialog.getByText('1 object depends on it:').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('link', { name: 'Requests of this API' }).click();
+    await page.waitForURL(/\/logs\?.*api_id=orders/);
   });
 
   test('paths that clients called become endpoints with parameters in place of ids, and code is formatted', async () => {
@@ -70,6 +78,7 @@ describe('Overview of an API', () => {
       assert.equal(usage.body.data.length, 3, usage.text);
     });
     const page = await dashboard.openAs(admin, '/apis/stock/endpoints');
+    await page.getByRole('link', { name: 'Import OpenAPI' }).waitFor();
     await page.getByRole('button', { name: 'Propose from logged paths' }).click();
     const dialog = page.getByRole('dialog', { name: 'Endpoints from logged paths' });
     await dialog.getByRole('checkbox', { name: 'GET /shelves' }).uncheck();

@@ -232,7 +232,9 @@ describe('Dashboard', () => {
     await assertAccessible(page, 'command palette');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Book shop' }).waitFor();
-    const { key_id, key_hash } = (await dashboard.app().ask('POST', '/api/keys', { body: { rate: 1, per: 1 } })).body;
+    const api_id = new URL(page.url()).pathname.split('/').at(-1)!;
+    const access_rights = { [api_id]: { api_id, versions: ['Default'] } };
+    const { key_id, key_hash } = (await dashboard.app().ask('POST', '/api/keys', { body: { access_rights } })).body;
     const isSearch = (url: string) => new URL(url).pathname === '/api/search';
     const addresses: string[] = [];
     page.on('request', it => isSearch(it.url()) && addresses.push(`${it.method()} ${new URL(it.url()).search}`));

@@ -43,7 +43,8 @@ describe('Recently deleted', () => {
     await ask('POST', '/api/portal/policies', { body: { id: 'bronze', name: 'Bronze' } });
     assert.equal((await ask('DELETE', '/api/portal/policies/bronze')).status, 200);
     const reader = await dashboard.addPerson({ user_permissions: { policies: 'read' } });
-    const page = await dashboard.openAs(reader, '/deleted');
+    const page = await dashboard.openAs(reader, '/');
+    await page.getByRole('link', { name: 'Recently deleted' }).click();
     await page.getByRole('cell', { name: 'Bronze', exact: true }).waitFor();
     const tabs = page.getByRole('navigation', { name: 'Recently deleted' });
     assert.deepEqual(await tabs.getByRole('link').allTextContents(), ['Policies']);

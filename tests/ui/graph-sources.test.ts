@@ -58,6 +58,8 @@ describe('Sources of GraphQL APIs in the dashboard', () => {
     await row('Query.user').getByText('people · GraphQL').waitFor();
     await bind('Query.weather', async () => {
       await page.getByRole('textbox', { name: /^URL/ }).fill(`${rest.url}/weather`);
+      await page.getByLabel('Method', { exact: true }).selectOption('POST');
+      await page.getByLabel('Body', { exact: true }).fill('{"day": 1}');
       await page.getByLabel('Value in the response').selectOption('A member at a path');
       await page.getByLabel('Path of the value').fill('now');
     });
@@ -77,6 +79,7 @@ describe('Sources of GraphQL APIs in the dashboard', () => {
     const result = page.getByRole('tabpanel');
     await result.getByText(/"name": "Ann"/).waitFor();
     await result.getByText(/"degrees": 21/).waitFor();
+    assert.deepEqual([rest.requests.at(-1)?.method, rest.requests.at(-1)?.body], ['POST', '{"day": 1}']);
     await assertAccessible(page, 'playground');
 
     await page.getByRole('link', { name: 'Sources', exact: true }).click();

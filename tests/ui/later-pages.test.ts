@@ -62,6 +62,25 @@ describe('Objects beyond the first page in the dashboard', () => {
     await page.waitForURL(url => !url.search.includes('api_id'));
   });
 
+  test('members of a group beyond the first page are on its next page', async () => {
+    const { ask } = dashboard.app();
+    const body = { name: 'Support', user_permissions: { apis: 'read' } };
+    const { Meta: group_id } = (await ask('POST', '/api/usergroups', { body })).body;
+    for (const name of ['ann', 'bob', 'cid']) {
+      const user = { first_name: name, last_name: 'X', email_address: `${name}@later.example`, active: true, group_id };
+      const { status, text } = await ask('POST', '/api/users', { body: { ...user, user_permissions: { apis: 'read' } } });
+      assert.equal(status, 200, text);
+    }
+    const page = await dashboard.openAs(admin, `/user-groups/${group_id}`);
+    const members = page.getByRole('link', { name: /@later\.example$/ });
+    await members.nth(1).waitFor();
+    const first = await members.allTextContents();
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await page.getByText('Page 2 of 2').waitFor();
+    const last = ['ann', 'bob', 'cid'].map(name => `${name}@later.example`).find(it => !first.includes(it))!;
+    await page.getByRole('link', { name: last }).waitFor();
+  });
+
   test('an MCP proxy of an API that the search finds is announced by the name of the API', async () => {
     const page = await dashboard.openAs(admin, '/mcp-proxies/new');
     await page.getByRole('radio', { name: /In an API of this gateway/ }).check();

@@ -8,7 +8,7 @@ const apis = createRoute({
   getParentRoute: () => shellRoute,
   path: '/apis',
   staticData: { permission: 'apis' },
-  validateSearch: readListSearch('auth_type', 'state', 'format', 'category'),
+  validateSearch: readListSearch('auth_type', 'state', 'format', 'category', 'api_type', 'owned'),
   component: lazyRouteComponent(() => import('./apis/api-list-page.tsx'), 'ApiListPage'),
 });
 

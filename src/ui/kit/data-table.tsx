@@ -77,7 +77,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           />
         )}
       </div>
-      <Paging {...props} />
+      <ListPaging {...props} />
     </div>
   );
 }
@@ -232,7 +232,10 @@ function PlainRow<Row>({ row, index, table }: BodyRowProps<Row>) {
   );
 }
 
-function Paging<Row>({ page = 1, hasNextPage, pages = 1, onPage }: DataTableProps<Row>) {
+export type ListPagingProps = Pick<DataTableProps<never>, 'page' | 'pages' | 'hasNextPage' | 'onPage'>;
+
+/** Page of a list and the way to its neighbours; absent where there is one page. */
+export function ListPaging({ page = 1, hasNextPage, pages = 1, onPage }: ListPagingProps) {
   const hasNext = hasNextPage ?? page < pages;
   if (!onPage || (!hasNext && page <= 1)) return null;
   const label = hasNextPage === undefined ? sharedTexts.kit.pageOf(page, pages) : sharedTexts.kit.pageNumber(page);

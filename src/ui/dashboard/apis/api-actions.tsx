@@ -6,6 +6,7 @@ import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
 import { apiListTexts } from '../../texts/en/api-list.ts';
 import { texts } from '../../texts/texts.ts';
+import { DependentsList } from '../pickers/dependents-list.tsx';
 import { usePermission } from '../session/session.ts';
 import type { ApiOutline } from './api-outline.ts';
 import { DeleteApiDialog } from './delete-api-dialog.tsx';
@@ -106,7 +107,12 @@ export function ApiConfirmation({ actions }: { actions: ReturnType<typeof useApi
       isOpen={pending !== undefined}
       tier={2}
       title={own.deactivateTitle(name)}
-      consequence={own.deactivateConsequence}
+      consequence={
+        <div className="flex flex-col gap-2">
+          <p>{own.deactivateConsequence}</p>
+          {pending && <DependentsList route="GET /api/apis/{apiId}/dependents" params={{ apiId: pending.api.id }} />}
+        </div>
+      }
       action={own.deactivateAction(name)}
       isBusy={isBusy}
       onConfirm={confirm}

@@ -10,6 +10,7 @@ import { ListToolbar } from '../../kit/list-toolbar.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
+import { apiListTexts } from '../../texts/en/api-list.ts';
 import { texts } from '../../texts/texts.ts';
 import { useListView } from '../list-view.tsx';
 import { usePermission } from '../session/session.ts';
@@ -102,6 +103,8 @@ interface FiltersProps {
     readonly state?: string;
     readonly format?: string;
     readonly category?: string;
+    readonly api_type?: string;
+    readonly owned?: string;
   };
   onChange(next: Readonly<Record<string, string>>): void;
 }
@@ -124,6 +127,8 @@ function Filters({ search, onChange }: FiltersProps) {
       {select('auth_type', own.anyAuthentication, own.authentication)}
       {select('state', own.anyState, own.states)}
       {select('format', own.anyFormat, own.formats)}
+      {select('api_type', apiListTexts.anyKind, apiListTexts.kinds)}
+      {select('owned', apiListTexts.anyOwner, apiListTexts.ownedByMe)}
     </>
   );
 }

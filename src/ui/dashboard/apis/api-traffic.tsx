@@ -8,7 +8,7 @@ import { texts } from '../../texts/texts.ts';
 import { TrafficChart } from '../analytics/usage-charts.tsx';
 import { toUsageQuery, toUsageScope } from '../analytics/usage-filters.ts';
 import { sumUsage } from '../analytics/usage-series.ts';
-import { useNarrowedAnalytics } from '../session/session.ts';
+import { useNarrowedAnalytics, usePermission } from '../session/session.ts';
 import { TargetUptime, TopEndpoints } from './api-targets.tsx';
 
 const own = texts.apis;
@@ -31,6 +31,7 @@ export function ApiTraffic({ apiId }: { apiId: string }) {
   );
   const items = query.data?.value.data;
   const isNarrowed = useNarrowedAnalytics();
+  const canReadLogs = usePermission('log');
   const totals = useMemo(() => sumUsage(items ?? []), [items]);
   return (
     <div className="flex flex-col gap-2 min-[1100px]:col-span-2">
@@ -41,9 +42,16 @@ export function ApiTraffic({ apiId }: { apiId: string }) {
           {items ? <p className="text-dim">{own.noTraffic}</p> : <QueryState query={query} lines={4} />}
         </Card>
       )}
-      <Link to="/analytics" search={{ api_id: apiId, range }} className="self-end text-accent-ink underline">
-        {own.analyse}
-      </Link>
+      <div className="flex flex-wrap justify-end gap-4">
+        {canReadLogs && (
+          <Link to="/logs" search={{ api_id: apiId, range }} className="text-accent-ink underline">
+            {own.requestLogs}
+          </Link>
+        )}
+        <Link to="/analytics" search={{ api_id: apiId, range }} className="text-accent-ink underline">
+          {own.analyse}
+        </Link>
+      </div>
       {!isNarrowed && (
         <div className="grid items-start gap-4 min-[1100px]:grid-cols-2 *:min-w-0">
           {totals.requests > 0 && <TopEndpoints scope={scope} />}

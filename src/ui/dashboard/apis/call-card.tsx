@@ -19,6 +19,27 @@ interface CallCardProps {
   readonly item: ResultOf<'GET /api/apis/{apiId}'>;
 }
 
+/** Further addresses of an API: below its base, or with the name of its version in the request. */
+function FurtherUrls({ apiId, shown }: { apiId: string; shown: string }) {
+  const { data } = useOperation('GET /api/apis/oas/{apiId}/urls', { params: { apiId } });
+  const further = (data?.value.urls ?? []).filter(it => it.url !== shown || it.headers.length > 0);
+  if (further.length === 0) return null;
+  return (
+    <ul aria-label={own.furtherAddresses} className="flex flex-col gap-1">
+      {further.map(({ url, headers }) => {
+        const sent = headers.map(({ name, value }) => `${name}: ${value}`).join(', ');
+        return (
+          <li key={`${url} ${sent}`} className="flex flex-wrap items-center gap-1">
+            <code className="font-mono break-all">{url}</code>
+            <CopyButton text={url} label={own.furtherAddress(url)} />
+            {sent && <span className="text-small text-dim">{own.withHeader(sent)}</span>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
 /** Address of an API, and a command that calls it. */
 export function CallCard({ api, item }: CallCardProps) {
   const query = useOperation('GET /api/apis/{apiId}/url', { params: { apiId: api.id } });
@@ -39,6 +60,7 @@ export function CallCard({ api, item }: CallCardProps) {
           <code className="font-mono break-all">{url}</code>
           <CopyButton text={url} label={own.address} />
         </div>
+        {api.format === 'oas' && <FurtherUrls apiId={api.id} shown={url} />}
         <p className="text-small text-dim">{own.callAbout}</p>
         <CommandText command={toCurl(buildSampleCall(source, own.placeholders))} label={own.copyCommand} />
         <div>

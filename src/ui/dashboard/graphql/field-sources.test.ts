@@ -17,6 +17,7 @@ const rest = {
   name: 'orders',
   url: 'http://orders.example/{{ .arguments.id }}',
   method: 'GET',
+  body: '',
   headers: {},
   mapping: 'whole',
   path: [],
@@ -59,6 +60,11 @@ describe('Sources of fields', () => {
   test('a bound field has its source and mapping, and a reset removes both', () => {
     const bound = bindField({ name: 'Shop', graphql: { schema: 'x' } }, field, rest);
     assert.deepEqual(toSourceDraft(bound, field, findFieldSource(bound, field)), rest);
+    const posted = { ...rest, method: 'POST', body: '{"id": "{{ .arguments.id }}"}' };
+    const withBody = bindField(bound, field, posted);
+    assert.deepEqual(toSourceDraft(withBody, field, findFieldSource(withBody, field)), posted);
+    const emptied = bindField(withBody, field, { ...posted, body: '' });
+    assert.equal(toSourceDraft(emptied, field, findFieldSource(emptied, field)).body, '');
     assert.deepEqual(unbindField(bound, field), {
       name: 'Shop',
       graphql: { schema: 'x', engine: { data_sources: [], field_configs: [] } },

@@ -16,6 +16,8 @@ export interface SourceDraft {
   readonly name: string;
   readonly url: string;
   readonly method: string;
+  /** Template of the request body of a REST source; empty for none. */
+  readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly mapping: SourceMapping;
   readonly path: readonly string[];
@@ -64,6 +66,7 @@ export function toSourceDraft(definition: unknown, field: FieldName, source: For
     name: String(source?.name ?? field.name),
     url: String(config.url ?? ''),
     method: String(config.method ?? 'GET'),
+    body: typeof config.body === 'string' ? config.body : '',
     headers: Object.fromEntries(headers),
     ...readMapping(definition, field),
   };
@@ -94,12 +97,13 @@ const addRoot = (source: FormObject, { type, name }: FieldName): FormObject => {
 };
 
 /** Members of the configuration that the form does not have stay as they are. */
-function withConfig(source: FormObject, { kind, url, method, headers }: SourceDraft): FormObject {
+function withConfig(source: FormObject, { kind, url, method, body, headers }: SourceDraft): FormObject {
   const before = source.kind === kind ? toJsonObject(source.config) : {};
   const config = {
     ...before,
     url,
     ...(kind === 'REST' ? { method } : {}),
+    ...(kind === 'REST' && (body !== '' || before.body !== undefined) ? { body } : {}),
     ...(Object.keys(headers).length > 0 || before.headers !== undefined ? { headers } : {}),
   };
   return { ...source, kind, config };

@@ -147,6 +147,17 @@ const SourceFields = ({ value, set, faults, field }: FieldsProps & { readonly fi
         options={methods.map(method => ({ value: method, label: method }))}
       />
     )}
+    {value.kind === 'REST' && (value.method !== 'GET' || value.body !== '') && (
+      <TextAreaField
+        label={own.body}
+        rows={3}
+        spellCheck={false}
+        className="font-mono"
+        help={own.bodyHelp}
+        value={value.body}
+        onChange={event => set({ body: event.target.value })}
+      />
+    )}
     <TextAreaField
       label={texts.tryApi.headers}
       rows={2}

@@ -3,6 +3,7 @@ import { type FormEvent, useMemo, useState } from 'react';
 import { Button, buttonClass } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import { Card } from '../../kit/card.tsx';
+import { ListPaging } from '../../kit/data-table.tsx';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { SaveBar } from '../../kit/save-bar.tsx';
@@ -103,7 +104,9 @@ function GroupForm({ group, etag, canWrite }: GroupFormProps) {
 }
 
 function Members({ groupId }: { groupId: string }) {
-  const query = useOperation('GET /api/usergroups/{groupId}/users', { params: { groupId }, query: { p: 1 } });
+  const [p, setPage] = useState(1);
+  const given = { params: { groupId }, query: { p } };
+  const query = useOperation('GET /api/usergroups/{groupId}/users', given, { keepPrevious: true });
   return (
     <Card title={own.members}>
       {!query.data && <QueryState query={query} lines={2} />}
@@ -117,6 +120,7 @@ function Members({ groupId }: { groupId: string }) {
           </li>
         ))}
       </ul>
+      <ListPaging page={p} pages={query.data?.value.pages ?? 1} onPage={setPage} />
     </Card>
   );
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Button } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
+import { ListPaging } from '../../kit/data-table.tsx';
 import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
@@ -20,7 +21,11 @@ interface ClientTokensProps {
 /** Valid tokens by their end. */
 export function ClientTokens({ client, canWrite }: ClientTokensProps) {
   const params = { apiId: client.api_id, clientId: client.client_id };
-  const query = useOperation('GET /api/apis/oauth/{apiId}/{clientId}/tokens', { params, query: { p: 1 } });
+  const [p, setPage] = useState(1);
+  const route = 'GET /api/apis/oauth/{apiId}/{clientId}/tokens';
+  const query = useOperation(route, { params, query: { p } }, { keepPrevious: true });
+  // The list has no number of pages: a further page tells whether there is one.
+  const next = useOperation(route, { params, query: { p: p + 1 } }, { enabled: query.data?.value.length !== 0 });
   const [pending, setPending] = useState<string>();
   if (!query.data) return <QueryState query={query} lines={3} />;
   const tokens = query.data.value;
@@ -45,6 +50,7 @@ export function ClientTokens({ client, canWrite }: ClientTokensProps) {
           </li>
         ))}
       </ul>
+      <ListPaging page={p} hasNextPage={(next.data?.value.length ?? 0) > 0} onPage={setPage} />
       <RevokeDialog client={client} token={pending} onClose={() => setPending(undefined)} />
     </Card>
   );

@@ -25,9 +25,13 @@ import {
 } from 'lucide-react';
 import type { NavigationGroup } from '../../kit/shell/navigation-group.ts';
 import { texts } from '../../texts/texts.ts';
+import { revisedKinds } from '../history/revised-kinds.ts';
 import { encodeId } from '../reserved-ids.ts';
 
 const { groups, pages } = texts.shell;
+
+/** One of these permissions reads deleted objects. */
+const listRestorable = () => Object.values(revisedKinds).map(({ permission }) => permission);
 
 /** Navigation by groups; entries without their permission are absent. */
 export const navigation: readonly NavigationGroup[] = [
@@ -79,14 +83,14 @@ export const navigation: readonly NavigationGroup[] = [
     entries: [
       { to: '/system', label: pages.status, icon: Activity, permission: 'system', key: 's' },
       { to: '/audit', label: pages.audit, icon: History, permission: 'audit_logs' },
-      { to: '/deleted', label: pages.deleted, icon: ArchiveRestore, permission: 'apis' },
+      { to: '/deleted', label: pages.deleted, icon: ArchiveRestore, permissions: listRestorable() },
       { to: '/settings', label: pages.settings, icon: Settings, permission: 'admin' },
     ],
   },
 ];
 
 /** Page of an object that the search found, by its kind; kinds without a page are not offered. */
-export const objectPages: Readonly<Record<string, (id: string, detail: string) => string>> = {
+export const objectPages: Readonly<Record<string, (id: string, detail?: string) => string>> = {
   apis: id => `/apis/${encodeId(id)}`,
   mcps: id => `/mcp-proxies/${encodeId(id)}`,
   policies: id => `/policies/${encodeId(id)}`,
@@ -96,9 +100,10 @@ export const objectPages: Readonly<Record<string, (id: string, detail: string) =
   user_groups: id => `/user-groups/${encodeId(id)}`,
   keys: id => `/keys/${encodeId(id)}`,
   templates: id => `/templates/${encodeId(id)}`,
+  profiles: id => `/sign-on/${encodeId(id)}`,
   identity_profiles: id => `/sign-on/${encodeId(id)}`,
   /** Its detail is the API. */
-  oauth_clients: (id, apiId) => `/oauth-clients/${encodeId(apiId)}/${encodeId(id)}`,
+  oauth_clients: (id, apiId = '') => `/oauth-clients/${encodeId(apiId)}/${encodeId(id)}`,
 };
 
 /** Favourites of a user as a group of the navigation; kinds without a page are absent. */
@@ -107,7 +112,7 @@ export const toFavouriteGroup = (
 ): NavigationGroup => ({
   label: texts.shell.favourites,
   entries: favourites.flatMap(({ kind, id, name }) => {
-    const to = objectPages[kind]?.(id, '');
+    const to = objectPages[kind]?.(id);
     return to === undefined ? [] : [{ to, label: name || id, icon: Star }];
   }),
 });

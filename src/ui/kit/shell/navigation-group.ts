@@ -6,6 +6,8 @@ export interface NavigationEntry {
   readonly icon: LucideIcon;
   /** Absent: every user sees it. */
   readonly permission?: string;
+  /** In place of it: one of them suffices. */
+  readonly permissions?: readonly string[];
   /** Second key of the shortcut after `g`. */
   readonly key?: string;
 }
@@ -25,7 +27,10 @@ export const filterNavigation = (
   groups
     .map(group => ({
       ...group,
-      entries: group.entries.filter(({ permission }) => permission === undefined || canUse(permission)),
+      entries: group.entries.filter(
+        ({ permission, permissions }) =>
+          (permission === undefined || canUse(permission)) && (permissions === undefined || permissions.some(canUse)),
+      ),
     }))
     .filter(({ entries }) => entries.length > 0);
 

@@ -3,6 +3,18 @@ import { pluralize } from '../pluralize.ts';
 /** Texts of the list of APIs and of the menu of one API; loaded with their pages. */
 export const apiListTexts = {
   columns: { calls: 'Requests in 24 h', errors: 'Errors', categories: 'Categories', owners: 'Owners' },
+  anyKind: 'Any kind',
+  kinds: {
+    rest: 'HTTP',
+    graphql: 'GraphQL',
+    udg: 'Data graph',
+    subgraph: 'Subgraph',
+    supergraph: 'Supergraph',
+    tcp: 'TCP',
+    internal: 'Internal',
+  },
+  anyOwner: 'Any owner',
+  ownedByMe: { '1': 'Owned by me' },
   versions: (count: number) => pluralize(count, 'version'),
   owners: (users: number, groups: number) =>
     [...(users > 0 ? [pluralize(users, 'user')] : []), ...(groups > 0 ? [pluralize(groups, 'group')] : [])].join(', '),

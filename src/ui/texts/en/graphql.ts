@@ -65,6 +65,8 @@ export const graphqlTexts = {
     name: 'Name of the source',
     nameMissing: 'Enter a name',
     url: 'URL',
+    body: 'Body',
+    bodyHelp: 'Template of the request body, with the placeholders of the URL. Empty: none.',
     urlHelp: (args: string) =>
       args === ''
         ? 'It may contain {{ .object.id }}, a member of the object above, and {{ .request.headers.X-Tenant }}.'

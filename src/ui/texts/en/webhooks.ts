@@ -27,7 +27,8 @@ export const webhookTexts = {
   url: 'URL',
   urlHelp: 'Absolute. Addresses that the settings of the gateway exclude are refused.',
   headers: 'Headers',
-  headersHelp: 'One on each line: Name: value. Saved values are hidden as ********: a line that keeps this keeps its value.',
+  headersHelp:
+    'One on each line: Name: value. Saved values are hidden as ********: a line that keeps this keeps its value.',
   headerFault: (line: string) => `This line is no header: ${line}`,
   cooldown: 'Cool-down',
   cooldownHelp: 'Equal events in this time are sent once.',

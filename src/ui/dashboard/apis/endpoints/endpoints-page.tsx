@@ -1,8 +1,8 @@
-import { useSearch } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { Plus, Route } from 'lucide-react';
 import { useState } from 'react';
 import { Badge, MethodBadge } from '../../../kit/badge.tsx';
-import { Button } from '../../../kit/button.tsx';
+import { Button, buttonClass } from '../../../kit/button.tsx';
 import { FilterSelect } from '../../../kit/field.tsx';
 import { useListChange } from '../../../kit/list-search.ts';
 import { ListToolbar } from '../../../kit/list-toolbar.tsx';
@@ -105,9 +105,16 @@ function EmptyEndpoints({ apiId, canAdd, onAdd }: EmptyEndpointsProps) {
   const [isProposing, setProposing] = useState(false);
   const canReadUsage = usePermission('analytics');
   const isNarrowed = useNarrowedAnalytics();
-  const open = <Button onClick={() => setProposing(true)}>{proposedEndpointTexts.open}</Button>;
+  const actions = (
+    <div className="flex flex-wrap justify-center gap-2">
+      {canReadUsage && !isNarrowed && <Button onClick={() => setProposing(true)}>{proposedEndpointTexts.open}</Button>}
+      <Link to="/apis/import" className={buttonClass()}>
+        {proposedEndpointTexts.importDocument}
+      </Link>
+    </div>
+  );
   return (
-    <Notice icon={Route} title={own.emptyTitle} action={canAdd && canReadUsage && !isNarrowed && open}>
+    <Notice icon={Route} title={own.emptyTitle} action={canAdd && actions}>
       {own.emptyAbout}
       {isProposing && <ProposeDialog apiId={apiId} onAdd={onAdd} onClose={() => setProposing(false)} />}
     </Notice>
