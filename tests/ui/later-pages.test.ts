@@ -68,7 +68,9 @@ describe('Objects beyond the first page in the dashboard', () => {
     const { Meta: group_id } = (await ask('POST', '/api/usergroups', { body })).body;
     for (const name of ['ann', 'bob', 'cid']) {
       const user = { first_name: name, last_name: 'X', email_address: `${name}@later.example`, active: true, group_id };
-      const { status, text } = await ask('POST', '/api/users', { body: { ...user, user_permissions: { apis: 'read' } } });
+      const { status, text } = await ask('POST', '/api/users', {
+        body: { ...user, user_permissions: { apis: 'read' } },
+      });
       assert.equal(status, 200, text);
     }
     const page = await dashboard.openAs(admin, `/user-groups/${group_id}`);
