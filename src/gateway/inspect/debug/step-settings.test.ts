@@ -18,6 +18,17 @@ test('settings of a step contain its part of the definition without unset member
   assert.equal(describeStep('no-such-step', {}), undefined);
 });
 
+test('settings of the API and of its endpoints with the same name are both shown', () => {
+  const rate_limit = [{ path: '/a', method: 'GET', enabled: true, rate: 3, per: 1 }];
+  const versions = { Default: { use_extended_paths: true, extended_paths: { rate_limit } } };
+  const settings = describeStep('api-limits', {
+    global_rate_limit: { rate: 2, per: 60 },
+    version_data: { not_versioned: true, versions },
+  }) as Record<string, Record<string, unknown>>;
+  assert.deepEqual([settings.rateLimit?.enabled, settings.rateLimit?.rate], [true, 2]);
+  assert.equal((settings['endpoints.rateLimit'] as unknown as { rate: number }[])[0]?.rate, 3);
+});
+
 test('secrets are masked at any depth', () => {
   const canary = 'canary';
   const definition = {

@@ -13,11 +13,17 @@ const maxSettingsCharacters = 1500;
 /** A step's settings with secrets masked and unset members removed; undefined without any. */
 export function describeStepSettings(step: string, model: Model, version: VersionModel | undefined): unknown {
   const reads = readsByStep.get(step) ?? {};
-  const entries: [string, unknown][] = [
+  const shared: [string, unknown][] = [
     ...(reads.api ?? []).map((name): [string, unknown] => [name, model[name]]),
     ...(version ? (reads.version ?? []).map((name): [string, unknown] => [name, version[name]]) : []),
-    ...(version ? (reads.endpoints ?? []).map((name): [string, unknown] => [name, version.endpoints[name]]) : []),
   ];
+  // A facet of the API and one of its endpoints may have the same name: both are shown.
+  const toEndpointName = (name: string) => (shared.some(([it]) => it === name) ? `endpoints.${name}` : name);
+  const ofEndpoints = (version ? (reads.endpoints ?? []) : []).map((name): [string, unknown] => [
+    toEndpointName(name),
+    version!.endpoints[name],
+  ]);
+  const entries = [...shared, ...ofEndpoints];
   const settings = Object.fromEntries(
     entries.map(([name, value]) => [name, mask(value)]).filter(([, it]) => !isUnset(it)),
   );

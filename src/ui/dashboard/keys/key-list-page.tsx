@@ -78,7 +78,7 @@ function KeyList({ canWrite }: { canWrite: boolean }) {
   const view = useListView('keys', createKeyColumns({ nameOfPolicy, nameOfApi, hashes }));
   if (!list.data) return <QueryState query={list} />;
   const isFiltered = q !== '' || Object.keys(filters).length > 0;
-  if (rows.length === 0 && !isFiltered && p === 1) return <EmptyKeys canWrite={canWrite} />;
+  if (rows.length === 0 && !isFiltered && p === 1) return <EmptyKeys />;
   return (
     <>
       <DataTable
@@ -146,18 +146,8 @@ const KeyFilters = ({ filters, nameOfPolicy, onChange }: KeyFiltersProps) => (
   </>
 );
 
-const EmptyKeys = ({ canWrite }: { canWrite: boolean }) => (
-  <Notice
-    icon={KeyRound}
-    title={own.emptyTitle}
-    action={
-      canWrite && (
-        <Link to="/keys/new" className={buttonClass('primary')}>
-          {own.create}
-        </Link>
-      )
-    }
-  >
+const EmptyKeys = () => (
+  <Notice icon={KeyRound} title={own.emptyTitle}>
     {own.emptyAbout}
   </Notice>
 );

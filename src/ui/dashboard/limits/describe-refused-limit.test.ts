@@ -41,7 +41,14 @@ describe('The limit that refused a request', () => {
     const all = 'Refused by the rate limit of the API over all clients: 2 a minute.';
     assert.equal(describeApiLimit({ rateLimit: { enabled: true, rate: 2, perSeconds: 60 } }), all);
     const endpoint = { method: 'GET', path: '/a', rate: 3, perSeconds: 1 };
-    assert.match(describeApiLimit({ rateLimit: [endpoint] }) ?? '', /: GET \/a 3 a second\.$/);
+    const ofEndpoints = { 'endpoints.rateLimit': [endpoint] };
+    assert.match(describeApiLimit(ofEndpoints) ?? '', /: GET \/a 3 a second\.$/);
+    assert.match(
+      describeApiLimit({ rateLimit: { rate: 2, perSeconds: 60 }, ...ofEndpoints }) ?? '',
+      /^(?!.*2 a minute)/,
+    );
+    const both = describeApiLimit({ rateLimit: { enabled: true, rate: 2, perSeconds: 60 }, ...ofEndpoints }) ?? '';
+    assert.ok(both.startsWith(all) && both.endsWith('GET /a 3 a second.'), both);
     for (const settings of [undefined, 'truncated…', {}]) assert.equal(describeApiLimit(settings), undefined);
   });
 });

@@ -35,11 +35,21 @@ interface RateSettings {
 const maxEndpoints = 5;
 const describe = ({ rate = 0, perSeconds = 0 }: RateSettings) => describeRate({ rate, per: perSeconds });
 
-/** Sentence about the limit of an API from the settings of the step: one of the API, or those of endpoints. */
+interface ApiLimitSettings {
+  readonly rateLimit?: RateSettings & { readonly enabled?: boolean };
+  readonly 'endpoints.rateLimit'?: readonly RateSettings[];
+}
+
+/** Sentences about the limits of an API from the settings of the step: that of the API, and those of endpoints. */
 export function describeApiLimit(settings: unknown): string | undefined {
-  if (typeof settings !== 'object' || settings === null || !('rateLimit' in settings)) return undefined;
-  const { rateLimit } = settings as { rateLimit: RateSettings | readonly RateSettings[] };
-  if (!Array.isArray(rateLimit)) return own.api(describe(rateLimit as RateSettings));
-  const endpoints = (rateLimit as readonly RateSettings[]).slice(0, maxEndpoints);
-  return own.endpoints(endpoints.map(it => `${it.method ?? ''} ${it.path ?? ''} ${describe(it)}`.trim()).join('; '));
+  if (typeof settings !== 'object' || settings === null) return undefined;
+  const { rateLimit, 'endpoints.rateLimit': ofEndpoints = [] } = settings as ApiLimitSettings;
+  const endpoints = ofEndpoints
+    .slice(0, maxEndpoints)
+    .map(it => `${it.method ?? ''} ${it.path ?? ''} ${describe(it)}`.trim());
+  const sentences = [
+    ...(rateLimit?.enabled ? [own.api(describe(rateLimit))] : []),
+    ...(endpoints.length > 0 ? [own.endpoints(endpoints.join('; '))] : []),
+  ];
+  return sentences.length > 0 ? sentences.join(' ') : undefined;
 }

@@ -1,6 +1,6 @@
 import { type ChangeEvent, useState } from 'react';
 import { Button } from '../../kit/button.tsx';
-import { type ResultOf, toBodyOf } from '../../kit/calls.ts';
+import { toBodyOf } from '../../kit/calls.ts';
 import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { Checkbox, TextField } from '../../kit/field.tsx';
 import { formatNumber } from '../../kit/format.ts';
@@ -8,9 +8,7 @@ import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { configurationFileTexts as own } from '../../texts/en/configuration-files.ts';
-import { ConfigurationPlan } from './configuration-plan.tsx';
-
-type Report = ResultOf<'POST /api/configuration/plan'>['Meta'];
+import { ConfigurationPlan, type PlanReport } from './configuration-plan.tsx';
 
 /** Lists that an import changes. */
 const reads = [
@@ -34,12 +32,12 @@ function readObjects(text: string): readonly { readonly kind: string }[] {
   throw new Error(own.unreadable);
 }
 
-const countActions = ({ changes }: Report) => {
+const countActions = ({ changes }: PlanReport) => {
   const count = (action: string) => changes.filter(it => it.action === action).length;
   return { created: count('create'), updated: count('update'), deleted: count('delete') };
 };
 
-const toCounts = (report: Report) => {
+const toCounts = (report: PlanReport) => {
   const { created, updated, deleted } = countActions(report);
   return own.counts(formatNumber(created), formatNumber(updated), formatNumber(deleted));
 };
@@ -77,7 +75,7 @@ function useImport() {
       }
     },
     write(onSettled: () => void) {
-      const onSuccess = (report: Report) => {
+      const onSuccess = (report: PlanReport) => {
         toasts.showSuccess(own.applied(toCounts(report)));
         plan.reset();
       };

@@ -5,8 +5,8 @@ import { type Column, DataTable } from '../../kit/data-table.tsx';
 import { formatNumber } from '../../kit/format.ts';
 import { configurationFileTexts as own } from '../../texts/en/configuration-files.ts';
 
-type Report = ResultOf<'POST /api/configuration/plan'>['Meta'];
-type Change = Report['changes'][number];
+export type PlanReport = ResultOf<'POST /api/configuration/plan'>['Meta'];
+type Change = PlanReport['changes'][number];
 
 const maxMembersShown = 5;
 const maxNoticesShown = 20;
@@ -37,7 +37,7 @@ const columns: readonly Column<Change>[] = [
 ];
 
 interface ConfigurationPlanProps {
-  readonly report: Report;
+  readonly report: PlanReport;
   readonly counts: string;
   onApply(): void;
 }
