@@ -41,7 +41,7 @@ import {
 } from './custom-credential-card.ts';
 import { type FirstCall, findFirstCall } from './first-call.ts';
 import { findPageApp, type PageApp } from './own-apps.ts';
-import { findRenewUrl } from './renewal.ts';
+import { findRenewUrl, findRepeatUrl } from './renewal.ts';
 import { endRequestNotice, hasRequestNotice, renderRequestNotice } from './request-notice.ts';
 import { renderProcessing, renderRequestState } from './request-state.ts';
 import { findRevealMode, type RevealMode, renderRevealForm } from './reveal-form.ts';
@@ -71,10 +71,24 @@ interface RequestView {
   readonly products: readonly { readonly name: string; readonly url: string }[];
   /** Call of an API of the request, without the key; undefined where the gateway is not known. */
   readonly call: FirstCall | undefined;
-  /** Page on which a credential that expires is requested again. */
-  readonly renewUrl: string | undefined;
-  /** Plans to which the visitor can change. */
+  /** Page on which a credential that expires, or access that was rejected, is requested again. */
+  readonly repeatUrl: string | undefined;
+  /** Plans to which the visitor can change; none while a change is pending. */
   readonly otherPlans: readonly StoredPlan[];
+  /** Change that waits for its decision, in words; empty without one. */
+  readonly pendingChange: string;
+}
+
+/** One change of a request is pending at a time. */
+function describeChange(
+  { PlanID }: StoredAccessRequest,
+  change: StoredAccessRequest | undefined,
+  plans: ReadonlyMap<number, StoredPlan>,
+): string {
+  if (!change) return '';
+  const plan = plans.get(change.PlanID);
+  const name = plan ? displayName(plan) : change.Names.plan;
+  return change.PlanID === PlanID ? 'Change of products pending' : `Change to ${name} pending`;
 }
 
 async function loadRequests(
@@ -89,13 +103,17 @@ async function loadRequests(
   const contextOf = await loadContexts(requests, services);
   const plans = await portal.plans.byIds(requests.flatMap(({ PlanID, Requested }) => [PlanID, Requested?.PlanID ?? 0]));
   const products = await portal.products.byIds(requests.flatMap(({ ProductIDs }) => ProductIDs));
+  const changes = new Map(requests.filter(it => it.Status === 'pending').map(it => [it.Changes ?? 0, it]));
   const otherPlans = new Map<number, readonly StoredPlan[]>();
-  for (const it of requests)
-    if (it.Status === 'approved') otherPlans.set(it.ID, await listOtherPlans(it, visitor.rights, services));
-  const renewUrls = new Map<number, string | undefined>();
-  for (const it of requests)
+  const repeatUrls = new Map<number, string | undefined>();
+  for (const it of requests) {
+    if (it.Status === 'approved' && !changes.has(it.ID))
+      otherPlans.set(it.ID, await listOtherPlans(it, visitor.rights, services));
     if (it.Status === 'approved')
-      renewUrls.set(it.ID, await findRenewUrl(it, contextOf(it).credentials, products, visitor, services));
+      repeatUrls.set(it.ID, await findRenewUrl(it, contextOf(it).credentials, products, visitor, services));
+    if (it.Status === 'rejected' && !it.Changes)
+      repeatUrls.set(it.ID, await findRepeatUrl(it, products, visitor, services));
+  }
   const calls = new Map<number, RequestView['call']>();
   for (const it of requests)
     if (contextOf(it).credentials.some(({ ID }) => ID === revealedId))
@@ -103,8 +121,9 @@ async function loadRequests(
   return requests.map(request => ({
     request,
     call: calls.get(request.ID),
-    renewUrl: renewUrls.get(request.ID),
+    repeatUrl: repeatUrls.get(request.ID),
     otherPlans: otherPlans.get(request.ID) ?? [],
+    pendingChange: describeChange(request, changes.get(request.ID), plans),
     context: contextOf(request),
     plan: plans.get(request.PlanID),
     requestedPlan: request.Requested && (plans.get(request.Requested.PlanID)?.DisplayName || request.Requested.plan),
@@ -204,7 +223,10 @@ interface CardOptions {
 
 const renderProducts = ({ products }: RequestView) =>
   products.map(
-    ({ name, url }, place) => html`${place > 0 ? ', ' : ''}${url ? html`<a href="${url}">${name}</a>` : name}`,
+    ({ name, url }, place) =>
+      html`${place > 0 ? ', ' : ''}${
+        url ? html`<a href="${url}">${name}</a>` : html`${name} <span class="badge danger">Product ended</span>`
+      }`,
   );
 
 const renderPlanLine = ({ plan, requestedPlan, context }: RequestView) =>
@@ -226,7 +248,8 @@ function renderCredential(credential: StoredCredential, view: RequestView, optio
   const hasKey = view.request.AuthType !== 'mutualTLS';
   const canRotate = hasKey && !hasExpired(credential, options);
   const former = credential.Former && credential.Former.Until > options.nowMs ? credential.Former : undefined;
-  return html`<article class="card"><h3>${renderProducts(view)} ${renderCredentialState(credential, options.nowMs)}</h3>
+  return html`<article class="card"><h3>${renderProducts(view)} ${renderCredentialState(credential, options.nowMs)}
+${view.pendingChange ? html`<span class="badge warning">${view.pendingChange}</span>` : ''}</h3>
 ${revealed?.credentialId === ID ? renderKey(revealed, credential, view.call, options) : ''}
 <ul class="facts"><li>${renderPlanLine(view)}</li>
 <li>Hash <code>${CredentialHash.slice(0, 16)}</code></li><li>Created ${formatDay(CreatedAt)}</li>
@@ -235,7 +258,7 @@ ${former ? html`<li>Old key valid until ${formatMoment(former.Until)}</li>` : ''
 ${
   canEdit
     ? html`<div class="actions">
-${view.renewUrl ? html`<a class="button" href="${view.renewUrl}">Renew</a>` : ''}
+${view.repeatUrl ? html`<a class="button" href="${view.repeatUrl}">Renew</a>` : ''}
 ${hasKey ? renderReveal('key', credential, options) : ''}
 ${canRotate ? renderRotation(ID, options) : ''}${former ? renderAction('end', 'End old key now', ID, options) : ''}
 ${renderPlanChange(credential, view, options)}${renderRevocation(hasKey ? 'key' : 'access', ID, options)}</div>`
@@ -262,7 +285,8 @@ function renderClient(
   const { ID, CreatedAt } = credential;
   const { canEdit, revealed } = options;
   const isShown = revealed?.credentialId === ID;
-  return html`<article class="card"><h3>${renderProducts(view)} ${renderCredentialState(credential, options.nowMs)}</h3>
+  return html`<article class="card"><h3>${renderProducts(view)} ${renderCredentialState(credential, options.nowMs)}
+${view.pendingChange ? html`<span class="badge warning">${view.pendingChange}</span>` : ''}</h3>
 ${isShown ? renderClientSecret(revealed.key, options.revealMode === 'once') : ''}
 <ul class="facts"><li>OAuth 2.0</li><li>${renderPlanLine(view)}</li>
 <li>Created ${formatDay(CreatedAt)}</li></ul>${renderClientFacts(client)}
@@ -349,16 +373,19 @@ const renderPlanChange = ({ ID }: StoredCredential, { otherPlans }: RequestView,
 /** Requests that wait or were rejected. */
 const renderOthers = (views: readonly RequestView[], { csrf, canEdit, appId }: CardOptions) =>
   html`<section aria-labelledby="requests"><h2 id="requests">Requests</h2><ul class="rows">${views.map(view => {
-    const { ID, Status, CreatedAt, Reason, Note } = view.request;
+    const { ID, Status, CreatedAt, Reason, Note, Changes } = view.request;
     const isPending = Status === 'pending';
     return html`<li><div><strong>${renderProducts(view)}</strong>
 ${renderRequestState(view.request)}
-<p class="dim">${renderPlanLine(view)} · requested ${formatDay(CreatedAt)}</p>
+<p class="dim">${Changes ? 'Change of a credential to ' : ''}${renderPlanLine(view)} · requested ${formatDay(
+      CreatedAt,
+    )}</p>
 ${renderProcessing(view.request)}${Note ? html`<p>Note: ${Note}</p>` : ''}${Reason ? html`<p>${Reason}</p>` : ''}</div>
 ${
   canEdit
-    ? html`<form method="post" action="${appsPath}/${appId}/requests/${ID}/cancel">${csrf}
-<button class="quiet">${isPending ? 'Cancel request' : 'Remove'}</button></form>`
+    ? html`<div class="actions">${view.repeatUrl ? html`<a class="button secondary" href="${view.repeatUrl}">Ask again</a>` : ''}
+<form method="post" action="${appsPath}/${appId}/requests/${ID}/cancel">${csrf}
+<button class="quiet">${isPending ? 'Cancel request' : 'Remove'}</button></form></div>`
     : ''
 }</li>`;
   })}</ul></section>`;

@@ -141,7 +141,9 @@ onEveryEngine('apps on the portal site', app => {
     assert.equal((await change(fast)).status, 303);
     assert.deepEqual([await callGateway(path, key), await callGateway(path, key)], [200, 429]);
     assert.equal((await change(gold)).status, 303);
-    assert.match((await client.get(`/portal/private/apps/${client_id}`)).text, /Waits for approval[\s\S]*Gold/);
+    const { text } = await client.get(`/portal/private/apps/${client_id}`);
+    assert.match(text, /Change to Gold pending[\s\S]*Waits for approval[\s\S]*Change of a credential to Gold/);
+    assert.doesNotMatch(text, /Change plan/);
     assert.equal((await change(gold)).status, 422, 'one change at a time');
   });
 
@@ -173,7 +175,11 @@ onEveryEngine('apps on the portal site', app => {
     const own = requests.filter((it: { User: string }) => it.User === `User#${user.ID}`);
     assert.equal(own.length, 1);
     await requestPortal(app(), 'PUT', `/portal-api/access_requests/${own[0].ID}/reject?reason=No+budget`);
-    assert.match((await client.get(reply.location)).text, /Rejected[\s\S]*No budget/);
+    const { text } = await client.get(reply.location);
+    assert.match(text, /Rejected[\s\S]*No budget/);
+    const [, again = ''] = /href="([^"]*)">Ask again</.exec(text) ?? [];
+    const form = await client.get(again.replaceAll('&amp;', '&'));
+    assert.match(form.text, new RegExp(`<option value="${/\d+$/.exec(reply.location)![0]}" selected>`));
     await client.post(`${reply.location}/requests/${own[0].ID}/cancel`, {});
     assert.doesNotMatch((await client.get(reply.location)).text, /Rejected/);
   });

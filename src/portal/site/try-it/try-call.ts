@@ -8,6 +8,7 @@ import { isProviderFailure } from '../../providers/provider-client.ts';
 import { auditForm } from '../audit.ts';
 import type { SiteRequest, SiteServices, SiteVisitor } from '../page.ts';
 import { findOpenTerms } from '../terms/terms-page.ts';
+import { readPageQuotas } from '../usage/page-use.ts';
 import { findTryCredential, type TryCredential } from './try-credentials.ts';
 import { createTryLimits, type TryLimits } from './try-limits.ts';
 import { buildTryRequest, refuseTry, type TryRequest } from './try-request.ts';
@@ -117,8 +118,9 @@ async function send(
   request: TryRequest,
   credential: TryCredential | undefined,
   { address, authHeader }: { readonly address: string; readonly authHeader: string },
-  { outbound, clock, settings }: SiteServices,
+  services: SiteServices,
 ): Promise<TryResult> {
+  const { outbound, clock, settings } = services;
   const { method, url, headers, body } = request;
   const startMs = clock.now();
   const response = await outbound.fetch({
@@ -137,7 +139,13 @@ async function send(
     ...selectGatewayTls(url, settings['management.tls.ca_file']),
   });
   const tookMs = Math.max(0, Math.round(clock.now() - startMs));
-  return toTryResult(response, request, { credential, authHeader }, tookMs);
+  const quota = response.status === 403 && credential ? await findQuota(credential, services) : undefined;
+  return toTryResult(response, request, { credential, authHeader, quota }, tookMs);
+}
+
+/** Quota of a credential as its provider counts it; undefined where it has none or the provider does not tell. */
+async function findQuota({ stored, request, plan }: TryCredential, services: SiteServices) {
+  return (await readPageQuotas([{ credential: stored, request, plan }], services)).get(stored.ID);
 }
 
 /** Errors of connections name addresses of the installation: visitors see less than the log. */

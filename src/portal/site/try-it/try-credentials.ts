@@ -21,6 +21,8 @@ export interface TryCredential {
   /** The user gets its token by a sign-in at the identity provider. */
   readonly needsSignIn: boolean;
   readonly plan: StoredPlan | undefined;
+  readonly request: StoredAccessRequest;
+  readonly stored: StoredCredential;
   /** False for one of other products, which the gateway refuses. */
   readonly isForProduct: boolean;
 }
@@ -49,6 +51,8 @@ const toTryCredential = (
   client: credential.Client,
   needsSignIn: credential.Client !== undefined && canSignInForToken(credential.Client),
   plan,
+  request,
+  stored: credential,
   isForProduct: request.ProductIDs.includes(product.ID),
 });
 

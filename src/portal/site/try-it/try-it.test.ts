@@ -99,7 +99,7 @@ onEveryEngine('try-it of the API reference', app => {
     assert.equal(upstream.requests.at(-1)!.body, '{"paid":true}');
   });
 
-  test('refusals explain themselves: no credential, another product, the rate limit', async () => {
+  test('refusals explain themselves: no credential, another product, the rate limit, the used quota', async () => {
     const { product, fields } = await offer();
     const other = await offer();
     const user = await aUser();
@@ -115,6 +115,11 @@ onEveryEngine('try-it of the API reference', app => {
     const limited = await send(client, { ...fields, credential: id });
     assert.equal(limited.result.status, 429);
     assert.match(limited.result.explanation, /rate limit is reached: 1 call a minute/);
+    const daily = await aCredential(user, product.ID, { Quota: 1, QuotaRenewalRate: 86_400 });
+    assert.equal((await send(client, { ...fields, credential: daily.id })).result.status, 200);
+    const used = await send(client, { ...fields, credential: daily.id });
+    assert.equal(used.result.status, 403);
+    assert.match(used.result.explanation, /^The quota of 1 call is used up\. It renews \w+ \d+, \d{4}, .* UTC\.$/);
   });
 
   test('a credential of another developer, of another provider, or a revoked one, is refused', async () => {

@@ -1,7 +1,8 @@
 import type { OutboundResponse } from '#base/http-client/response.ts';
 import { STATUS_CODES } from '#base/node-http.ts';
+import type { QuotaUse } from '../../quota-notices/quota-notices.ts';
 import { formatCurlSample, keyText } from '../reference/samples.ts';
-import { formatCount, formatRate } from '../words.ts';
+import { formatCalls, formatCount, formatMoment, formatRate } from '../words.ts';
 import type { TryCredential } from './try-credentials.ts';
 import type { TryRequest } from './try-request.ts';
 
@@ -38,10 +39,18 @@ const decodeText = (bytes: Buffer): string | undefined => {
 
 const firstOf = (value: string | string[] | undefined) => [value].flat()[0] ?? '';
 
+interface TryFacts {
+  readonly credential: TryCredential | undefined;
+  /** Header of the credential. */
+  readonly authHeader: string;
+  /** Of the credential, where the call was refused. */
+  readonly quota: QuotaUse | undefined;
+}
+
 export function toTryResult(
   { status, headers, body }: OutboundResponse,
   request: TryRequest,
-  { credential, authHeader }: { readonly credential: TryCredential | undefined; readonly authHeader: string },
+  { credential, authHeader, quota }: TryFacts,
   tookMs: number,
 ): TryResult {
   // A token is hidden without its scheme too.
@@ -53,7 +62,7 @@ export function toTryResult(
     status,
     statusText: STATUS_CODES[status] ?? '',
     tookMs,
-    explanation: explainStatus(status, firstOf(headers['retry-after']), credential),
+    explanation: explainStatus(status, firstOf(headers['retry-after']), credential, quota),
     headers: Object.entries(headers).flatMap(([name, value]) =>
       [value ?? []].flat().map(it => [name, hideKey(it, key)] as const),
     ),
@@ -74,16 +83,26 @@ const toCommand = (
     body,
   });
 
-function explainStatus(status: number, retryAfter: string, credential: TryCredential | undefined): string {
+function explainStatus(
+  status: number,
+  retryAfter: string,
+  credential: TryCredential | undefined,
+  quota: QuotaUse | undefined,
+): string {
   if (status >= 300 && status < 400) return 'The API redirects. Redirects are not followed here.';
   if ((status === 401 || status === 403) && !credential)
     return 'The API needs a credential: choose one of yours, or request access.';
   if ((status === 401 || status === 403) && !credential!.isForProduct) return 'This credential is for another product.';
+  if (status === 403 && quota && quota.used >= quota.max) {
+    const renewal = quota.renewsAtMs > 0 ? `It renews ${formatMoment(quota.renewsAtMs)}.` : 'It does not renew.';
+    return `The quota of ${formatCalls(quota.max)} is used up. ${renewal}`;
+  }
   if (status === 403) return 'The gateway refused the credential: it may be revoked, expired, or its quota used up.';
   if (status === 429) {
     const rate = credential?.plan ? `: ${formatRate(credential.plan).toLowerCase()}` : '';
     return `The rate limit is reached${rate}.${/^\d{1,9}$/.test(retryAfter) ? ` Wait ${retryAfter} s.` : ''}`;
   }
+  if (status === 404) return 'The API has no such resource, or it is not active at the moment.';
   if (status >= 502 && status <= 504) return 'The API does not respond at the moment.';
   return '';
 }

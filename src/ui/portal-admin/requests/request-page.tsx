@@ -1,4 +1,4 @@
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
 import { Button } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
@@ -70,14 +70,19 @@ export function RequestPage() {
 
 /** An approval that the provider refuses leaves the request pending, with the reason in place. */
 function DecisionCard({ request }: { request: AccessRequest }) {
-  const { ID, Failure } = request;
+  const { ID, Changes, Failure } = request;
+  const navigate = useNavigate();
   const { isBusy, decide } = useDecisions();
   const toasts = useToasts();
   const [failure, setFailure] = useState<Error | null>(null);
   const [isRejecting, setRejecting] = useState(false);
   const [planId, setPlanId] = useState<number>();
   const run = async (decision: Decision, reason?: string) => {
-    const [failed] = await decide(decision, [ID], { reason, planId });
+    const requestId = String(Changes);
+    // An approved change becomes part of the request that it changes.
+    const leave = () => navigate({ to: '/admin/access_requests/$requestId', params: { requestId }, replace: true });
+    const isMerged = decision === 'approve' && Changes > 0;
+    const [failed] = await decide(decision, [ID], { reason, planId, ...(isMerged && { leave }) });
     setRejecting(false);
     setFailure(failed ? new Error(failed.reason) : null);
     if (!failed) toasts.showSuccess(own.decided[decision](1));

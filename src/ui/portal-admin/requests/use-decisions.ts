@@ -9,6 +9,8 @@ interface DecisionDetails {
   readonly reason?: string | undefined;
   /** Plan that an approval grants in place of the requested one. */
   readonly planId?: number | undefined;
+  /** Opens another page before the queries are read again, where the decided request does not exist any more. */
+  readonly leave?: () => Promise<void>;
 }
 
 export interface DecisionFailure {
@@ -27,7 +29,7 @@ export function useDecisions() {
   const decide = async (
     decision: Decision,
     ids: readonly number[],
-    { reason = '', planId }: DecisionDetails = {},
+    { reason = '', planId, leave }: DecisionDetails = {},
   ): Promise<readonly DecisionFailure[]> => {
     setBusy(true);
     const failures: DecisionFailure[] = [];
@@ -48,6 +50,7 @@ export function useDecisions() {
         failures.push({ id, reason: error instanceof Error ? error.message : String(error) });
       }
     }
+    if (failures.length === 0) await leave?.();
     await reload().finally(() => setBusy(false));
     return failures;
   };
