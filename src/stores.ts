@@ -22,7 +22,7 @@ import { createNodeStore } from '#apis/system/node-store.ts';
 import { createStatisticsStore } from '#apis/system/statistics-store.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
-import { createOutboundClient } from '#base/http-client/client.ts';
+import { createOutboundClient, type OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { createMailer } from '#base/mailer.ts';
 import type { Settings } from '#base/settings.ts';
@@ -52,10 +52,10 @@ import { createSignInLimit } from '#people/sessions/sign-in-limit.ts';
 import { createSessionStore } from '#people/sessions/store.ts';
 import { createSignInTokenStore } from '#people/sessions/token-store.ts';
 import { createAccountLinkStore } from '#people/single-sign-on/account-link-store.ts';
+import { createBeginProviderLogout } from '#people/single-sign-on/begin-logout.ts';
 import { createFlowCookies } from '#people/single-sign-on/flow-cookie.ts';
 import { createIdentityProfileStore } from '#people/single-sign-on/profiles/store.ts';
 import { createProviderSlots } from '#people/single-sign-on/provider-slots.ts';
-import { createBeginProviderLogout } from '#people/single-sign-on/saml/begin-logout.ts';
 import { createActorResolver } from '#people/users/actor.ts';
 import { createUserStore } from '#people/users/store.ts';
 import { createTemporaryActors } from '#people/users/temporary-actor.ts';
@@ -102,6 +102,7 @@ export function openStores(
   };
   const hooks = createHookStore(records, vault, checkObjectLimit('max_hooks'), revisions);
   const storedSettings = createStoredSettings({ settings, records, meta, log });
+  const calls = openOutbound(settings, async orgId => (await grants.find(orgId)).networks);
   const services = {
     records,
     keyValues: openKeyValues({ ...readRedisOptions(settings), ...environment }),
@@ -126,12 +127,18 @@ export function openStores(
     ...createApiHooks(access),
     ...openReportingStores(records, { settings, ...environment }),
     ...openPortalStores(records, vault, clock),
-    ...openSignIn(records, vault, revisions, { users, organisations, settings, ...environment }),
+    ...openSignIn(records, vault, revisions, {
+      users,
+      organisations,
+      settings,
+      outbound: calls.outbound,
+      ...environment,
+    }),
     audit: createAuditStore(records, clock),
     secrets: createInstallationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgMetaName)) ?? '',
     describeContents: (orgId: string) => describeContents({ ...access, apis, assets, hooks }, orgId),
-    ...openOutbound(settings, async orgId => (await grants.find(orgId)).networks),
+    ...calls,
   };
   const shared = { ...services, ...environment };
   return { ...services, ...openPortal(shared), ...openChecks(shared) };
@@ -175,10 +182,13 @@ function openChecks(
   };
 }
 
-type SignInParts = Omit<ResetMailServices, 'signInTokens' | 'mailer' | 'mailQueue'> & { readonly log: Log };
+type SignInParts = Omit<ResetMailServices, 'signInTokens' | 'mailer' | 'mailQueue'> & {
+  readonly log: Log;
+  readonly outbound: OutboundClient;
+};
 
 function openSignIn(records: Records, vault: Vault, revisions: RevisionLog, parts: SignInParts) {
-  const { settings, clock, log } = parts;
+  const { settings, clock, log, outbound } = parts;
   const groups = createGroupStore(records, undefined, revisions);
   const signInTokens = createSignInTokenStore(records, vault);
   const identityProfiles = createIdentityProfileStore(records, vault, undefined, revisions, clock);
@@ -189,17 +199,21 @@ function openSignIn(records: Records, vault: Vault, revisions: RevisionLog, part
     timeoutMs: settings['mail.timeout_ms'],
   });
   const mailQueue = createMailQueue(log);
+  const providerSlots = createProviderSlots();
+  const sessions = createSessionStore(records, vault, settings);
   return {
     groups,
     preferences: createPreferenceStore(records),
     resolveActor: createActorResolver(groups),
     temporaryActors: createTemporaryActors(groups, settings),
     identityProfiles,
-    beginProviderLogout: createBeginProviderLogout({ signInTokens, clock, settings, identityProfiles }),
+    beginProviderLogout: createBeginProviderLogout({
+      ...{ signInTokens, clock, settings, identityProfiles, sessions, outbound, providerSlots, log },
+    }),
     flowCookies: createFlowCookies(vault, clock),
     accountLinks: createAccountLinkStore(records, vault),
-    providerSlots: createProviderSlots(),
-    sessions: createSessionStore(records, vault, settings),
+    providerSlots,
+    sessions,
     signInLimit: createSignInLimit(settings, clock),
     portalSignInLimit: createSignInLimit(settings, clock),
     mailer,

@@ -123,7 +123,7 @@ export const signOut = operation({
   method: 'DELETE',
   path: '/api/session',
   about:
-    'Ends the session of the request and removes its cookie. For a session of a SAML identity provider with single logout, the Meta of the response is a URL: the browser that opens it within a minute signs out of the provider too.',
+    'Ends the session of the request and removes its cookie. For a session of an identity provider with single logout (SAML or OpenID Connect), the Meta of the response is a URL: the browser that opens it within a minute signs out of the provider too.',
   permission: 'any user',
   returns: statusResponse,
   problems: [problem.session_missing],

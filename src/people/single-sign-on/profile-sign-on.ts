@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { ProviderSubject } from './account-link-store.ts';
 import { type AssertedUser, mapAssertedUser } from './asserted-user.ts';
 import { problem } from './problems.ts';
-import { providerTable } from './profiles/provider-configs.ts';
+import { providerTable, readOpenIdConnect } from './profiles/provider-configs.ts';
 import type { IdentityProfile } from './profiles/schema.ts';
 import type { IdentityProfileStore } from './profiles/store.ts';
 import { type OpenedSignOn, openSignOn, type SignOnServices } from './sign-on.ts';
@@ -41,12 +41,16 @@ export function openProfileSignOn(
     signsInAccounts: profile.SignsInAccounts,
     subject: toProviderSubject(profile, user),
     providerSession: user.providerSession,
+    idToken: keepsIdToken(profile) ? user.idToken : undefined,
     async recheck() {
       if (!(await services.identityProfiles.lockUnchanged(profile))) throw problem.profile_changed();
     },
   };
   return openSignOn(services, source, mapAssertedUser(profile, user), toSignOnClient(request));
 }
+
+const keepsIdToken = ({ ProviderName, ProviderConfig }: IdentityProfile) =>
+  ProviderName === 'SocialProvider' && readOpenIdConnect(ProviderConfig).SingleLogout;
 
 /** User of the provider to link an account to; undefined where its identifier does not last. */
 export const toProviderSubject = (

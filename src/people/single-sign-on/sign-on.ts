@@ -42,6 +42,8 @@ export interface SignOnSource {
   readonly subject?: ProviderSubject | undefined;
   /** Session of the provider, for single logout. */
   readonly providerSession?: ProviderSession | undefined;
+  /** ID token of OpenID Connect, for single logout. */
+  readonly idToken?: string | undefined;
   /** Rejects a source that was changed or removed since the sign-on began; locks it until the session is stored. */
   recheck?(): Promise<void>;
 }
@@ -139,7 +141,7 @@ async function linkAccount(
 
 async function openAccountSession(
   { users, sessions, clock }: SignOnServices,
-  { profileId, creator, providerSession }: SignOnSource,
+  { profileId, creator, providerSession, idToken }: SignOnSource,
   { id, org_id }: StoredUser,
   client: SignOnClient,
 ): Promise<OpenedSignOn> {
@@ -148,7 +150,8 @@ async function openAccountSession(
     return { ...it, last_login_date: formatIsoTime(clock.now()) };
   });
   if (!user) throw problem.not_registered();
-  const session = { orgId: org_id, userId: id, profileId, creatorId: creator?.id ?? '', providerSession, ...client };
+  const origin = { orgId: org_id, userId: id, profileId, creatorId: creator?.id ?? '' };
+  const session = { ...origin, providerSession, idToken, ...client };
   const { token } = await sessions.insert(session, clock.now());
   return { token, actor: toAuditActor(user) };
 }
@@ -168,11 +171,11 @@ async function openTemporarySession(
   identity: SignOnIdentity,
   client: SignOnClient,
 ): Promise<OpenedSignOn> {
-  const { orgId, profileId, creator, providerSession } = source;
+  const { orgId, profileId, creator, providerSession, idToken } = source;
   const { email, displayName, groupIds } = identity;
   const userId = toTemporaryId(vault, source, identity);
   const carried = { email, displayName, groupIds, ...(creator && { createdBy: creator.name }) };
-  const origin = { orgId, userId, profileId, creatorId: creator?.id ?? '', providerSession };
+  const origin = { orgId, userId, profileId, creatorId: creator?.id ?? '', providerSession, idToken };
   const session = { ...origin, identity: carried, ...client };
   const { token } = await sessions.insert(session, clock.now());
   return { token, actor: await temporaryActors.resolve(orgId, userId, carried) };

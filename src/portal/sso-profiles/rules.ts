@@ -78,16 +78,25 @@ function validateProfile({ ID, Type, ProviderName, ProviderConfig, SingleLogout 
   const { UseProviders } = ProviderConfig;
   if (UseProviders !== undefined && UseProviders !== null && !Array.isArray(UseProviders))
     faults.push({ path: 'ProviderConfig.UseProviders', message: 'must be a list' });
+  for (const [place, client] of listClients(ProviderConfig).entries())
+    if (Object.hasOwn(client, 'SingleLogout'))
+      faults.push({
+        path: `ProviderConfig.UseProviders[${place}].SingleLogout`,
+        message: 'is a member of the profile',
+      });
   for (const [place, name] of socialProviderNames(ProviderConfig).entries())
     if (typeof name !== 'string' || !providerSegment.test(name))
       faults.push({ path: `ProviderConfig.UseProviders[${place}].Name`, message: 'must be letters, digits, _ or -' });
   if (faults.length > 0) throw createInvalidProblem(faults);
 }
 
-function socialProviderNames({ UseProviders }: SsoProfile['ProviderConfig']): unknown[] {
+function listClients({ UseProviders }: SsoProfile['ProviderConfig']): SsoProfile['ProviderConfig'][] {
   if (!Array.isArray(UseProviders)) return [];
-  return UseProviders.map(it => (typeof it === 'object' && it !== null && !Array.isArray(it) ? it.Name : undefined));
+  return UseProviders.map(it => (typeof it === 'object' && it !== null && !Array.isArray(it) ? it : {}));
 }
+
+const socialProviderNames = (config: SsoProfile['ProviderConfig']): unknown[] =>
+  listClients(config).map(({ Name }) => Name);
 
 /** Last path segment of the login URL. */
 export function loginSegment({ ProviderName, ProviderConfig }: SsoProfile): string {

@@ -52,6 +52,13 @@ export async function buildAuthorizationUrl(
   return url.href;
 }
 
+export interface LogoutRequest {
+  /** Page that the provider sends the browser to. */
+  readonly returnUrl: string;
+  /** Of the sign-on; undefined where the session has none. */
+  readonly idToken: string | undefined;
+}
+
 /**
  * Logout request (OpenID Connect RP-Initiated Logout 1.0, section 2): the ID token of the sign-on names the session that
  * ends; the provider may ask the user, and sends the browser back. Undefined where it has no such endpoint.
@@ -59,7 +66,7 @@ export async function buildAuthorizationUrl(
 export async function buildLogoutUrl(
   { discoverProvider }: Pick<CodeFlowServices, 'discoverProvider'>,
   profile: IdentityProfile,
-  { returnUrl, idToken }: { readonly returnUrl: string; readonly idToken: string | undefined },
+  { returnUrl, idToken }: LogoutRequest,
 ): Promise<string | undefined> {
   const config = readOpenIdConnect(profile.ProviderConfig);
   const { endSessionEndpoint, issuer } = await discoverProvider(profile.OrgID, config.DiscoverURL);

@@ -20,11 +20,7 @@ async function createProfile(app: TestApp, provider: OidcProvider, more: object 
   const body = {
     Name: 'OpenID',
     ProviderName: 'SocialProvider',
-    ProviderConfig: {
-      UseProviders: [
-        { Name: 'openid-connect', Key: oidcClient.id, Secret: oidcClient.secret, DiscoverURL: provider.discoverUrl },
-      ],
-    },
+    ProviderConfig: toClient(provider, {}),
     CustomUserGroupField: 'groups',
     ...more,
   };
@@ -34,6 +30,12 @@ async function createProfile(app: TestApp, provider: OidcProvider, more: object 
   provider.serve(view.RedirectURL);
   return view as { ID: string; LoginURL: string; RedirectURL: string };
 }
+
+const toClient = ({ discoverUrl }: OidcProvider, more: object) => ({
+  UseProviders: [
+    { Name: 'openid-connect', Key: oidcClient.id, Secret: oidcClient.secret, DiscoverURL: discoverUrl, ...more },
+  ],
+});
 
 async function createGroup(app: TestApp, user_permissions: Record<string, string>): Promise<string> {
   const { body } = await app.ask('POST', '/api/usergroups', { body: { name: createPublicId(), user_permissions } });
@@ -301,6 +303,38 @@ onEveryEngine(
       await app().ask('DELETE', path);
       assert.equal((await again.browser.ask('GET', '/api/session')).status, 401);
       assert.equal((await fetch(login, { redirect: 'manual' })).status, 404);
+    });
+
+    test('a sign-out goes on to a provider with single logout, with the ID token of the sign-on, or ends alone', async () => {
+      const ProviderConfig = toClient(provider, { SingleLogout: true });
+      const profile = await createProfile(app(), provider, { ProviderConfig });
+      const { id } = addUser();
+      const { browser, jar } = await signOn(profile.LoginURL);
+      const { body } = await browser.ask('DELETE', '/api/session');
+      const url = new URL(body.Meta);
+      assert.equal(url.origin + url.pathname, `${provider.issuer}/session/end`);
+      assert.equal(url.searchParams.get('post_logout_redirect_uri'), `${dashboardUrl}/`);
+      const [, claims = ''] = url.searchParams.get('id_token_hint')!.split('.');
+      const { aud, sub } = JSON.parse(Buffer.from(claims, 'base64url').toString());
+      assert.deepEqual([aud, sub], [oidcClient.id, id]);
+      assert.equal((await browser.ask('GET', '/api/session')).status, 401);
+      const question = await (await visit(url.href, jar)).text();
+      const [, xsrf = ''] = /name="xsrf" value="([^"]*)"/.exec(question) ?? [];
+      const form = { method: 'POST', body: new URLSearchParams({ xsrf, logout: 'yes' }) };
+      const ended = await visit(`${provider.issuer}/session/end/confirm`, jar, form);
+      assert.equal(ended.headers.get('location'), `${dashboardUrl}/`);
+
+      const own = await createProfile(app(), provider);
+      assert.equal((await (await signOn(own.LoginURL)).browser.ask('DELETE', '/api/session')).body.Meta, null);
+      const other = await startOidcProvider();
+      const stopped = await createProfile(app(), other, { ProviderConfig: toClient(other, { SingleLogout: true }) });
+      other.users.set(id, provider.users.get(id)!);
+      other.account = id;
+      const last = await signOn(stopped.LoginURL);
+      await other.close();
+      const alone = await last.browser.ask('DELETE', '/api/session');
+      assert.deepEqual([alone.status, alone.body.Meta], [200, null]);
+      assert.equal((await last.browser.ask('GET', '/api/session')).status, 401);
     });
 
     test('a provider outside the networks of the organisation is not connected to', async () => {

@@ -49,7 +49,10 @@ onEveryEngine(
         ProviderName: 'SocialProvider',
         ProviderConfig: {
           UseProviders: [
-            { ...provider, Secret: mask, Scopes: ['openid', 'email', 'profile'], SkipUserInfoRequest: false },
+            {
+              ...{ ...provider, Secret: mask, Scopes: ['openid', 'email', 'profile'] },
+              ...{ SkipUserInfoRequest: false, SingleLogout: false },
+            },
           ],
         },
         CustomEmailField: '',

@@ -31,6 +31,7 @@ const openIdConnect = z.strictObject({
     .default(['openid', 'email', 'profile'])
     .refine(scopes => scopes.includes('openid'), 'must contain openid'),
   SkipUserInfoRequest: z.boolean().default(false),
+  SingleLogout: z.boolean().default(false),
 });
 export type OpenIdConnectConfig = z.output<typeof openIdConnect>;
 

@@ -116,6 +116,18 @@ onEveryEngine('Single logout of the portal', app => {
     const answer = await app().ask('POST', '/portal-api/sso_profiles', { body });
     assert.equal(answer.status, 422);
     assert.match(answer.body.errors[0], /^SingleLogout: must be false with ADProvider/);
+    const UseProviders = [{ Name: 'openid-connect', SingleLogout: true }];
+    const misplaced = {
+      ...body,
+      ProviderName: 'SocialProvider',
+      SingleLogout: false,
+      ProviderConfig: { UseProviders },
+    };
+    const refused = await app().ask('POST', '/portal-api/sso_profiles', { body: misplaced });
+    assert.match(
+      refused.body.errors[0],
+      /^ProviderConfig\.UseProviders\[0\]\.SingleLogout: is a member of the profile/,
+    );
   });
 });
 

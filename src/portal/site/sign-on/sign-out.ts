@@ -1,4 +1,4 @@
-import { buildLogoutUrl } from '#people/single-sign-on/oidc/code-flow.ts';
+import { findLogoutUrl } from '#people/single-sign-on/oidc/logout-url.ts';
 import { isSignOnProfile, toSharedProfileId, toSignOnProfile } from '../../sso-profiles/identity-profile.ts';
 import { toLogoutReturnUrl } from '../../sso-profiles/rules.ts';
 import { toSessionOwner } from '../../users/session-owner.ts';
@@ -21,22 +21,14 @@ async function findLogoutProfile({ visitor }: SiteRequest, services: SiteService
   return profile && isSignOnProfile(profile) ? { ...profile, idToken } : undefined;
 }
 
-/** Address of the provider where the sign-out goes on; an unavailable provider does not prevent the own one. */
-async function findLogoutUrl(request: SiteRequest, services: SiteServices) {
+/** Address and name of the provider where the sign-out goes on. */
+async function findProviderLogout(request: SiteRequest, services: SiteServices) {
   const profile = await findLogoutProfile(request, services);
   if (!profile) return undefined;
   const { stored, identity, idToken } = profile;
-  try {
-    const { providerSlots } = services.signOn;
-    const returnUrl = toLogoutReturnUrl(stored, services.settings);
-    const url = await providerSlots.run(identity.OrgID, () =>
-      buildLogoutUrl(services.signOn, identity, { returnUrl, idToken }),
-    );
-    return url && { url, name: stored.Name };
-  } catch (error) {
-    services.log.warn({ profile: stored.ID, reason: (error as Error).message }, 'single logout failed');
-    return undefined;
-  }
+  const returnUrl = toLogoutReturnUrl(stored, services.settings);
+  const url = await findLogoutUrl({ ...services.signOn, log: services.log }, identity, { returnUrl, idToken });
+  return url && { url, name: stored.Name };
 }
 
 /** Ends the session, and that of an identity provider with single logout. */
@@ -44,7 +36,7 @@ export async function signOutOfSite(request: SiteRequest, services: SiteServices
   const { visitor, isSecure } = request;
   const cookies = [formatSiteCookie(sessionCookieName, '', 0, isSecure)];
   if (!visitor.user) return { redirect: '/', cookies };
-  const logout = await findLogoutUrl(request, services);
+  const logout = await findProviderLogout(request, services);
   await services.portal.sessions.remove(toSessionOwner(visitor.user.ID), visitor.sessionId);
   await auditForm('signOutOfPortal', request, visitor.user, 303, services);
   if (!logout) return { redirect: '/', cookies };

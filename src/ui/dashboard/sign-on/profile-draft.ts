@@ -20,7 +20,14 @@ const list = (member: ProviderField): FieldRow => ({ member, kind: 'list' });
 
 /** Fields of each provider, in the order of the form. */
 export const providerFields: Readonly<Record<SignOnProvider, readonly FieldRow[]>> = {
-  SocialProvider: [text('DiscoverURL'), text('Key'), secret('Secret'), list('Scopes'), flag('SkipUserInfoRequest')],
+  SocialProvider: [
+    text('DiscoverURL'),
+    text('Key'),
+    secret('Secret'),
+    list('Scopes'),
+    flag('SkipUserInfoRequest'),
+    flag('SingleLogout'),
+  ],
   SAMLProvider: [
     text('IDPMetadataURL'),
     area('IDPMetadata'),

@@ -32,7 +32,14 @@ interface InputProps {
 function ProviderFieldInput({ row: { member, kind }, value, onChange }: InputProps) {
   const label = own.fields[member];
   if (kind === 'switch')
-    return <Switch label={label} checked={value === true} onChange={event => onChange(event.target.checked)} />;
+    return (
+      <Switch
+        label={label}
+        help={member === 'SingleLogout' ? own.singleLogoutHelp : undefined}
+        checked={value === true}
+        onChange={event => onChange(event.target.checked)}
+      />
+    );
   if (kind === 'list')
     return (
       <LinesField
