@@ -84,8 +84,7 @@ export function openStores(
   counting: KeyCounters,
 ) {
   const { clock, log } = environment;
-  const meta = createMetaStore(records);
-  const vault = createVault(dataKey);
+  const [meta, vault] = [createMetaStore(records), createVault(dataKey)];
   const organisations = createOrganisationStore(records);
   const grants = createGrantStore(records, meta, settings);
   const revisions = openRevisions(records, clock, settings);
@@ -127,13 +126,7 @@ export function openStores(
     ...createApiHooks(access),
     ...openReportingStores(records, { settings, ...environment }),
     ...openPortalStores(records, vault, clock),
-    ...openSignIn(records, vault, revisions, {
-      users,
-      organisations,
-      settings,
-      outbound: calls.outbound,
-      ...environment,
-    }),
+    ...openSignIn(records, vault, revisions, { users, organisations, settings, ...calls, ...environment }),
     audit: createAuditStore(records, clock),
     secrets: createInstallationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgMetaName)) ?? '',
