@@ -95,6 +95,34 @@ describe('Client certificates on the portal site', () => {
     await page.getByText('The credential was revoked').first().waitFor();
   });
 
+  test('one request has two products with certificates: one key and certificate pass at both, another is 403', async () => {
+    const app = site.app();
+    const offer = async (name: string) => {
+      const proxy = { listen_path: `/${name}/`, target_url: upstream.url, strip_listen_path: true };
+      const APIID = await addApi(app, name, { proxy, use_mutual_tls_auth: true });
+      return addProduct(app, { DisplayName: name, APIDetails: [{ APIID }], Catalogues: [1] });
+    };
+    const [east] = [await offer('east'), await offer('west')];
+    await addPlan(app, { DisplayName: 'Pair', AutoApproveAccessRequests: true, Catalogues: [1] });
+    const [own, other] = ['pair', 'foreign'].map(cn => makeClientCertificate(gateway.authority, cn));
+    const page = await site.openAs(await addSiteDeveloper(app), `/portal/catalogue-products/${east.Path}`);
+    const plan = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Pair' }) });
+    await plan.getByRole('link', { name: 'Access with this plan' }).click();
+    await page.getByLabel('Add another product to this request').selectOption('west');
+    await page.getByRole('button', { name: 'Add product' }).click();
+    await page.getByRole('link', { name: 'Remove west' }).waitFor();
+    await page.getByLabel('Name of the app').fill('Compass');
+    await page.getByLabel('Certificate (PEM)').fill(own!.certPem);
+    await page.getByRole('button', { name: 'Get access' }).click();
+    const key = await page.locator('.secret > code').innerText();
+    const statusOf = async (name: string, client: typeof own) => {
+      await waitUntilApplied(app);
+      return gateway.call(`${app.url.gateway}/${name}/`, client, { authorization: key });
+    };
+    assert.deepEqual([await statusOf('east', own), await statusOf('west', own)], [200, 200]);
+    assert.deepEqual([await statusOf('east', other), await statusOf('west', other)], [403, 403]);
+  });
+
   test('an assigned certificate is bound by the approval of a request without one: it passes, another is 403', async () => {
     const app = site.app();
     const APIID = await addApi(app, 'stock', {

@@ -32,7 +32,7 @@ describe('Credentials of OAuth and of several providers in the portal', () => {
   let idp: RegisteringProvider;
   let upstream: Upstream;
   before(async () => {
-    idp = await startRegisteringProvider(['orders', 'gold']);
+    idp = await startRegisteringProvider(['orders', 'gold', 'returns', 'stock', 'silver', 'bronze']);
     upstream = await startUpstream();
   });
   after(async () => {
@@ -100,6 +100,71 @@ describe('Credentials of OAuth and of several providers in the portal', () => {
     assert.equal(await idp.findClient(own.id), undefined);
     assert.ok(await idp.findClient(other.id));
     assert.deepEqual(await idp.fetchToken(own.id, own.secret, 'orders gold').then(it => it.error), 'invalid_client');
+  });
+
+  test('a plan change swaps the scope of a client, a second product enlarges it; id and secret stay', async () => {
+    const app = portal.app();
+    const body = { Name: 'Service login', Type: 'Other', WellKnownURL: idp.discoverUrl };
+    const { ID } = await requestPortal(app, 'POST', '/portal-api/oauth-providers', {
+      ...{ ...body, RegistrationAccessToken: idp.initialToken },
+    });
+    const type = await requestPortal(app, 'POST', `/portal-api/oauth-providers/${ID}/client-types`, {
+      ...{ Name: 'Batch', GrantType: 'client_credentials', ResponseTypes: 'none' },
+    });
+    const offer = async (name: string): Promise<string> => {
+      const jwt = { use_standard_auth: false, enable_jwt: true, jwt_signing_method: 'rsa' };
+      const APIID = await addApi(app, name, { ...jwt, proxy: { listen_path: `/${name}/`, target_url: upstream.url } });
+      const dcr = { DCREnabled: true, Scopes: name, Templates: [type.ID], Catalogues: [1] };
+      const product = await addProduct(app, { DisplayName: name, APIDetails: [{ APIID }], ...dcr });
+      return `/portal/catalogue-products/${product.Path}`;
+    };
+    const [returns, stock] = [await offer('returns'), await offer('stock')];
+    for (const name of ['silver', 'bronze'])
+      await addPlan(app, { DisplayName: name, JWTScope: name, AutoApproveAccessRequests: true, Catalogues: [1] });
+    const page = await portal.openAs(await addSiteDeveloper(app), returns);
+    const choosePlan = async (name: string) => {
+      const plan = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name, exact: true }) });
+      await plan.getByRole('link', { name: 'Access with this plan' }).click();
+    };
+    await choosePlan('silver');
+    await page.getByLabel('Name of the app').fill('Depot');
+    await page.getByRole('button', { name: 'Get access' }).click();
+    const secret = await page.locator('.secret > code').innerText();
+    const id = await page.getByRole('listitem').filter({ hasText: 'Client id' }).locator('code').innerText();
+    const readScopes = async () =>
+      String((await idp.findClient(id))!.scope)
+        .split(' ')
+        .sort();
+    assert.deepEqual(await readScopes(), ['returns', 'silver']);
+    const statusOf = async (name: string, scope: string) => {
+      const { access_token, error } = await idp.fetchToken(id, secret, scope);
+      if (!access_token) return error;
+      await waitUntilApplied(app);
+      const headers = { authorization: `Bearer ${access_token}` };
+      return (await fetch(`${app.url.gateway}/${name}/`, { headers })).status;
+    };
+    assert.equal(await statusOf('returns', 'returns silver'), 200);
+
+    const option = page.getByRole('option', { name: /^bronze:/ });
+    await page.getByRole('combobox', { name: 'to', exact: true }).selectOption((await option.getAttribute('value'))!);
+    await page.getByRole('button', { name: 'Change plan' }).click();
+    await page.getByText('bronze: No rate limit, no quota').waitFor();
+    assert.deepEqual(await readScopes(), ['bronze', 'returns']);
+    assert.equal(await statusOf('returns', 'returns silver'), 'invalid_scope');
+    assert.equal(await statusOf('returns', 'returns bronze'), 200);
+
+    await page.goto(app.url.portal + stock);
+    await choosePlan('bronze');
+    await page.getByRole('button', { name: 'Get access' }).click();
+    await page.getByRole('article').nth(1).waitFor();
+    const ids = page.getByRole('listitem').filter({ hasText: 'Client id' }).locator('code');
+    assert.deepEqual(await ids.allInnerTexts(), [id, id]);
+    assert.deepEqual(await readScopes(), ['bronze', 'returns', 'stock']);
+    assert.equal(await statusOf('stock', 'returns stock bronze'), 200);
+    assert.equal(await statusOf('returns', 'returns stock bronze'), 200);
+    // Registration management (RFC 7592) has no rotation of secrets: the card names who can.
+    await page.getByText('The secret was shown. Ask the owner of this portal if it is lost.').first().waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Rotate key' }).count(), 0);
   });
 
   test('with one provider stopped, its approval fails with its text and stays pending, others work, and a retry gives one key', async () => {

@@ -1,20 +1,29 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { rememberSecrets } from '../support/app.ts';
 import { assertAccessible } from '../support/dashboard-app.ts';
 import { type OidcProvider, oidcClient, startOidcProvider } from '../support/oidc.ts';
 import { requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
-import { addTeam, findPortalUser } from '../support/portal-sign-on.ts';
+import { addTeam, developerProfile, findPortalUser } from '../support/portal-sign-on.ts';
+import { type SamlTestProvider, startSamlProvider } from '../support/saml.ts';
+import { directoryBase, type Slapd, startSlapd } from '../support/services/slapd.ts';
+
+const directoryPassword = 'directory password of ann';
+rememberSecrets({ directoryPassword });
 
 describe('Single sign-on to the portal in the browser', () => {
   let provider: OidcProvider;
+  let saml: SamlTestProvider;
+  let slapd: Slapd;
   before(async () => {
-    provider = await startOidcProvider();
+    const ann = { uid: 'ann', password: directoryPassword, mail: 'ann@example.org', groups: ['devs'] };
+    [provider, saml, slapd] = await Promise.all([startOidcProvider(), startSamlProvider(), startSlapd([ann])]);
   });
-  after(() => provider?.close());
+  after(() => Promise.all([provider?.close(), saml?.close(), slapd?.stop()]));
   /** Another site than that of the provider, whose host is 127.0.0.1: cookies are those of real installations. */
   const siteUrl = () => portal.app().url.portal.replace('127.0.0.1', 'localhost');
-  const portal = testPortalAdmin({}, () => [siteUrl(), provider.issuer]);
+  const portal = testPortalAdmin({}, () => [siteUrl(), provider.issuer, saml.url]);
   let teams: Awaited<ReturnType<typeof addTeam>>[];
 
   test('an administrator creates a profile, and its test passes', async () => {
@@ -66,6 +75,72 @@ describe('Single sign-on to the portal in the browser', () => {
     await page.goto(`${siteUrl()}/auth/password/login?next=/portal/private/profile`);
     await page.getByRole('link', { name: 'Sign in with Company' }).click();
     await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor();
+  });
+
+  test('a developer signs on with SAML, whose page posts the response, and lands in the mapped team', async () => {
+    const ProviderConfig = {
+      IDPMetadataURL: saml.metadataUrl,
+      SAMLBaseURL: siteUrl(),
+      SAMLForenameClaim: 'first',
+      SAMLSurnameClaim: 'last',
+    };
+    const mapping = { CustomUserGroupField: 'groups', UserGroupMapping: { devs: String(teams[1]!.ID) } };
+    await requestPortal(
+      portal.app(),
+      'POST',
+      '/portal-api/sso_profiles',
+      {
+        ID: 'works',
+        Name: 'Works',
+        ActionType: developerProfile,
+        ProviderName: 'SAMLProvider',
+        ProviderConfig,
+        ...mapping,
+      },
+      201,
+    );
+    const attributes = { email: 'bob@example.org', first: 'Bob', last: 'Example', groups: ['devs'] };
+    saml.user = { id: 'bob', attributes };
+    const page = await portal.open('/');
+    await page.goto(`${siteUrl()}/auth/password/login?next=/portal/private/profile`);
+    await page.getByRole('link', { name: 'Sign in with Works' }).click();
+    await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
+    await page.getByText(teams[1]!.Name).waitFor();
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await page.getByText('bob@example.org').first().waitFor();
+  });
+
+  test('the form of a directory refuses a wrong password, signs a developer on, and out again', async () => {
+    const ProviderConfig = {
+      LDAPServer: '127.0.0.1',
+      LDAPPort: String(slapd.port),
+      LDAPUserDN: `uid=*USERNAME*,ou=people,${directoryBase}`,
+    };
+    const body = {
+      ID: 'staff',
+      Name: 'Staff',
+      ActionType: developerProfile,
+      ProviderName: 'ADProvider',
+      ProviderConfig,
+    };
+    await requestPortal(portal.app(), 'POST', '/portal-api/sso_profiles', body, 201);
+    const page = await portal.open('/');
+    const signOn = async (password: string) => {
+      await page.goto(`${siteUrl()}/auth/password/login?next=/portal/private/profile`);
+      await page.getByLabel('User name').fill('ann');
+      await page.getByLabel('Password of Staff').fill(password);
+      await page.getByRole('button', { name: 'Sign in with Staff' }).click();
+    };
+    await signOn('wrong');
+    await page.getByText('Wrong user name or password').waitFor();
+    await assertAccessible(page, 'refused sign-on to a directory');
+    await signOn(directoryPassword);
+    await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await page.getByText('ann@example.org').first().waitFor();
+    await page.locator('.account summary').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).first().waitFor();
   });
 
   test('with registered users only, an unknown one is refused in safe words', async () => {
