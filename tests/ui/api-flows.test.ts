@@ -142,6 +142,10 @@ describe('APIs from trial to conversion', () => {
     await page.getByRole('button', { name: 'Review and save' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText(`Not served: the upstream certificate ${id} is not in the certificate store`).waitFor();
+    await page.goto(`${dashboard.app().url.dashboard}/apis`);
+    await page.getByLabel('Any state').selectOption('Not served');
+    await page.getByRole('row', { name: /lacking.*Not served.*is not in the certificate store/ }).waitFor();
+    assert.equal(await page.getByRole('row').count(), 2, 'its row and the head');
     await page.getByRole('link', { name: 'Certificates' }).click();
     await page.getByRole('button', { name: 'Upload certificate' }).first().click();
     await page.getByLabel('PEM text').fill(certPem + keyPem);

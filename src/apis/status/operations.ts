@@ -6,8 +6,10 @@ import { listStoredWarnings } from '../api/changes.ts';
 import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
+import type { Ownership } from '../owners/store.ts';
 import { problem } from '../problems.ts';
 import { listNodes, type NodeListServices, nodeView } from '../system/node-operations.ts';
+import { findUnavailable } from './find-unavailable.ts';
 
 interface StatusServices {
   apis: ApiStore;
@@ -70,6 +72,31 @@ export const getApiStatus = operation({
   },
 });
 
+/** As many as a traffic thread lists for an organisation. */
+const maxUnserved = 100;
+
+export const listUnservedApis = operation({
+  surface: 'dashboard',
+  noun: 'apis',
+  name: 'listUnservedApis',
+  method: 'GET',
+  path: '/api/unserved-apis',
+  about: `Lists the active APIs of the caller’s organisation that serve no requests, with the reason: at most ${maxUnserved}.`,
+  permission: 'apis:read',
+  returns: z.object({
+    apis: z.array(z.object({ api_id: z.string(), reason: z.string() })),
+    complete: z.boolean().describe('False where there may be more, or this process has no traffic threads'),
+  }),
+  async handle({ actor }, { traffic, ownership }: Pick<StatusServices, 'traffic'> & { ownership: Ownership }) {
+    const found = await findUnavailable(traffic, actor.orgId);
+    const hidden = await ownership.findHidden(actor);
+    const apis = (found ?? [])
+      .filter(({ apiId }) => !hidden.has(apiId))
+      .map(({ apiId, reason }) => ({ api_id: apiId, reason }));
+    return { apis, complete: found !== undefined && found.length < maxUnserved };
+  },
+});
+
 export const getGatewayApiStatus = operation({
   ...declared,
   surface: 'gateway',
@@ -115,4 +142,4 @@ export const getGatewayStatus = operation({
   },
 });
 
-export const apiStatusOperations = [getApiStatus, getGatewayApiStatus, getGatewayStatus];
+export const apiStatusOperations = [getApiStatus, listUnservedApis, getGatewayApiStatus, getGatewayStatus];

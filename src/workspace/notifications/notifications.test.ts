@@ -71,8 +71,12 @@ onEveryEngine('Notifications of users', app => {
     assert.equal(byTopic['webhook.dead_letters'].message, 'CRM has 1 dead letter');
     assert.deepEqual(byTopic['api.not_served'].data, { api_id: apiId });
     assert.match(byTopic['api.not_served'].message, new RegExp(`^${api.name} is not served: `));
+    const { apis: unservedApis, complete } = await ok('GET', '/api/unserved-apis', accessKey);
+    assert.deepEqual([unservedApis.map((it: { api_id: string }) => it.api_id), complete], [[apiId], true]);
+    assert.match(unservedApis[0].reason, /no-such-certificate/);
     const { accessKey: other } = await app().stranger();
     assert.deepEqual((await ok('GET', path, other)).notifications, []);
+    assert.deepEqual(await ok('GET', '/api/unserved-apis', other), { apis: [], complete: true });
   });
 
   test('read notifications stay read for one user, and a further dead letter is unread', async () => {
@@ -128,6 +132,7 @@ onEveryEngine('Notifications of users', app => {
     assert.deepEqual(topicsOf(await ok('GET', path, apis.accessKey)).sort(), ['api.not_served', 'certificate.expiry']);
     await ok('PUT', `/api/apis/${apiId}/access`, accessKey, { userIds: [narrow.id], userGroupIds: [] });
     assert.deepEqual(topicsOf(await ok('GET', path, apis.accessKey)), ['certificate.expiry']);
+    assert.deepEqual((await ok('GET', '/api/unserved-apis', apis.accessKey)).apis, []);
     const none = await add({ hooks: 'read' });
     assert.equal((await app().ask('GET', path, { credential: none.accessKey })).status, 403);
   });

@@ -7,8 +7,8 @@ import {
 import type { DataPlaneControl } from '#apis/api/data-plane.ts';
 import type { ApiStore } from '#apis/api/store.ts';
 import type { Ownership } from '#apis/owners/store.ts';
+import { findUnavailable } from '#apis/status/find-unavailable.ts';
 import { formatIsoTime } from '#base/clock.ts';
-import { Problem } from '#base/problems.ts';
 import type { DeadLetterStore } from '#events/deliveries/dead-letter-store.ts';
 import type { Actor } from '#operations/actor.ts';
 import type { Permission } from '#operations/operation.ts';
@@ -76,19 +76,9 @@ async function listDeadLetters({ deadLetters }: TopicServices, { orgId }: Actor)
   }));
 }
 
-/** Only a process with traffic threads holds the state of APIs; another one lists none. */
-async function listUnavailable({ traffic }: TopicServices, orgId: string) {
-  try {
-    return await traffic.listUnavailable(orgId);
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'thread_rpc.no_threads') return [];
-    throw error;
-  }
-}
-
 async function listUnservedApis(services: TopicServices, actor: Actor): Promise<TopicNotification[]> {
   const { orgId } = actor;
-  const unavailable = await listUnavailable(services, orgId);
+  const unavailable = (await findUnavailable(services.traffic, orgId)) ?? [];
   if (unavailable.length === 0) return [];
   const hidden = await services.ownership.findHidden(actor);
   const reasons = new Map(unavailable.filter(({ apiId }) => !hidden.has(apiId)).map(it => [it.apiId, it.reason]));

@@ -18,6 +18,7 @@ import { ApiConfirmation, useApiActions } from './api-actions.tsx';
 import { toApiOutline } from './api-outline.ts';
 import { createApiColumns } from './list/api-columns.tsx';
 import { withNeighbours } from './list/api-usage.tsx';
+import { useUnservedApis } from './list/served-state.tsx';
 import { StartCards } from './start-cards.tsx';
 import { useApiBulk } from './use-api-bulk.tsx';
 
@@ -61,8 +62,9 @@ function ApiList() {
   const columns = useMemo(() => createApiColumns(canSeeUsage), [canSeeUsage]);
   const view = useListView('apis', columns);
   const { sort = newestFirst, p = 1, ...filters } = search;
-  const query = { ...filters, sort, p } as ListQuery;
-  const list = useOperation('GET /api/apis', { query }, { keepPrevious: true });
+  const unserved = useUnservedFilter(filters.state);
+  const query = { ...filters, ...unserved.query, sort, p } as ListQuery;
+  const list = useOperation('GET /api/apis', { query }, { keepPrevious: true, enabled: unserved.isReady });
   const apis = list.data?.value.apis;
   const rows = useMemo(() => withNeighbours((apis ?? []).map(toApiOutline)), [apis]);
   if (!list.data) return <QueryState query={list} />;
@@ -97,6 +99,19 @@ function ApiList() {
   );
 }
 
+const unservedState = 'unserved';
+/** No API has this id. */
+const noApi = '-';
+
+/** Query of the state *not served*, which the gateway knows: the ids of those APIs in place of the state. */
+function useUnservedFilter(state: string | undefined) {
+  const isWanted = state === unservedState;
+  const { data } = useUnservedApis(isWanted);
+  if (!isWanted) return { query: {}, isReady: true };
+  const ids = (data?.value.apis ?? []).map(({ api_id }) => api_id);
+  return { query: { state: undefined, api_ids: ids.join(',') || noApi }, isReady: data !== undefined };
+}
+
 interface FiltersProps {
   readonly search: {
     readonly auth_type?: string;
@@ -125,7 +140,7 @@ function Filters({ search, onChange }: FiltersProps) {
     <>
       {counts.length > 0 && select('category', own.anyCategory, categories)}
       {select('auth_type', own.anyAuthentication, own.authentication)}
-      {select('state', own.anyState, own.states)}
+      {select('state', own.anyState, { ...own.states, [unservedState]: own.notServed })}
       {select('format', own.anyFormat, own.formats)}
       {select('api_type', apiListTexts.anyKind, apiListTexts.kinds)}
       {select('owned', apiListTexts.anyOwner, apiListTexts.ownedByMe)}

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { Badge, StatusPill } from '../../../kit/badge.tsx';
+import { Badge } from '../../../kit/badge.tsx';
 import type { Column } from '../../../kit/data-table.tsx';
 import { Disclosure } from '../../../kit/disclosure.tsx';
 import { TimeText } from '../../../kit/time-text.tsx';
@@ -7,6 +7,7 @@ import { apiListTexts } from '../../../texts/en/api-list.ts';
 import { texts } from '../../../texts/texts.ts';
 import type { ApiOutline } from '../api-outline.ts';
 import { CallCount, type CountedRow, ErrorShare } from './api-usage.tsx';
+import { ServedState } from './served-state.tsx';
 
 const own = texts.apis;
 const { columns: titles } = apiListTexts;
@@ -61,12 +62,7 @@ const factColumns: readonly Column<ApiRow>[] = [
   {
     id: 'state',
     title: own.columns.state,
-    cell: ({ isActive }) =>
-      isActive ? (
-        <StatusPill tone="success">{own.states.active}</StatusPill>
-      ) : (
-        <StatusPill tone="neutral">{own.states.inactive}</StatusPill>
-      ),
+    cell: ({ id, isActive }) => <ServedState id={id} isActive={isActive} />,
   },
 ];
 
