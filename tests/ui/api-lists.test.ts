@@ -83,7 +83,19 @@ describe('Filters of the list of APIs', () => {
     await page.getByText('2 APIs deactivated').waitFor();
     await page.getByRole('row', { name: /Bulk two.*Inactive/ }).waitFor();
     assert.equal((await ask('GET', '/api/apis/bulk-one')).body.api_definition.active, false);
-    for (const id of ['bulk-one', 'bulk-two']) await ask('DELETE', `/api/apis/${id}`);
+    for (const name of ['Bulk one', 'Bulk two']) await page.getByLabel(`Select ${name}`).check();
+    await ask('DELETE', '/api/apis/bulk-two');
+    await page.getByRole('button', { name: 'Activate 2 APIs', exact: true }).click();
+    const failures = page.getByRole('dialog', { name: '1 API failed' });
+    await failures
+      .getByRole('listitem')
+      .getByText(/not found|not exist/i)
+      .waitFor();
+    await page.getByText('1 API activated').waitFor();
+    await assertAccessible(page, 'failures of many APIs');
+    await failures.getByRole('button', { name: 'Try failed ones again' }).click();
+    await failures.getByRole('button', { name: 'Close' }).last().click();
+    await ask('DELETE', '/api/apis/bulk-one');
   });
 
   test('search, category and authentication combine and survive order, pages, reload, back and another browser', async () => {

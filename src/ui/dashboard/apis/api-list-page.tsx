@@ -57,7 +57,6 @@ function ApiList() {
   const { change, onSearch, clear } = useListChange();
   const canWrite = usePermission('apis:write');
   const actions = useApiActions();
-  const bulk = useApiBulk();
   const canSeeUsage = usePermission('analytics');
   const columns = useMemo(() => createApiColumns(canSeeUsage), [canSeeUsage]);
   const view = useListView('apis', columns);
@@ -67,6 +66,7 @@ function ApiList() {
   const list = useOperation('GET /api/apis', { query }, { keepPrevious: true, enabled: unserved.isReady });
   const apis = list.data?.value.apis;
   const rows = useMemo(() => withNeighbours((apis ?? []).map(toApiOutline)), [apis]);
+  const bulk = useApiBulk(id => rows.find(row => row.id === id)?.name || id);
   if (!list.data) return <QueryState query={list} />;
   const isFiltered = Object.keys(filters).length > 0;
   if (rows.length === 0 && !isFiltered && p === 1) return <StartCards />;

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { type BulkFailure, BulkResultDialog } from '../../kit/bulk-result-dialog.tsx';
 import { Button } from '../../kit/button.tsx';
 import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { useWrite } from '../../kit/queries.ts';
@@ -12,41 +13,34 @@ type BulkAction = 'activate' | 'deactivate' | 'delete';
 /** More APIs than this need their number typed to delete them. */
 const maxTicked = 10;
 
-/** Selected APIs of the list, and what is done with them at once. Each failure is a message. */
-export function useApiBulk() {
+interface FailedAction {
+  readonly action: BulkAction;
+  readonly failures: readonly BulkFailure[];
+}
+
+/** Selected APIs of the list, and what is done with them at once. Failures are listed, to be tried again. */
+export function useApiBulk(nameOf: (id: string) => string) {
   const toasts = useToasts();
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [pending, setPending] = useState<BulkAction>();
+  const [failed, setFailed] = useState<FailedAction>();
   const { mutate, isPending } = useWrite('POST /api/bulk', ['GET /api/apis', 'GET /api/apis/categories']);
-  const run = (action: BulkAction) =>
+  const run = (action: BulkAction, chosen: readonly string[] = [...ids]) =>
     mutate(
-      { given: { body: { kind: 'apis', action, ids: [...ids] } }, options: { wait: 'applied' } },
+      { given: { body: { kind: 'apis', action, ids: [...chosen] } }, options: { wait: 'applied' } },
       {
         onSuccess: ({ value }) => {
           if (value.succeeded > 0) toasts.showSuccess(own.done[action](value.succeeded));
-          const failed = value.results.filter(({ status }) => status >= 300);
-          for (const { id, message } of failed) toasts.showError(`${id}: ${message}`);
+          const failures = value.results.filter(({ status }) => status >= 300);
+          setFailed(failures.length > 0 ? { action, failures } : undefined);
           // Failed ones stay selected, to be tried again.
-          setIds(new Set(failed.map(({ id }) => id)));
+          setIds(new Set(failures.map(({ id }) => id)));
         },
         onError: error => toasts.showError(error.message),
         onSettled: () => setPending(undefined),
       },
     );
-  const actions = (
-    <>
-      <Button isBusy={isPending} onClick={() => run('activate')}>
-        {own.actions.activate(ids.size)}
-      </Button>
-      <Button onClick={() => void exportApis([...ids]).catch((error: Error) => toasts.showError(error.message))}>
-        {apiListTexts.exportSelected(ids.size)}
-      </Button>
-      <Button onClick={() => setPending('deactivate')}>{own.actions.deactivate(ids.size)}</Button>
-      <Button kind="danger" onClick={() => setPending('delete')}>
-        {own.actions.delete(ids.size)}
-      </Button>
-    </>
-  );
+  const actions = <BulkButtons ids={ids} isBusy={isPending} onActivate={() => run('activate')} onAsk={setPending} />;
   const dialog = pending !== undefined && pending !== 'activate' && (
     <ConfirmDialog
       isOpen
@@ -61,5 +55,41 @@ export function useApiBulk() {
       onClose={() => setPending(undefined)}
     />
   );
-  return { selection: { ids, onChange: setIds, actions }, dialog };
+  const result = failed && (
+    <BulkResultDialog
+      title={apiListTexts.failedTitle(failed.failures.length)}
+      about={apiListTexts.failedAbout}
+      failures={failed.failures}
+      nameOf={nameOf}
+      isBusy={isPending}
+      onRetry={chosen => run(failed.action, chosen)}
+      onClose={() => setFailed(undefined)}
+    />
+  );
+  return { selection: { ids, onChange: setIds, actions }, dialog: dialog || result };
+}
+
+interface BulkButtonsProps {
+  readonly ids: ReadonlySet<string>;
+  readonly isBusy: boolean;
+  onActivate(): void;
+  onAsk(action: BulkAction): void;
+}
+
+function BulkButtons({ ids, isBusy, onActivate, onAsk }: BulkButtonsProps) {
+  const toasts = useToasts();
+  return (
+    <>
+      <Button isBusy={isBusy} onClick={onActivate}>
+        {own.actions.activate(ids.size)}
+      </Button>
+      <Button onClick={() => void exportApis([...ids]).catch((error: Error) => toasts.showError(error.message))}>
+        {apiListTexts.exportSelected(ids.size)}
+      </Button>
+      <Button onClick={() => onAsk('deactivate')}>{own.actions.deactivate(ids.size)}</Button>
+      <Button kind="danger" onClick={() => onAsk('delete')}>
+        {own.actions.delete(ids.size)}
+      </Button>
+    </>
+  );
 }

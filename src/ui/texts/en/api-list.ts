@@ -3,6 +3,8 @@ import { pluralize } from '../pluralize.ts';
 /** Texts of the list of APIs and of the menu of one API; loaded with their pages. */
 export const apiListTexts = {
   columns: { calls: 'Requests in 24 h', errors: 'Errors', categories: 'Categories', owners: 'Owners' },
+  failedTitle: (count: number) => `${pluralize(count, 'API')} failed`,
+  failedAbout: 'The others are done. These stay selected.',
   anyKind: 'Any kind',
   kinds: {
     rest: 'HTTP',

@@ -2,6 +2,7 @@
 export const kitTexts = {
   loading: 'Loading…',
   retry: 'Try again',
+  retryFailed: 'Try failed ones again',
   close: 'Close',
   cancel: 'Cancel',
   copy: 'Copy',
