@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
-import { openApi, publish } from '../support/traffic.ts';
+import { eventually, openApi, publish } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 describe('Recently deleted', () => {
@@ -49,6 +49,23 @@ describe('Recently deleted', () => {
     const tabs = page.getByRole('navigation', { name: 'Recently deleted' });
     assert.deepEqual(await tabs.getByRole('link').allTextContents(), ['Policies']);
     assert.equal(await page.getByRole('button', { name: 'Restore Bronze' }).count(), 0);
+  });
+
+  test('a page whose object was deleted elsewhere keeps its data, with the reason and the age', async () => {
+    const { ask } = dashboard.app();
+    const hook = { name: 'Alarms', method: 'POST', target_path: 'http://127.0.0.1:9/' };
+    const { ID: id } = (await ask('POST', '/api/hooks', { body: hook })).body;
+    const admin = await dashboard.addPerson({ user_permissions: { IsAdmin: 'admin' } });
+    const page = await dashboard.openAs(admin, `/webhooks/${id}`);
+    await page.getByRole('heading', { name: 'Alarms' }).waitFor();
+    assert.equal((await ask('DELETE', `/api/hooks/${id}`)).status, 200);
+    const banner = page.getByText(/^This page could not be updated: .*not found.* Its data is from/i);
+    await eventually(async () => {
+      await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
+      await banner.waitFor({ timeout: 2000 });
+    });
+    await page.getByRole('heading', { name: 'Alarms' }).waitFor();
+    await assertAccessible(page, 'page that could not be updated');
   });
 
   test('the history of a policy is compared, and an earlier revision is restored', async () => {

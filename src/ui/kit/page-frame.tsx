@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react';
+import { StaleBanner } from './stale-banner.tsx';
 
 export interface PageFrameProps {
   readonly title: string;
@@ -35,6 +36,7 @@ export function PageFrame({ title, status, actions, about, children, width = 'fu
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </header>
+      <StaleBanner />
       {children}
     </div>
   );

@@ -25,6 +25,7 @@ export const kitTexts = {
   sortBy: (name: string) => `Sort by ${name}`,
   unreachable: 'The server cannot be reached',
   unreachableHelp: 'The last data stays on the page. Check the connection, then try again.',
+  notUpdated: (reason: string) => `This page could not be updated: ${reason}. Its data is from`,
   failed: 'This could not be loaded',
   forbidden: (permission: string) => `This page needs the permission ${permission}`,
   forbiddenHelp: 'An administrator of your organisation can grant it.',
