@@ -272,7 +272,7 @@ function openReportingStores(records: Records, streams: Parameters<typeof create
 }
 
 const openPortalStores = (records: Records, vault: Vault, clock: Clock) => ({
-  posts: createPostStore(records),
+  posts: createPostStore(records, clock),
   portalWebhooks: createPortalWebhookStore(records, vault),
   ssoProfiles: createSsoProfileStore(records, vault, clock),
 });

@@ -143,6 +143,7 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
     'getAccessRequest',
     'approveAccessRequest',
   ],
+  'src/portal/posts/post-dates.test.ts': ['getPostImage', 'uploadPostImage', 'deletePostImage'],
   'src/portal/posts/posts.test.ts': [
     'listPostCategories',
     'attachPostCategory',

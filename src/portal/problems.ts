@@ -114,7 +114,7 @@ export const problem = problems('portal', {
     status: 422,
     message: 'RegistrationAccessToken: must be sent again when WellKnownURL names another host',
   },
-  image_missing: { status: 400, message: 'The product has no {image}' },
+  image_missing: { status: 400, message: 'The {owner} has no {image}' },
   image_too_large: { status: 400, message: 'file: the image has {size} pixels: at most {max} on a side' },
   image_refused: { status: 400, message: 'file: must be a PNG, JPEG, GIF or WebP image: the content is none of them' },
   theme_refused: { status: 400, message: 'file: {reason}' },

@@ -114,7 +114,7 @@ export interface PortalTables {
   };
   portal_post_categories: { category_id: number; post_id: number };
   portal_post_tags: { tag_id: number; post_id: number };
-  portal_posts: Numbered & { path: string; status: string };
+  portal_posts: Numbered & { path: string; status: string; published_at: Generated<number> };
   portal_sso_profiles: { id: string; created_at: number; body: string };
   portal_tags: Named & { name: string };
   portal_themes: Numbered & { name: string; is_active: number };

@@ -9,6 +9,8 @@ import { createSiteClient } from '../support/site-client.ts';
 import { eventually } from '../support/upstream.ts';
 import { isSigned, startReceiver } from '../support/webhooks.ts';
 
+const tinyGif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+
 describe('Portal admin: content, connections and settings', () => {
   const portal = testPortalAdmin();
   let admin: Developer;
@@ -43,9 +45,23 @@ describe('Portal admin: content, connections and settings', () => {
     await page.getByRole('heading', { level: 1, name: 'Faster' }).waitFor();
     assert.doesNotMatch(await visit('/blog'), /Faster/);
     await page.getByLabel('State').selectOption('Published');
+    await page.getByLabel('Date').fill('2098-05-17T12:00');
     await page.getByRole('button', { name: 'Save post' }).click();
-    await page.getByText('Faster was saved').waitFor();
-    assert.match(await visit('/blog'), /Faster/);
+    await page.getByText('Scheduled', { exact: true }).waitFor();
+    assert.doesNotMatch(await visit('/blog'), /Faster/);
+    await page.getByRole('button', { name: 'Upload image' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('File').setInputFiles({ name: 'x.gif', mimeType: 'image/gif', buffer: tinyGif });
+    await dialog.getByRole('button', { name: 'Upload', exact: true }).click();
+    await page.getByRole('img', { name: 'Image' }).waitFor();
+    assert.match(
+      (await page.getByRole('link', { name: 'Preview' }).getAttribute('href'))!,
+      /\/portal\/private\/posts\/\d+/,
+    );
+    await page.getByLabel('Date').fill('2026-01-31T12:00');
+    await page.getByRole('button', { name: 'Save post' }).click();
+    await page.getByText('Published', { exact: true }).first().waitFor();
+    await eventually(async () => assert.match(await visit('/blog'), /<img[^>]*faster\/image.*Faster/s));
   });
 
   test('a theme is uploaded, activated and deleted; an archive that is none is refused with the reason', async () => {

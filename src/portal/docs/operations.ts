@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { type PostServices, resolvePostLabels } from '../posts/operations.ts';
-import { PostChange, PostWrite } from '../posts/schema.ts';
+import { ArticleChange, ArticleWrite } from '../posts/schema.ts';
 import { present, problem } from '../problems.ts';
 import { lenientInt, numberedId, okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
 import { Doc, type StoredDoc, toDocView } from './schema.ts';
@@ -53,7 +53,7 @@ export const createDoc = operation({
   path: '/portal-api/products/{product_id}/docs',
   about: 'Adds a doc to a product, after the others.',
   params,
-  body: PostWrite,
+  body: ArticleWrite,
   returns: Doc,
   status: 201,
   problems: [problem.unknown, problem.doc_exists, problem.too_many_docs],
@@ -128,7 +128,7 @@ export const updateDoc = operation({
   path: '/portal-api/products/{product_id}/docs/{doc_id}',
   about: 'Updates a doc of a product. Lists replace the stored ones; omitted members do not change.',
   params: docParams,
-  body: PostChange,
+  body: ArticleChange,
   returns: Doc,
   problems: [problem.unknown, problem.doc_exists],
   async handle({ params: { product_id, doc_id }, body, audit }, services: Services) {

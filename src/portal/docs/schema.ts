@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { type PostLabels, PostRow, type StoredPost, toPostRow } from '../posts/schema.ts';
+import { ArticleRow, type PostLabels, type StoredArticle, toArticleRow } from '../posts/schema.ts';
 
 /** Doc: a tutorial of a product, with the members of a post and a position among the others. */
-export interface StoredDoc extends StoredPost {
+export interface StoredDoc extends StoredArticle {
   ProductID: number;
   Position: number;
 }
 
-export const Doc = PostRow.extend({ MarkdownContent: z.string(), PreviewContent: z.string() });
+export const Doc = ArticleRow.extend({ MarkdownContent: z.string(), PreviewContent: z.string() });
 
 export function toDocView(doc: StoredDoc, labels: PostLabels): z.input<typeof Doc> {
   const { ProductID: _product, Position: _position, ...post } = doc;
   const { MarkdownContent, PreviewContent } = post;
-  return { ...toPostRow(post, labels), Type: 'doc', MarkdownContent, PreviewContent };
+  return { ...toArticleRow(post, labels), Type: 'doc', MarkdownContent, PreviewContent };
 }

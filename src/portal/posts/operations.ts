@@ -3,8 +3,18 @@ import type { Clock } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as portalProblem, present } from '../problems.ts';
 import { numberedId, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
+import { type PostImageServices, postImageOperations, toPostOwner } from './image-operations.ts';
 import { problem } from './problems.ts';
-import { Post, PostChange, PostRow, PostWrite, type StoredPost, toPostRow, toPostView } from './schema.ts';
+import {
+  type ArticleChange,
+  Post,
+  PostChange,
+  PostRow,
+  PostWrite,
+  type StoredPost,
+  toPostRow,
+  toPostView,
+} from './schema.ts';
 import type { PostStore } from './store.ts';
 
 export interface PostServices {
@@ -17,12 +27,12 @@ const declared = { surface: 'portal', noun: 'posts', permission: 'secret' } as c
 
 async function loadPostView(post: StoredPost, { posts }: PostServices) {
   const [labels] = await posts.readLabels([post]);
-  return toPostView(post, labels!);
+  return toPostView(post, { ...labels!, isPublic: posts.isPublic(post) });
 }
 
 /** Resolves the labels of a body; undefined when not sent. */
 export async function resolvePostLabels(
-  { Categories, Tags }: Pick<PostChange, 'Categories' | 'Tags'>,
+  { Categories, Tags }: Pick<ArticleChange, 'Categories' | 'Tags'>,
   { posts, clock }: PostServices,
 ) {
   const { categories, tags } = posts;
@@ -47,7 +57,7 @@ export const listPosts = operation({
   async handle({ query }, { posts }: PostServices) {
     const page = await posts.page(query);
     const labels = await posts.readLabels(page);
-    return page.map((post, place) => toPostRow(post, labels[place]!));
+    return page.map((post, place) => toPostRow(post, { ...labels[place]!, isPublic: posts.isPublic(post) }));
   },
 });
 
@@ -75,6 +85,7 @@ export const createPost = operation({
       MarkdownEnabled: body.MarkdownEnabled ?? false,
       MarkdownContent: body.MarkdownContent ?? '',
       PreviewContent: body.PreviewContent ?? '',
+      PublishAt: body.PublishAt ?? 0,
       CreatedAt: now,
       UpdatedAt: now,
     });
@@ -124,6 +135,7 @@ export const updatePost = operation({
       MarkdownEnabled: body.MarkdownEnabled ?? it.MarkdownEnabled,
       MarkdownContent: body.MarkdownContent ?? it.MarkdownContent,
       PreviewContent: body.PreviewContent ?? it.PreviewContent,
+      PublishAt: body.PublishAt ?? it.PublishAt ?? 0,
       UpdatedAt: clock.now(),
     }));
     return loadPostView(present(changed, 'Post', 'unknown'), services);
@@ -135,15 +147,18 @@ export const deletePost = operation({
   name: 'deletePost',
   method: 'DELETE',
   path: '/portal-api/posts/{post_id}',
-  about: 'Deletes a post; its categories and tags are not deleted.',
+  about: 'Deletes a post and its image; its categories and tags are not deleted.',
   params,
   returns: okResponse,
   problems: [portalProblem.not_found],
-  async handle({ params: { post_id }, audit }, { posts }: PostServices) {
+  async handle({ params: { post_id }, audit }, { posts, portal, records }: PostImageServices) {
     audit(String(post_id));
-    if (!(await posts.remove(post_id))) throw portalProblem.not_found({ detail: { what: 'Post' } });
+    await records.write(async () => {
+      if (!(await posts.remove(post_id))) throw portalProblem.not_found({ detail: { what: 'Post' } });
+      await portal.files.removeAll(toPostOwner(post_id));
+    });
     return okStatus;
   },
 });
 
-export const postOperations = [listPosts, createPost, getPost, updatePost, deletePost];
+export const postOperations = [listPosts, createPost, getPost, updatePost, deletePost, ...postImageOperations];

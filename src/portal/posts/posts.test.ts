@@ -30,6 +30,9 @@ onEveryEngine('posts', app => {
       MarkdownEnabled: false,
       MarkdownContent: '',
       PreviewContent: '',
+      PublishAt: '',
+      Image: '',
+      IsPublic: false,
     });
   });
 
@@ -56,7 +59,7 @@ onEveryEngine('posts', app => {
     const { UpdatedAt, ...rest } = body;
     assert.match(UpdatedAt, portalTime);
     const { UpdatedAt: _before, ...old } = made;
-    assert.deepEqual(rest, { ...old, Title: 'New', Status: 'published', Content: '<p>2</p>' });
+    assert.deepEqual(rest, { ...old, Title: 'New', Status: 'published', Content: '<p>2</p>', IsPublic: true });
     const again = await app().ask('PUT', `/portal-api/posts/${made.ID}`, { body });
     assert.equal(again.status, 200, again.text);
     assert.deepEqual(again.body.Categories, made.Categories);
@@ -145,6 +148,8 @@ onEveryEngine('posts', app => {
       [{ Tags: [''] }, 'Tags[0]'],
       [{ MarkdownEnabled: 'maybe' }, 'MarkdownEnabled'],
       [{ MarkdownContent: 1 }, 'MarkdownContent'],
+      [{ PublishAt: 'tomorrow' }, 'PublishAt'],
+      [{ PublishAt: '2030-13-01 00:00' }, 'PublishAt'],
     ] as const) {
       const created = await app().ask('POST', '/portal-api/posts', { body: { ...least(), ...wrong } });
       for (const { status, body } of [created, await put(ID, wrong)]) {

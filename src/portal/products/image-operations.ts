@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Upload } from '#operations/body.ts';
 import { operation } from '#operations/operation.ts';
-import { detectImageType, findImageFault, imageTypes, maxImageSide } from '../files/image.ts';
+import { imageTypes } from '../files/image.ts';
 import { fileResponse, uploadedFile } from '../files/shapes.ts';
+import { requireImage } from '../files/uploaded-image.ts';
 import type { PortalServices } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { okResponse, okStatus, type PortalRef, portalId } from '../shapes.ts';
@@ -31,27 +32,23 @@ async function readImage(ref: PortalRef, image: ProductImage, { portal }: Servic
   const { ID } = present(await portal.products.get(ref), 'Product');
   const find = (slot: ProductImage) => portal.files.find(toProductOwner(ID), slot);
   const file = (await find(image)) ?? (image === 'preview' ? await find('logo') : undefined);
-  if (!file) throw problem.image_missing({ detail: { image } });
+  if (!file) throw problem.image_missing({ detail: { owner: 'product', image } });
   return file;
 }
 
-async function storeImage(id: number, image: ProductImage, { bytes }: Upload, { portal, records, clock }: Services) {
-  const mediaType = detectImageType(bytes);
-  if (mediaType === undefined) throw problem.image_refused();
-  const fault = findImageFault(bytes, mediaType);
-  if (fault?.size) throw problem.image_too_large({ detail: { size: fault.size, max: maxImageSide } });
-  if (fault) throw problem.image_refused();
+async function storeImage(id: number, image: ProductImage, upload: Upload, { portal, records, clock }: Services) {
+  const file = requireImage(upload);
   await records.write(async () => {
     const changed = await portal.products.change(id, it => withImages(it, [...(it.Images ?? []), image], clock.now()));
     present(changed, 'Product', 'unknown');
-    await portal.files.put(toProductOwner(id), image, { mediaType, bytes }, clock.now());
+    await portal.files.put(toProductOwner(id), image, file, clock.now());
   });
 }
 
 async function removeImage(id: number, image: ProductImage, { portal, records, clock }: Services) {
   await records.write(async () => {
     const changed = await portal.products.change(id, it => {
-      if (!it.Images?.includes(image)) throw problem.image_missing({ detail: { image } });
+      if (!it.Images?.includes(image)) throw problem.image_missing({ detail: { owner: 'product', image } });
       return withImages(
         it,
         it.Images.filter(each => each !== image),

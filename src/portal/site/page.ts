@@ -184,6 +184,7 @@ export const organisationPath = '/portal/private/organisation';
 export const notificationsPath = '/portal/private/notifications';
 export const checkoutPath = '/portal/private/cart/provision';
 export const themePreviewPath = '/portal/private/theme-preview';
+export const postPreviewPath = '/portal/private/posts';
 export const mailPreviewPath = '/portal/private/mail-preview';
 export const cataloguePath = '/portal/catalogue-products';
 export const toProductUrl = ({ Path }: { Path: string }): string => `${cataloguePath}/${encodeURIComponent(Path)}`;

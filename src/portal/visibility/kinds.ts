@@ -144,14 +144,15 @@ export const findVisiblePages = async (visitor: Visitor, { portal }: VisibilityS
 
 /** Posts that a visitor may see, oldest first. */
 export const findVisiblePosts = async (visitor: Visitor, { posts }: VisibilityServices): Promise<StoredPost[]> =>
-  visitor.kind === 'administrator' ? posts.all() : posts.all({ status: 'published' });
+  visitor.kind === 'administrator' ? posts.all() : posts.allPublished();
 
 const pages = searchList(async (visitor, services) => (await findVisiblePages(visitor, services)).map(toTitled));
 const posts: KindReads = {
   list: async (visitor, services) => (await findVisiblePosts(visitor, services)).map(toTitled),
   async find(visitor, id, services) {
     const post = await services.posts.get(id);
-    return post && canSeeContent(visitor, post) ? toTitled(post) : undefined;
+    const isVisible = visitor.kind === 'administrator' || (post && services.posts.isPublic(post));
+    return post && isVisible ? toTitled(post) : undefined;
   },
 };
 

@@ -54,6 +54,7 @@ import { portalSearch } from './0054-portal-search.ts';
 import { portalChangelogProposals } from './0055-portal-changelog-proposals.ts';
 import { uptimeChecks } from './0056-uptime-checks.ts';
 import { portalOrganisationCertificates } from './0057-portal-organisation-certificates.ts';
+import { portalPostDates } from './0058-portal-post-dates.ts';
 
 /** In order: a migration's number is its position here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -112,4 +113,5 @@ export const migrations: readonly Migration[] = [
   portalChangelogProposals,
   uptimeChecks,
   portalOrganisationCertificates,
+  portalPostDates,
 ];

@@ -1,12 +1,13 @@
 import { escapeMarkup } from '#base/escape-markup.ts';
 import { readPortalUrl } from '../../portal-url.ts';
+import { getPostDate, type StoredPost } from '../../posts/schema.ts';
 import { anonymousVisitor } from '../../visibility/rules.ts';
 import { findVisibleCatalogues } from '../../visibility/visibility.ts';
 import { isSiteIndexed } from '../closed-site.ts';
 import { createOffer } from '../offer.ts';
 import { cataloguePath, type SiteFile, type SitePage, type SiteServices, toProductUrl } from '../page.ts';
 import { displayName } from '../words.ts';
-import { listPublishedPosts, toPostUrl } from './blog.ts';
+import { toPostUrl } from './blog.ts';
 import { listContentPages } from './content-page.ts';
 
 /** Files for crawlers, feed readers and agents: public content only, also for signed-in visitors. */
@@ -60,21 +61,24 @@ async function respondSitemap(services: SiteServices): Promise<SiteFile | undefi
   return { file, type: 'application/xml; charset=utf-8' };
 }
 
+/** A post that was written before its date is new on that day. */
+const getUpdateTime = (post: StoredPost) => Math.max(post.UpdatedAt, getPostDate(post));
+
 /** Atom feed of the blog (RFC 4287). */
 async function respondFeed(services: SiteServices): Promise<SiteFile> {
   const base = readPortalUrl(services.settings);
-  const posts = await listPublishedPosts(services, { page: 1, size: maxFeedPosts });
+  const posts = await services.posts.pagePublished({ page: 1, size: maxFeedPosts });
   const toTime = (ms: number) => new Date(ms).toISOString();
   const entries = posts.map(post => {
     const url = escapeMarkup(base + toPostUrl(post));
     return (
       `<entry><id>${url}</id><title>${escapeMarkup(post.Title)}</title><link href="${url}"/>` +
-      `<published>${toTime(post.CreatedAt)}</published><updated>${toTime(post.UpdatedAt)}</updated>` +
+      `<published>${toTime(getPostDate(post))}</published><updated>${toTime(getUpdateTime(post))}</updated>` +
       `<summary>${escapeMarkup(post.Lede)}</summary></entry>`
     );
   });
   const name = escapeMarkup(services.settings['portal.name']);
-  const updated = toTime(Math.max(0, ...posts.map(({ UpdatedAt }) => UpdatedAt)));
+  const updated = toTime(Math.max(0, ...posts.map(getUpdateTime)));
   const file = `<?xml version="1.0" encoding="UTF-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom"><id>${escapeMarkup(base)}/blog</id><title>${name}</title>
 <author><name>${name}</name></author><link href="${escapeMarkup(base)}/feed.xml" rel="self"/>

@@ -13,7 +13,7 @@ import {
   type SiteServices,
 } from '../page.ts';
 import { renderProductCard } from '../product-card.ts';
-import { listPublishedPosts, renderPostCard } from './blog.ts';
+import { renderPostCard } from './blog.ts';
 import { findVisiblePage, renderBlock, toPageTemplate } from './content-page.ts';
 
 const maxFeatured = 6;
@@ -87,7 +87,7 @@ const renderSteps = () =>
 ${steps.map(([title, text]) => html`<li><strong>${title}</strong><span>${text}</span></li>`)}</ol></section>`;
 
 async function renderPosts(services: SiteServices): Promise<Markup | ''> {
-  const posts = await listPublishedPosts(services, { page: 1, size: maxPosts });
+  const posts = await services.posts.pagePublished({ page: 1, size: maxPosts });
   if (posts.length === 0) return '';
   return html`<section aria-labelledby="posts"><h2 id="posts">From the blog</h2>
 <ul class="cards">${posts.map(renderPostCard)}</ul></section>`;

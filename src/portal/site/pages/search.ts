@@ -131,9 +131,9 @@ ${renderGroup(
 async function findPosts(text: string, { posts }: SiteServices): Promise<PostOutline[]> {
   const found: PostOutline[] = [];
   for await (const batch of posts.readPublished(maxComparedPosts))
-    for (const { Title, Lede, Path, CreatedAt, Content, MarkdownContent } of batch)
+    for (const { Title, Lede, Path, CreatedAt, PublishAt = 0, ImageAt = 0, Content, MarkdownContent } of batch)
       if ([Title, Lede, Content, MarkdownContent].join('\n').toLowerCase().includes(text.toLowerCase()))
-        found.push({ Title, Lede, Path, CreatedAt });
+        found.push({ Title, Lede, Path, CreatedAt, PublishAt, ImageAt });
   return found.slice(0, maxResults);
 }
 

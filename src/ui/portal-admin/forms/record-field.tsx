@@ -7,7 +7,7 @@ export interface FieldSpec {
   readonly name: string;
   readonly label: string;
   readonly help?: string;
-  readonly kind?: 'text' | 'mail' | 'secret' | 'area' | 'number' | 'switch' | 'select' | 'lines' | 'json';
+  readonly kind?: 'text' | 'mail' | 'secret' | 'area' | 'number' | 'switch' | 'select' | 'lines' | 'json' | 'time';
   readonly options?: readonly SelectOption[];
   readonly isRequired?: boolean;
   readonly isMono?: boolean;
@@ -27,6 +27,9 @@ interface RecordFieldProps {
 
 const toText = (value: unknown) => (value === undefined || value === null ? '' : String(value));
 const inputTypes = { mail: 'email', secret: 'password', number: 'number' } as const;
+/** Times of the portal have a space in place of the T of an input. */
+const toInputTime = (value: unknown) => toText(value).replace(' ', 'T');
+const fromInputTime = (text: string) => text.slice(0, 16).replace('T', ' ');
 
 export function RecordField({ field, value, error, onChange }: RecordFieldProps) {
   const { label, help, kind = 'text', options = [], isRequired = false, isReadOnly = false } = field;
@@ -55,6 +58,16 @@ export function RecordField({ field, value, error, onChange }: RecordFieldProps)
         rows={field.rows ?? 4}
         className={field.isMono ? 'font-mono' : ''}
         onChange={event => onChange(event.target.value)}
+      />
+    );
+  if (kind === 'time')
+    return (
+      <TextField
+        {...shared}
+        {...control}
+        type="datetime-local"
+        value={toInputTime(value)}
+        onChange={event => onChange(fromInputTime(event.target.value))}
       />
     );
   const isNumber = kind === 'number';

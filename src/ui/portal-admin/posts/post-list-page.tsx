@@ -10,11 +10,22 @@ import { createListPage } from '../lists/list-page.tsx';
 const own = adminTexts.posts;
 
 type PostItem = ResultOf<'GET /portal-api/posts'>[number];
-const tones: Readonly<Record<PostItem['Status'], Tone>> = { draft: 'neutral', review: 'warning', published: 'success' };
+type PostState = PostItem['Status'] | 'scheduled';
+const tones: Readonly<Record<PostState, Tone>> = {
+  draft: 'neutral',
+  review: 'warning',
+  scheduled: 'warning',
+  published: 'success',
+};
 
-export const PostStatePill = ({ state }: { state: PostItem['Status'] }) => (
-  <StatusPill tone={tones[state]}>{own.states[state]}</StatusPill>
-);
+export const PostStatePill = ({ post: { Status, IsPublic } }: { post: Pick<PostItem, 'Status' | 'IsPublic'> }) => {
+  const isScheduled = Status === 'published' && !IsPublic;
+  return (
+    <StatusPill tone={tones[isScheduled ? 'scheduled' : Status]}>
+      {isScheduled ? own.scheduled : own.states[Status]}
+    </StatusPill>
+  );
+};
 
 const columns: readonly Column<PostItem>[] = [
   {
@@ -27,8 +38,8 @@ const columns: readonly Column<PostItem>[] = [
     ),
   },
   { id: 'path', title: own.columns.path, cell: ({ Path }) => <code className="break-all">{Path}</code> },
-  { id: 'state', title: own.columns.state, cell: ({ Status }) => <PostStatePill state={Status} /> },
-  { id: 'created', title: own.columns.created, cell: ({ CreatedAt }) => CreatedAt },
+  { id: 'state', title: own.columns.state, cell: post => <PostStatePill post={post} /> },
+  { id: 'date', title: own.columns.date, cell: ({ PublishAt, CreatedAt }) => PublishAt || CreatedAt },
 ];
 
 export const PostListPage = createListPage({

@@ -1,4 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
+import { buttonClass } from '../../kit/button.tsx';
 import type { ArgumentsOf, ResultOf } from '../../kit/calls.ts';
 import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation, useWrite } from '../../kit/queries.ts';
@@ -7,6 +8,7 @@ import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { type FormSection, RecordForm, type RecordValue } from '../forms/record-form.tsx';
 import { DeleteButton } from '../lists/detail-page.tsx';
+import { PostImage } from './post-image.tsx';
 import { PostStatePill } from './post-list-page.tsx';
 
 const own = adminTexts.posts;
@@ -32,6 +34,7 @@ const sections: readonly FormSection[] = [
         kind: 'select',
         options: Object.entries(own.states).map(([value, label]) => ({ value, label })),
       },
+      { name: 'PublishAt', label: own.columns.date, help: own.dateHelp, kind: 'time' },
       { name: 'Lede', label: own.lede, help: own.ledeHelp, kind: 'area', rows: 2 },
       { name: 'Categories', label: own.categories, help: own.labelsHelp, kind: 'lines' },
       { name: 'Tags', label: own.tags, help: own.labelsHelp, kind: 'lines' },
@@ -47,7 +50,7 @@ const toBody = ({ Text, ...rest }: RecordValue) => ({
   ...(rest.MarkdownEnabled ? { MarkdownContent: String(Text) } : { Content: String(Text) }),
 });
 const toRecord = ({ Content, MarkdownContent, Categories, Tags, ...post }: Post): RecordValue => ({
-  ...{ Title: post.Title, Path: post.Path, Status: post.Status, Lede: post.Lede },
+  ...{ Title: post.Title, Path: post.Path, Status: post.Status, Lede: post.Lede, PublishAt: post.PublishAt },
   MarkdownEnabled: post.MarkdownEnabled,
   Categories: Categories.map(({ Name }) => Name),
   Tags: Tags.map(({ Name }) => Name),
@@ -63,7 +66,7 @@ export function NewBlogPostPage() {
     <PageFrame title={own.newTitle} width="form">
       <RecordForm
         isNew
-        stored={{ Title: '', Path: '', Status: 'draft', Lede: '', Categories: [], Tags: [], ...noText }}
+        stored={{ Title: '', Path: '', Status: 'draft', PublishAt: '', Lede: '', Categories: [], Tags: [], ...noText }}
         sections={sections}
         action={own.create}
         isBusy={create.isPending}
@@ -94,23 +97,28 @@ export function BlogPostPage() {
         <QueryState query={read} />
       </PageFrame>
     );
-  const { Title, Status } = post;
+  const { Title } = post;
   return (
     <PageFrame
       title={Title}
       width="form"
-      status={<PostStatePill state={Status} />}
+      status={<PostStatePill post={post} />}
       actions={
-        <DeleteButton
-          label={adminTexts.forms.delete}
-          action={own.deleteAction(Title)}
-          name={Title}
-          tier={3}
-          consequence={own.deleteConsequence}
-          list="/admin/posts"
-          done={own.deleted}
-          remove={() => remove.mutateAsync({ given: { params } })}
-        />
+        <>
+          <a href={`/portal/private/posts/${postId}`} target="_blank" rel="noreferrer" className={buttonClass()}>
+            {own.preview}
+          </a>
+          <DeleteButton
+            label={adminTexts.forms.delete}
+            action={own.deleteAction(Title)}
+            name={Title}
+            tier={3}
+            consequence={own.deleteConsequence}
+            list="/admin/posts"
+            done={own.deleted}
+            remove={() => remove.mutateAsync({ given: { params } })}
+          />
+        </>
       }
     >
       <RecordForm
@@ -126,6 +134,7 @@ export function BlogPostPage() {
           toasts.showSuccess(adminTexts.forms.saved(String(draft.Title)));
         }}
       />
+      <PostImage post={post} />
     </PageFrame>
   );
 }
