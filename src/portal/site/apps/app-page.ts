@@ -358,7 +358,7 @@ const hasExpired = ({ Expires }: StoredCredential, { nowMs }: CardOptions) => Ex
 
 /** Disclosure too: with the choice “at once” the calls of an app fail until it has the new key. */
 const renderRotation = (credentialId: number, options: CardOptions) =>
-  html`<details class="confirm calm"><summary>Rotate key</summary><form method="post" action="${credentialsPath}">
+  html`<details class="rotation"><summary>Rotate key</summary><form method="post" action="${credentialsPath}">
 ${renderActionFields('roll', credentialId, options)}${renderRotationFields(options.maxOverlapSeconds)}</form></details>`;
 
 /** The key stays the same; where the plan needs approval, the old one is in force until then. */
