@@ -4,10 +4,10 @@ import { assertAccessible } from '../support/dashboard-app.ts';
 import { type MailServer, startMailServer } from '../support/mail.ts';
 import { addApp, requestPortal } from '../support/portal.ts';
 import { testPortalAdmin } from '../support/portal-admin.ts';
-import { addSiteDeveloper, sitePassword } from '../support/portal-site.ts';
+import { addSiteDeveloper, signInBySite, sitePassword } from '../support/portal-site.ts';
 
 describe('Flows of teams and organisations, with mails', () => {
-  const settings: Record<string, string> = {};
+  const settings: Record<string, string> = { 'portal.registration': 'open' };
   let mails: MailServer;
   // Before the hook that starts the product with these settings.
   before(async () => {
@@ -63,7 +63,14 @@ describe('Flows of teams and organisations, with mails', () => {
     const shared = await addApp(portal.app(), { UserID: founder.ID, Name: 'Shared app' });
     await addApp(portal.app(), { UserID: founder.ID, Name: 'Personal app', Visibility: 'personal' });
 
-    const joining = await portal.open(await takeLink('dana@example.org', '/auth/password/register'));
+    const voided = await takeLink('dana@example.org', '/auth/password/register');
+    await page.getByRole('button', { name: 'Send again to dana@example.org' }).click();
+    await page.getByRole('row', { name: /dana@example\.org.*Invited/ }).waitFor();
+    const link = await takeLink('dana@example.org', '/auth/password/register');
+    assert.notEqual(link, voided);
+    const joining = await portal.open(voided);
+    await joining.getByRole('heading', { name: 'This invitation does not work' }).waitFor();
+    await joining.goto(portal.app().url.portal + link);
     assert.equal(await joining.getByLabel('First name').inputValue(), 'Dana');
     await joining.getByLabel('Last name').fill('Scully');
     await joining.getByLabel('Password', { exact: true }).fill(sitePassword);
@@ -95,6 +102,38 @@ describe('Flows of teams and organisations, with mails', () => {
     await assertAccessible(joining, 'notifications');
     await joining.getByRole('button', { name: 'Mark all as read' }).click();
     await joining.getByRole('link', { name: 'Notifications', exact: true }).waitFor();
+  });
+
+  test('a visitor joins a team by an invite code; a used or expired code is named as such', async () => {
+    const organisation = await requestPortal(portal.app(), 'POST', '/portal-api/organisations', { Name: 'Partners' });
+    const path = `/portal-api/organisations/${organisation.ID}/teams`;
+    const team = await requestPortal(portal.app(), 'POST', path, { Name: 'Mobile' });
+    const addCode = (more: object) =>
+      requestPortal(portal.app(), 'POST', '/portal-api/invite-codes', { TeamID: team.ID, ...more }, 201);
+    const [{ Code }, expired] = [await addCode({ Quota: 1 }), await addCode({ Expires: '2001-01-01 00:00' })];
+    const toSignUp = (code: string) => `/auth/password/register?invite=${encodeURIComponent(code)}`;
+    const page = await portal.open(toSignUp(Code));
+    await page.getByText('You join Mobile of Partners.').waitFor();
+    await page.getByLabel('E-mail address').fill('mo@example.org');
+    await page.getByLabel('First name').fill('Mo');
+    await page.getByLabel('Last name').fill('Bile');
+    await page.getByLabel('Password', { exact: true }).fill(sitePassword);
+    await page.getByLabel('Password again').fill(sitePassword);
+    await page.getByRole('button', { name: 'Sign up' }).click();
+    await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+    await page.goto(portal.app().url.portal + (await takeLink('mo@example.org', '/auth/verify')));
+    await page.getByLabel('Password', { exact: true }).fill(sitePassword);
+    await page.getByRole('button', { name: 'Confirm address' }).click();
+    await page.locator('.notice').getByRole('link', { name: 'Sign in' }).click();
+    await signInBySite(page, { Email: 'mo@example.org', Password: sitePassword });
+    await page.goto(`${portal.app().url.portal}/portal/private/users`);
+    await page.getByText('Partners').first().waitFor();
+    await page.getByRole('row', { name: /mo@example\.org.*Mobile/ }).waitFor();
+
+    const visitor = await portal.open(toSignUp(Code));
+    await visitor.getByText('This invite code was used as often as it can be').waitFor();
+    await visitor.goto(portal.app().url.portal + toSignUp(expired.Code));
+    await visitor.getByText('This invite code has expired').waitFor();
   });
 
   test('a new version of the terms is published, and a developer accepts it before going on', async () => {
