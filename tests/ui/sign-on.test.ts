@@ -47,6 +47,13 @@ describe('Sign-on profile with an OpenID provider', () => {
     await page.getByRole('list', { name: 'Result of the test' }).getByText('Passed').first().waitFor();
 
     addUser('mapped', ['devs']);
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('link', { name: 'Test with my account' }).click();
+    const tested = await opened;
+    await tested.getByText('mapped@example.org signs on without an account.').waitFor();
+    await tested.getByText('User groups: Developers').waitFor();
+    await tested.getByRole('row', { name: /^groups \["devs"\]/ }).waitFor();
+    await tested.close();
     const mapped = await dashboard.openAnonymous('/login?next=%2Fapis');
     await mapped.getByRole('link', { name: /Company/ }).click();
     await mapped.getByRole('heading', { level: 1, name: 'APIs' }).waitFor();

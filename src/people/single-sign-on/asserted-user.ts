@@ -18,6 +18,8 @@ export interface AssertedUser {
   readonly groups: readonly string[];
   /** Session of the provider, where it takes part in single logout. */
   readonly providerSession?: ProviderSession | undefined;
+  /** Claims or attributes as received, for tests of a profile. */
+  readonly claims?: Readonly<Record<string, unknown>>;
   /** ID token of OpenID Connect. */
   readonly idToken?: string;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Vault } from '#base/vault.ts';
 import { createSealedCookie } from './sealed-cookie.ts';
+import type { SignOnTester } from './test-ticket.ts';
 
 /** State of one sign-on through an identity provider. */
 export interface SignOnFlow {
@@ -12,6 +13,8 @@ export interface SignOnFlow {
   /** PKCE code verifier (RFC 7636). */
   readonly verifier: string;
   readonly next: string;
+  /** Of a test, which shows its outcome and opens no session. */
+  readonly tester?: SignOnTester;
   readonly expiresAtMs: number;
 }
 

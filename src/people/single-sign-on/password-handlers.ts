@@ -4,17 +4,19 @@ import { escapeMarkup } from '#base/escape-markup.ts';
 import { parseMediaType } from '#base/media-type.ts';
 import type { Settings } from '#base/settings.ts';
 import { readDashboardUrl } from '../sessions/dashboard-url.ts';
+import type { AssertedUser } from './asserted-user.ts';
 import type { LdapCredentials } from './ldap/authenticate.ts';
 import { authenticateInDirectory, type DirectorySignOnServices } from './ldap/directory-sign-on.ts';
 import { toNameKey } from './ldap/names.ts';
 import { readNextPath } from './next-path.ts';
 import { problem } from './problems.ts';
-import { findLoginProfile, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
+import { findLoginProfile, openProfileSignOn } from './profile-sign-on.ts';
 import type { IdentityProfile } from './profiles/schema.ts';
 import type { ProviderSlots } from './provider-slots.ts';
-import { replyWithSession, type SignOnAttempt, type SignOnReplyServices } from './sign-on-reply.ts';
+import { replyWithSession, type SignOnAttempt } from './sign-on-reply.ts';
+import { isTestRequest, replyWithTest, requireTester, type SignOnTestServices } from './sign-on-test.ts';
 
-export interface PasswordRouteServices extends ProfileSignOnServices, SignOnReplyServices, DirectorySignOnServices {
+export interface PasswordRouteServices extends SignOnTestServices, DirectorySignOnServices {
   providerSlots: ProviderSlots;
 }
 
@@ -22,23 +24,42 @@ export interface PasswordRouteServices extends ProfileSignOnServices, SignOnRepl
 export const createPasswordHandler =
   (services: PasswordRouteServices) =>
   (request: FastifyRequest, reply: FastifyReply): ReturnType<typeof replyWithSession> =>
-    replyWithSession(services, request, reply, attempt => signOnWithPassword(services, request, attempt));
+    isTestRequest(request)
+      ? replyWithTest(
+          services,
+          request,
+          reply,
+          profile => requireTester(services, request, profile),
+          (profile, attempt) => authenticateForm(services, request, profile, attempt),
+        )
+      : replyWithSession(services, request, reply, attempt => signOnWithPassword(services, request, attempt));
 
 const Credentials = z.object({ username: z.string().max(254), password: z.string().max(1024) });
 
 async function signOnWithPassword(services: PasswordRouteServices, request: FastifyRequest, attempt: SignOnAttempt) {
   rejectForeignForm(request, services.settings);
   const profile = await findLoginProfile(services, request, attempt);
+  const user = await authenticateForm(services, request, profile, attempt);
+  const opened = await openProfileSignOn(services, profile, user, request);
+  return { opened, next: readNextPath((request.query as { next?: unknown }).next) };
+}
+
+/** User of the directory whose name and password a form of this site has. */
+async function authenticateForm(
+  services: PasswordRouteServices,
+  request: FastifyRequest,
+  profile: IdentityProfile,
+  attempt: SignOnAttempt,
+): Promise<AssertedUser> {
+  rejectForeignForm(request, services.settings);
   if (profile.ProviderName !== 'ADProvider') throw problem.profile_unknown();
   const counted = services.signInLimit.beginFromAddress(request.ip);
   const credentials = readCredentials(request);
   counted.succeed();
   attempt.account = toNameKey(credentials.username);
-  const user = await services.providerSlots.run(profile.OrgID, () =>
+  return services.providerSlots.run(profile.OrgID, () =>
     authenticateInDirectory(services, profile, credentials, request.ip),
   );
-  const opened = await openProfileSignOn(services, profile, user, request);
-  return { opened, next: readNextPath((request.query as { next?: unknown }).next) };
 }
 
 /**

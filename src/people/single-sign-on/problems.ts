@@ -51,6 +51,10 @@ export const problem = problems('sign_on', {
   },
   credentials_missing: { status: 400, message: 'username and password are required, once each' },
   credentials_refused: { status: 401, message: 'Wrong user name or password' },
+  tester_refused: {
+    status: 403,
+    message: 'The link of this test is invalid or has expired: start the test again',
+  },
   origin_foreign: { status: 403, message: 'The request comes from another site' },
   response_missing: { status: 400, message: 'SAMLResponse is required, once and within its size limit' },
   logout_message_missing: {

@@ -6,12 +6,13 @@ import type { FlowCookies } from './flow-cookie.ts';
 import { readNextPath } from './next-path.ts';
 import { replyWithForm } from './password-handlers.ts';
 import { problem } from './problems.ts';
-import { findLoginProfile, openProfileSignOn, type ProfileSignOnServices } from './profile-sign-on.ts';
+import { findLoginProfile, openProfileSignOn } from './profile-sign-on.ts';
 import { type IdentityProfile, toProfileUrls } from './profiles/schema.ts';
 import { beginRedirect, completeRedirect, type RedirectFlowServices, useFlow } from './redirect-flow.ts';
-import { replyWithFailure, replyWithSession, type SignOnAttempt, type SignOnReplyServices } from './sign-on-reply.ts';
+import { replyWithFailure, replyWithSession, type SignOnAttempt } from './sign-on-reply.ts';
+import { isTestRequest, replyWithTest, requireTester, type SignOnTestServices } from './sign-on-test.ts';
 
-export interface ProfileRouteServices extends ProfileSignOnServices, SignOnReplyServices, RedirectFlowServices {
+export interface ProfileRouteServices extends SignOnTestServices, RedirectFlowServices {
   flowCookies: FlowCookies;
   signInLimit: SignInLimit;
 }
@@ -19,11 +20,21 @@ export interface ProfileRouteServices extends ProfileSignOnServices, SignOnReply
 /** Redirects through identity providers. */
 export const createProfileHandlers = (services: ProfileRouteServices) => ({
   begin: (request: FastifyRequest, reply: FastifyReply) => beginSignOn(services, request, reply),
-  complete: (request: FastifyRequest, reply: FastifyReply) =>
-    replyWithSession(services, request, reply, attempt =>
-      runCountedAttempt(services.signInLimit, request.ip, () => completeFlow(services, request, reply, attempt)),
-    ),
+  complete: (request: FastifyRequest, reply: FastifyReply) => {
+    const tester = findFlowTester(services, request);
+    const count = <T>(run: () => Promise<T>) => runCountedAttempt(services.signInLimit, request.ip, run);
+    if (!tester)
+      return replyWithSession(services, request, reply, attempt =>
+        count(() => completeFlow(services, request, reply, attempt)),
+      );
+    const authenticate = async (profile: IdentityProfile) =>
+      (await count(() => authenticateFlow(services, request, reply, profile))).user;
+    return replyWithTest(services, request, reply, () => tester, authenticate);
+  },
 });
+
+const findFlowTester = ({ flowCookies }: ProfileRouteServices, { headers, params }: FastifyRequest) =>
+  flowCookies.read(headers.cookie, (params as { profileId: string }).profileId)?.tester;
 
 const toRedirectUrl = ({ settings }: ProfileRouteServices, profile: IdentityProfile) =>
   toProfileUrls(profile, readDashboardUrl(settings)).redirectUrl;
@@ -33,10 +44,11 @@ async function beginSignOn(services: ProfileRouteServices, request: FastifyReque
   const attempt = { orgId: '', object: '' };
   try {
     const profile = await findLoginProfile(services, request, attempt);
+    const tester = isTestRequest(request) ? requireTester(services, request, profile) : undefined;
     if (profile.ProviderName === 'ADProvider') return replyWithForm(reply, profile);
     const next = readNextPath((request.query as { next?: unknown }).next);
     const redirectUrl = toRedirectUrl(services, profile);
-    const { flow, url } = await beginRedirect(services, profile, { next, redirectUrl });
+    const { flow, url } = await beginRedirect(services, profile, { next, redirectUrl, tester });
     const isSecure = usesTls(services.settings, request.protocol === 'https');
     return reply.header('set-cookie', services.flowCookies.format(flow, isSecure)).redirect(url, 303);
   } catch (error) {
@@ -50,15 +62,26 @@ async function completeFlow(
   reply: FastifyReply,
   attempt: SignOnAttempt,
 ) {
-  const { flowCookies, settings } = services;
   const profile = await findLoginProfile(services, request, attempt);
+  const { user, flow } = await authenticateFlow(services, request, reply, profile, attempt);
+  return { opened: await openProfileSignOn(services, profile, user, request), next: flow.next };
+}
+
+/** User of a completed flow, whose cookie expires. */
+async function authenticateFlow(
+  services: ProfileRouteServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  profile: IdentityProfile,
+  attempt?: SignOnAttempt,
+) {
+  const { flowCookies, settings } = services;
   const flow = flowCookies.read(request.headers.cookie, profile.ID);
   if (!flow) throw problem.flow_missing();
   const query = request.query as Readonly<Record<string, unknown>>;
   const user = await completeRedirect(services, profile, flow, query, toRedirectUrl(services, profile));
-  attempt.account = user.subject;
+  if (attempt) attempt.account = user.subject;
   await useFlow(services, profile, flow);
-  const opened = await openProfileSignOn(services, profile, user, request);
   reply.header('set-cookie', flowCookies.formatExpired(usesTls(settings, request.protocol === 'https')));
-  return { opened, next: flow.next };
+  return { user, flow };
 }

@@ -5,7 +5,7 @@ import { problem } from './problems.ts';
 import { providerTable, readOpenIdConnect } from './profiles/provider-configs.ts';
 import type { IdentityProfile } from './profiles/schema.ts';
 import type { IdentityProfileStore } from './profiles/store.ts';
-import { type OpenedSignOn, openSignOn, type SignOnServices } from './sign-on.ts';
+import { type OpenedSignOn, openSignOn, type SignOnServices, type SignOnSource } from './sign-on.ts';
 import { type SignOnAttempt, toSignOnClient } from './sign-on-reply.ts';
 
 export interface ProfileSignOnServices extends SignOnServices {
@@ -35,19 +35,25 @@ export function openProfileSignOn(
   user: AssertedUser,
   request: FastifyRequest,
 ): Promise<OpenedSignOn> {
-  const source = {
-    orgId: profile.OrgID,
-    profileId: profile.ID,
-    signsInAccounts: profile.SignsInAccounts,
-    subject: toProviderSubject(profile, user),
-    providerSession: user.providerSession,
-    idToken: keepsIdToken(profile) ? user.idToken : undefined,
-    async recheck() {
-      if (!(await services.identityProfiles.lockUnchanged(profile))) throw problem.profile_changed();
-    },
-  };
+  const source = toSignOnSource(services, profile, user);
   return openSignOn(services, source, mapAssertedUser(profile, user), toSignOnClient(request));
 }
+
+export const toSignOnSource = (
+  { identityProfiles }: ProfileSignOnServices,
+  profile: IdentityProfile,
+  user: AssertedUser,
+): SignOnSource => ({
+  orgId: profile.OrgID,
+  profileId: profile.ID,
+  signsInAccounts: profile.SignsInAccounts,
+  subject: toProviderSubject(profile, user),
+  providerSession: user.providerSession,
+  idToken: keepsIdToken(profile) ? user.idToken : undefined,
+  async recheck() {
+    if (!(await identityProfiles.lockUnchanged(profile))) throw problem.profile_changed();
+  },
+});
 
 const keepsIdToken = ({ ProviderName, ProviderConfig }: IdentityProfile) =>
   ProviderName === 'SocialProvider' && readOpenIdConnect(ProviderConfig).SingleLogout;

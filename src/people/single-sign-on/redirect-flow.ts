@@ -9,6 +9,7 @@ import type { IdentityProfile } from './profiles/schema.ts';
 import type { ProviderSlots } from './provider-slots.ts';
 import { buildSamlUrl, completeSaml, type SamlServices } from './saml/sign-on.ts';
 import { flowTtlSeconds } from './sealed-cookie.ts';
+import type { SignOnTester } from './test-ticket.ts';
 
 export interface RedirectFlowServices extends CodeFlowServices, SamlServices {
   signInTokens: SignInTokenStore;
@@ -20,13 +21,18 @@ export interface RedirectFlowServices extends CodeFlowServices, SamlServices {
 export async function beginRedirect(
   services: RedirectFlowServices,
   profile: IdentityProfile,
-  { next, redirectUrl }: { readonly next: string; readonly redirectUrl: string },
+  {
+    next,
+    redirectUrl,
+    tester,
+  }: { readonly next: string; readonly redirectUrl: string; readonly tester?: SignOnTester | undefined },
 ): Promise<{ flow: SignOnFlow; url: string }> {
   const flow: SignOnFlow = {
     id: createPublicId(),
     profileId: profile.ID,
     ...createFlowSecrets(),
     next,
+    ...(tester && { tester }),
     expiresAtMs: services.clock.now() + flowTtlSeconds * 1000,
   };
   const buildUrl = profile.ProviderName === 'SAMLProvider' ? buildSamlUrl : buildAuthorizationUrl;

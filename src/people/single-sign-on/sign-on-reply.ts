@@ -28,7 +28,7 @@ export interface SignOnAttempt {
   /** Identity profile, or `nonce`. */
   object: string;
   /** Action of audit records; default `signOn`. */
-  readonly action?: 'signOn' | 'singleLogout';
+  readonly action?: 'signOn' | 'singleLogout' | 'signOnTest';
   /** Account of the attempt, as soon as it is established, for the sampling of failures. */
   account?: string;
 }

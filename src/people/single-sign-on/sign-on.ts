@@ -78,6 +78,26 @@ export async function openSignOn(
   });
 }
 
+/** Account that a sign-on would open; the link that it would make is rolled back. */
+export async function previewAccount(
+  services: SignOnServices,
+  source: SignOnSource,
+  identity: SignOnIdentity,
+): Promise<StoredUser | undefined> {
+  let account: StoredUser | undefined;
+  const rollback = new Error('a preview is rolled back');
+  const preview = services.records.write(async () => {
+    await source.recheck?.();
+    account = await findAccount(services, source, identity);
+    if (account && !account.active) throw problem.account_inactive();
+    throw rollback;
+  });
+  await preview.catch((error: unknown) => {
+    if (error !== rollback) throw error;
+  });
+  return account;
+}
+
 /** Rejects a nonce whose creator was deactivated or got other credentials: its sessions ended then. */
 async function lockCreator({ users, vault }: SignOnServices, { orgId, creator }: SignOnSource): Promise<void> {
   if (!creator) return;

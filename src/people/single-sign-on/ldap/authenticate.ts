@@ -118,5 +118,6 @@ function toAssertedUser(profile: IdentityProfile, config: LdapConfig, { name, at
     isEmailVerified: true,
     displayName: [config.LDAPFirstNameAttribute, config.LDAPLastNameAttribute].map(readFirst).filter(Boolean).join(' '),
     groups: splitGroups(groups, UserGroupSeparator),
+    claims: Object.fromEntries(attributes),
   };
 }

@@ -95,6 +95,21 @@ onEveryEngine(
       }
     });
 
+    test('a test of the form shows attributes and permissions, and opens no session', async () => {
+      const group = await createGroup({ apis: 'read' });
+      const login = await createProfile(app(), byName, { UserGroupMapping: { devs: group } });
+      const [, profileId] = /auth\/([^/]+)\/ldap$/.exec(login)!;
+      const { body } = await app().ask('POST', `/api/sso/profiles/${profileId}/test`);
+      const tested = `${login}${new URL(body.test_url).search}`;
+      const response = await send(tested, 'ann');
+      assert.deepEqual([response.status, response.headers.getSetCookie()], [200, []]);
+      const text = await response.text();
+      assert.match(text, /ann@example\.org signs on without an account/);
+      assert.match(text, /<li>apis: read<\/li>/);
+      assert.equal((await send(tested, 'ann', 'wrong')).status, 401);
+      assert.equal((await send(`${login}?test=1`, 'ann')).status, 403);
+    });
+
     test('a wrong name, a wrong password and an empty password are refused alike', async () => {
       for (const config of [byName, bySearch]) {
         const login = await createProfile(app(), config);

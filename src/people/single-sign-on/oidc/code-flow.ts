@@ -198,5 +198,6 @@ function toAssertedUser(profile: IdentityProfile, { issuer }: OpenIdProvider, cl
     isEmailVerified: emailClaim === 'email' && claims.email_verified === true,
     displayName: readText(claims.name) || readText(claims.preferred_username),
     groups: CustomUserGroupField === '' ? [] : readGroups(claims[CustomUserGroupField], UserGroupSeparator),
+    claims,
   };
 }

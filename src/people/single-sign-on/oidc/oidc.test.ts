@@ -75,6 +75,54 @@ onEveryEngine(
       assert.equal(jar.get(app().url.dashboard)?.has('authorisation'), false);
     }
 
+    test('a test shows claims, groups and permissions or the refusal, and opens no session', async () => {
+      const staff = await createGroup(app(), { apis: 'read' });
+      const mapping = { UserGroupMapping: { staff }, ProviderConstraintsGroup: 'staff' };
+      const profile = await createProfile(app(), provider, mapping);
+      const beginTest = async () => {
+        const { body, text } = await app().ask('POST', `/api/sso/profiles/${profile.ID}/test`);
+        assert.ok(body.test_url?.startsWith(`${profile.LoginURL}?test=`), text);
+        return body.test_url as string;
+      };
+      const runTest = async (url: string) => {
+        const jar: CookieJar = new Map();
+        const callback = await walkToCallback(app(), url, jar);
+        const response = await visit(callback, jar);
+        assert.equal(jar.get(app().url.dashboard)?.has('authorisation'), false);
+        const again = await visit(callback, jar);
+        assert.equal(again.status, 403, 'a flow is completed once');
+        return { status: response.status, text: await response.text() };
+      };
+      const { email } = addUser({ groups: ['staff'], name: '<b>Ann</b>' });
+      const passed = await runTest(await beginTest());
+      assert.equal(passed.status, 200);
+      assert.match(passed.text, new RegExp(`${email} signs on without an account`));
+      assert.match(passed.text, /<li>apis: read<\/li>/);
+      assert.match(passed.text, /&lt;b&gt;Ann&lt;\/b&gt;/);
+      addUser({ groups: ['other'] });
+      const refused = await runTest(await beginTest());
+      assert.match(refused.text, /Refused: You are in no group that may sign on/);
+      assert.match(refused.text, /\[&#34;other&#34;\]/);
+      const { body: sessions } = await app().ask('GET', '/api/sso/sessions');
+      assert.ok(!JSON.stringify(sessions).includes(email));
+      const { body: audit } = await app().ask('GET', `/api/audit-logs?action=signOnTest&url=${profile.ID}`);
+      assert.deepEqual(
+        audit.audit_logs.map((it: { status: number }) => it.status),
+        [200, 200],
+      );
+      const url = await beginTest();
+      const other = await createProfile(app(), provider, mapping);
+      const foreign = `${other.LoginURL}?${new URL(url).searchParams}`;
+      for (const bad of [foreign, `${profile.LoginURL}?test=1`, `${profile.LoginURL}?test=`]) {
+        const response = await visit(bad.replace(dashboardUrl, app().url.dashboard), new Map());
+        assert.equal(response.status, 403);
+        assert.match(await response.text(), /link of this test is invalid or has expired/);
+      }
+      const inactive = await createProfile(app(), provider, { Active: false });
+      const { body } = await app().ask('POST', `/api/sso/profiles/${inactive.ID}/test`);
+      assert.equal(body.test_url, '');
+    });
+
     test('a user signs on with the permissions of all mapped groups, and continues at the given path', async () => {
       const reader = await createGroup(app(), { apis: 'read', keys: 'read' });
       const writer = await createGroup(app(), { apis: 'write' });

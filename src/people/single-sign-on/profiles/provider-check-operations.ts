@@ -1,18 +1,25 @@
 import { z } from 'zod';
+import type { Settings } from '#base/settings.ts';
+import type { Vault } from '#base/vault.ts';
+import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as peopleProblem } from '../../problems.ts';
+import { readDashboardUrl } from '../../sessions/dashboard-url.ts';
 import { problem as sessionProblem } from '../../sessions/problems.ts';
 import { problem } from '../problems.ts';
 import type { ProviderSlots } from '../provider-slots.ts';
+import { createTestTicket } from '../test-ticket.ts';
 import type { GroupGrantServices } from './group-grant-check.ts';
 import type { ProviderCheckServices } from './provider-check.ts';
 import { buildProfile, checkProfileGrant } from './rules.ts';
-import { type IdentityProfile, IdentityProfileWrite } from './schema.ts';
+import { type IdentityProfile, IdentityProfileWrite, toProfileUrls } from './schema.ts';
 import type { IdentityProfileStore } from './store.ts';
 
 export interface ProviderTestServices extends ProviderCheckServices, GroupGrantServices {
   identityProfiles: IdentityProfileStore;
   providerSlots: ProviderSlots;
+  vault: Vault;
+  settings: Settings;
 }
 
 const declared = { surface: 'dashboard', noun: 'identity profiles', permission: 'idm:write' } as const;
@@ -45,6 +52,13 @@ async function runTest(
   return { ...summary, Meta: null, checks };
 }
 
+function toTestUrl({ vault, settings, clock }: ProviderTestServices, profile: IdentityProfile, { id, name }: Actor) {
+  if (!profile.Active) return '';
+  const url = new URL(toProfileUrls(profile, readDashboardUrl(settings)).loginUrl);
+  url.searchParams.set('test', createTestTicket(vault, { profileId: profile.ID, tester: { id, name } }, clock.now()));
+  return url.href;
+}
+
 export const testNewIdentityProfile = operation({
   ...declared,
   name: 'testNewIdentityProfile',
@@ -75,15 +89,17 @@ export const testIdentityProfile = operation({
   method: 'POST',
   path: '/api/sso/profiles/{profileId}/test',
   about:
-    'Tests a saved identity profile with its stored secrets: whether the provider is reachable, its discovery document or metadata valid, the bind of a directory accepted.',
+    'Tests a saved identity profile with its stored secrets: whether the provider is reachable, its discovery document or metadata valid, the bind of a directory accepted. test_url tests a whole sign-on in a browser: it shows the claims and the resulting permissions, and opens no session.',
   params: z.object({ profileId: z.string() }),
-  returns: testResult,
+  returns: testResult.extend({
+    test_url: z.string().describe('Valid for ten minutes; empty for an inactive profile'),
+  }),
   problems: [problem.profile_not_found, problem.too_many_sign_ons, sessionProblem.limited],
   async handle({ actor, params: { profileId }, address, audit }, services: ProviderTestServices) {
     audit(profileId);
     const profile = await services.identityProfiles.get(actor.orgId, profileId);
     if (!profile) throw problem.profile_not_found();
-    return runTest(services, profile, address);
+    return { ...(await runTest(services, profile, address)), test_url: toTestUrl(services, profile, actor) };
   },
 });
 

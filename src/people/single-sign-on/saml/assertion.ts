@@ -124,5 +124,8 @@ export function readAssertedUser(profile: IdentityProfile, config: SamlConfig, a
       .join(' '),
     groups: splitGroups(groups, UserGroupSeparator),
     providerSession: readProviderSession(nameId, assertion),
+    claims: Object.fromEntries(
+      attributes.map(it => readAttribute(it, 'Name')).map(name => [name, readAll(name)] as const),
+    ),
   };
 }

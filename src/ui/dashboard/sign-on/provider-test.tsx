@@ -1,5 +1,5 @@
 import { StatusPill, type Tone } from '../../kit/badge.tsx';
-import { Button } from '../../kit/button.tsx';
+import { Button, buttonClass } from '../../kit/button.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { signOnTexts } from '../../texts/en/sign-on.ts';
@@ -37,6 +37,11 @@ export function ProviderTest({ body, profileId }: ProviderTestProps) {
             </li>
           ))}
         </ul>
+      )}
+      {profileId !== undefined && saved.data?.value.test_url && (
+        <a href={saved.data.value.test_url} target="_blank" rel="noreferrer" className={buttonClass('secondary')}>
+          {own.testAccount}
+        </a>
       )}
     </div>
   );

@@ -83,6 +83,7 @@ export const signOnTexts = {
   singleLogoutHelp: 'Register the address of this dashboard as a post-logout redirect URI at the provider first.',
   discoveryHelp: 'It ends with /.well-known/openid-configuration',
   test: 'Test provider',
+  testAccount: 'Test with my account (new window)',
   testTitle: 'Result of the test',
   checks: { passed: 'Passed', failed: 'Failed', skipped: 'Skipped' },
   save: 'Save profile',
