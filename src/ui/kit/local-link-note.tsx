@@ -1,4 +1,4 @@
-import { sharedTexts } from '../texts/shared-texts.ts';
+import { describeLocalLink } from '../texts/en/local-link.ts';
 
 interface LocalLinkNoteProps {
   readonly link: string;
@@ -8,6 +8,4 @@ interface LocalLinkNoteProps {
 
 /** Warning beside a link to hand on whose address only this computer has. */
 export const LocalLinkNote = ({ link, setting }: LocalLinkNoteProps) =>
-  URL.parse(link)?.hostname === 'localhost' ? (
-    <p className="mt-2 text-small">{sharedTexts.kit.localLink(setting)}</p>
-  ) : null;
+  URL.parse(link)?.hostname === 'localhost' ? <p className="mt-2 text-small">{describeLocalLink(setting)}</p> : null;

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { BookOpen, CircleUser, Keyboard, LogOut, SquarePen, Store } from 'lucide-react';
+import { BookOpen, CircleUser, Keyboard, LogOut, Store } from 'lucide-react';
 import { IconButton } from '../../kit/button.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import { useWrite } from '../../kit/queries.ts';
@@ -38,7 +38,7 @@ export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
         { label: texts.shell.reference, icon: BookOpen, onSelect: () => location.assign('/docs') },
         ...(portal ? [{ label: texts.shell.portal, icon: Store, onSelect: () => openTab(portal) }] : []),
         ...(portal && managesPortal
-          ? [{ label: texts.shell.portalAdmin, icon: SquarePen, onSelect: () => openTab(toPortalAdminUrl(portal)) }]
+          ? [{ label: texts.shell.portalAdmin, icon: Store, onSelect: () => openTab(toPortalAdminUrl(portal)) }]
           : []),
         'line',
         {

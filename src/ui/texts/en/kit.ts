@@ -32,8 +32,6 @@ export const kitTexts = {
   notFound: 'There is no such page',
   notFoundHelp: 'The address may be old, or the object was deleted.',
   shownOnce: 'Shown only now. Keep it in a safe place: it cannot be displayed again.',
-  localLink: (setting: string) =>
-    `This link works on this computer only. The setting ${setting} decides the address of links.`,
   understand: 'I understand that this cannot be undone',
   understandRestorable: 'I understand. It can be restored later, under Recently deleted',
   typeName: (name: string) => `Type ${name} to confirm`,

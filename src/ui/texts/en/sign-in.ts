@@ -9,7 +9,7 @@ export const signInTexts = {
   submit: 'Sign in',
   passkey: 'Sign in with a passkey',
   passkeyFailed: 'The passkey was not used.',
-  passkeyNeedsName: 'Passkeys need a host name, such as localhost, in place of the IP address.',
+  passkeyNeedsName: 'Passkeys need a host name, such as localhost.',
   signOnWith: (name: string) => `Sign in with ${name}`,
   forgotten: 'Forgotten password',
   firstStart: 'First start: bin/gw credentials says where e-mail address and password are.',
