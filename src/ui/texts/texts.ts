@@ -2,9 +2,7 @@ import { analyticsTexts } from './en/analytics.ts';
 import { apiTexts } from './en/apis.ts';
 import { certificateTexts, oauthClientTexts } from './en/certificates.ts';
 import { consumerTexts } from './en/consumers.ts';
-import { deletedTexts } from './en/deleted.ts';
 import { designerTexts } from './en/designer.ts';
-import { endpointTexts } from './en/endpoints.ts';
 import { groupTexts } from './en/groups.ts';
 import { historyTexts } from './en/history.ts';
 import { homeTexts } from './en/home.ts';
@@ -20,26 +18,23 @@ import { settingsTexts } from './en/settings.ts';
 import { signInTexts } from './en/sign-in.ts';
 import { tryApiTexts } from './en/try-api.ts';
 import { userTexts } from './en/users.ts';
-import { versionTexts } from './en/versions.ts';
-import { deliveryTexts, webhookTexts } from './en/webhooks.ts';
+import { deliveryTexts } from './en/webhooks.ts';
 import { welcomeTexts } from './en/welcome.ts';
 import { sharedTexts } from './shared-texts.ts';
 
 /**
- * Texts of the dashboard, one file for each area; the first page loads all of them. The import of APIs and
- * pages of GraphQL, MCP, sign-on profiles and the system import the file of their area, which is loaded with them.
+ * Texts of the dashboard, one file for each area; the first page loads all of them. The import of APIs and pages of
+ * versions, endpoints, webhooks, deleted objects, GraphQL, MCP, sign-on profiles and the system import the file of
+ * their area, which is loaded with them.
  */
 export const texts = {
   ...sharedTexts,
   signIn: signInTexts,
   home: homeTexts,
   apis: apiTexts,
-  deleted: deletedTexts,
   designer: designerTexts,
-  endpoints: endpointTexts,
   history: historyTexts,
   tryApi: tryApiTexts,
-  versions: versionTexts,
   consumers: consumerTexts,
   keys: keyTexts,
   limits: limitTexts,
@@ -52,7 +47,6 @@ export const texts = {
   profile: profileTexts,
   certificates: certificateTexts,
   oauthClients: oauthClientTexts,
-  webhooks: webhookTexts,
   deliveries: deliveryTexts,
   library: libraryTexts,
   migration: migrationTexts,

@@ -13,12 +13,12 @@ import { Notice, QueryState } from '../../kit/states.tsx';
 import { Tabs } from '../../kit/tabs.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { useToasts } from '../../kit/toast.tsx';
-import { texts } from '../../texts/texts.ts';
+import { deletedTexts } from '../../texts/en/deleted.ts';
 import { type HistoryKind, isHistoryKind, revisedKinds, toHistoryRoutes } from '../history/revised-kinds.ts';
 import { canUse, usePermission, useSession } from '../session/session.ts';
 import { objectPages } from '../shell/navigation.ts';
 
-const own = texts.deleted;
+const own = deletedTexts;
 type Deleted = ResultOf<'GET /api/revisions/apis'>['deleted'][number];
 const nameOf = ({ name, public_id, id }: Deleted) => name || public_id || id;
 

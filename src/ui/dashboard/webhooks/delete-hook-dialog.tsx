@@ -1,11 +1,11 @@
 import { ConfirmDialog } from '../../kit/dialog.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { useToasts } from '../../kit/toast.tsx';
-import { texts } from '../../texts/texts.ts';
+import { webhookTexts } from '../../texts/en/webhooks.ts';
 import { DependentsList } from '../pickers/dependents-list.tsx';
 import { type HookData, nameHook } from './hook-draft.ts';
 
-const own = texts.webhooks;
+const own = webhookTexts;
 
 interface DeleteHookProps {
   readonly hook: HookData | undefined;

@@ -1,7 +1,7 @@
 import type { ResultOf } from '../../kit/calls.ts';
-import { texts } from '../../texts/texts.ts';
+import { webhookTexts } from '../../texts/en/webhooks.ts';
 
-const own = texts.webhooks;
+const own = webhookTexts;
 
 export type HookData = ResultOf<'GET /api/hooks/{hookId}'>;
 export type HookBody = Pick<HookData, 'name' | 'target_path' | 'template_path' | 'header_map' | 'event_timeout'> & {

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Card } from '../../kit/card.tsx';
 import { SelectField, TextAreaField, TextField } from '../../kit/field.tsx';
 import { LinesField } from '../../kit/lines-field.tsx';
-import { texts } from '../../texts/texts.ts';
+import { webhookTexts } from '../../texts/en/webhooks.ts';
 import {
   formatHeaders,
   type HookBody,
@@ -13,7 +13,7 @@ import {
 } from './hook-draft.ts';
 import { TemplatePreview } from './template-preview.tsx';
 
-const own = texts.webhooks;
+const own = webhookTexts;
 
 export interface HookFieldsProps {
   readonly value: HookBody;

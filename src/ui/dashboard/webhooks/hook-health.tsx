@@ -6,9 +6,9 @@ import { formatNumber } from '../../kit/format.ts';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
-import { texts } from '../../texts/texts.ts';
+import { webhookTexts } from '../../texts/en/webhooks.ts';
 
-const own = texts.webhooks;
+const own = webhookTexts;
 const tones = { unused: 'neutral', ok: 'success', retrying: 'warning', failing: 'danger' } as const satisfies Record<
   string,
   Tone

@@ -11,14 +11,14 @@ import { useOperation } from '../../kit/queries.ts';
 import { Notice, QueryState } from '../../kit/states.tsx';
 import { TimeText } from '../../kit/time-text.tsx';
 import { listColumnTexts } from '../../texts/en/list-columns.ts';
-import { texts } from '../../texts/texts.ts';
+import { webhookTexts } from '../../texts/en/webhooks.ts';
 import { usePermission } from '../session/session.ts';
 import { DeleteHookDialog } from './delete-hook-dialog.tsx';
 import { type HookData, hostOf, nameHook } from './hook-draft.ts';
 import { type HookHealth, HookState, HookSuccess, useHealthOfPage } from './hook-health.tsx';
 import { HookUses } from './hook-uses.tsx';
 
-const own = texts.webhooks;
+const own = webhookTexts;
 const formatPending = (health: HookHealth | undefined) => (health ? formatNumber(health.pending) : null);
 
 const createColumns = (

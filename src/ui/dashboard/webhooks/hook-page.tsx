@@ -8,6 +8,7 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useOperation } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { Tabs } from '../../kit/tabs.tsx';
+import { webhookTexts } from '../../texts/en/webhooks.ts';
 import { texts } from '../../texts/texts.ts';
 import { HistoryLink } from '../history/history-link.tsx';
 import { usePermission } from '../session/session.ts';
@@ -19,7 +20,7 @@ import { HookSecret } from './hook-secret.tsx';
 import { HookSettings } from './hook-settings.tsx';
 import { HookTestDialog } from './hook-test-dialog.tsx';
 
-const own = texts.webhooks;
+const own = webhookTexts;
 
 /** One webhook: its request, its deliveries, its signature. */
 export function HookPage() {

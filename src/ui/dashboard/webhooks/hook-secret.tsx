@@ -8,9 +8,9 @@ import { useOperation, useWrite } from '../../kit/queries.ts';
 import { QueryState } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { verificationSnippet } from '../../kit/verification-snippet.ts';
-import { texts } from '../../texts/texts.ts';
+import { webhookTexts } from '../../texts/en/webhooks.ts';
 
-const own = texts.webhooks;
+const own = webhookTexts;
 
 /** Secret of the signature: read on demand, masked, rotated with an overlap of a day. */
 export function HookSecret({ hookId }: { hookId: string }) {

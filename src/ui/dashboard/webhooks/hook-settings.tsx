@@ -4,13 +4,13 @@ import { SaveBar } from '../../kit/save-bar.tsx';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
 import { useDraft } from '../../kit/use-draft.ts';
-import { texts } from '../../texts/texts.ts';
+import { webhookTexts } from '../../texts/en/webhooks.ts';
 import { ConflictDialog, isConflict } from '../forms/conflict-dialog.tsx';
 import { usePermission } from '../session/session.ts';
 import { findHookFaults, type HookData, toHookBody } from './hook-draft.ts';
 import { HookFields } from './hook-fields.tsx';
 
-const own = texts.webhooks;
+const own = webhookTexts;
 const refreshed = ['GET /api/hooks', 'GET /api/hooks/{hookId}'] as const;
 
 /** Settings of a stored webhook. */

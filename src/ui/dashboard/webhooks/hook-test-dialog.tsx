@@ -5,10 +5,10 @@ import { Dialog } from '../../kit/dialog.tsx';
 import { formatMs } from '../../kit/format.ts';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText, Skeleton } from '../../kit/states.tsx';
-import { texts } from '../../texts/texts.ts';
+import { webhookTexts } from '../../texts/en/webhooks.ts';
 import { type HookData, nameHook } from './hook-draft.ts';
 
-const own = texts.webhooks;
+const own = webhookTexts;
 
 /** Sends a test event once, and shows request and response. */
 export function HookTestDialog({ hook, onClose }: { hook: HookData; onClose(): void }) {

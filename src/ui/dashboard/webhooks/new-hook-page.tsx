@@ -5,11 +5,12 @@ import { PageFrame } from '../../kit/page-frame.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
 import { useToasts } from '../../kit/toast.tsx';
+import { webhookTexts } from '../../texts/en/webhooks.ts';
 import { texts } from '../../texts/texts.ts';
 import { emptyHook, findHookFaults } from './hook-draft.ts';
 import { HookFields } from './hook-fields.tsx';
 
-const own = texts.webhooks;
+const own = webhookTexts;
 
 export function NewHookPage() {
   const navigate = useNavigate();

@@ -4,10 +4,10 @@ import { Button } from '../../kit/button.tsx';
 import { FilterSelect } from '../../kit/field.tsx';
 import { useWrite } from '../../kit/queries.ts';
 import { ErrorText } from '../../kit/states.tsx';
-import { texts } from '../../texts/texts.ts';
+import { webhookTexts } from '../../texts/en/webhooks.ts';
 import { eventOptions, type SampleEvent } from './event-options.ts';
 
-const own = texts.webhooks;
+const own = webhookTexts;
 
 /** Body of the template for an event with sample data; nothing is sent. */
 export function TemplatePreview({ template }: { template: string }) {

@@ -2,10 +2,11 @@ import { type FormEvent, useId, useState } from 'react';
 import { Button } from '../../../kit/button.tsx';
 import { Dialog } from '../../../kit/dialog.tsx';
 import { SelectField, TextField } from '../../../kit/field.tsx';
+import { endpointTexts } from '../../../texts/en/endpoints.ts';
 import { texts } from '../../../texts/texts.ts';
 import type { ApiEndpoint } from './endpoints.ts';
 
-const own = texts.endpoints;
+const own = endpointTexts;
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 interface AddEndpointProps {

@@ -3,7 +3,7 @@ import { Plus, Send, Trash2 } from 'lucide-react';
 import { MethodBadge } from '../../../kit/badge.tsx';
 import { Button, buttonClass, IconButton } from '../../../kit/button.tsx';
 import { Menu } from '../../../kit/menu.tsx';
-import { texts } from '../../../texts/texts.ts';
+import { endpointTexts } from '../../../texts/en/endpoints.ts';
 import type { ApiOutline } from '../api-outline.ts';
 import { useDefinitionForm } from '../form/form-context.ts';
 import { type FormSchema, findSchema } from '../form/form-schema.ts';
@@ -13,7 +13,7 @@ import { type MiddlewareKind, middlewareKinds, middlewarePhases } from './endpoi
 import { EndpointTest } from './endpoint-test.tsx';
 import { type ApiEndpoint, listEndpoints, removeEndpoint, settingsPath } from './endpoints.ts';
 
-const own = texts.endpoints;
+const own = endpointTexts;
 
 interface EndpointDetailProps {
   readonly api: ApiOutline;

@@ -6,6 +6,7 @@ import { Disclosure } from '../../../kit/disclosure.tsx';
 import { Switch, TextAreaField, TextField } from '../../../kit/field.tsx';
 import { useWrite } from '../../../kit/queries.ts';
 import { ErrorText } from '../../../kit/states.tsx';
+import { endpointTexts } from '../../../texts/en/endpoints.ts';
 import { texts } from '../../../texts/texts.ts';
 import { useDefinitionForm } from '../form/form-context.ts';
 import { withMember } from '../form/json-members.ts';
@@ -13,7 +14,7 @@ import { gatewayMember } from '../form/use-definition-schema.ts';
 import type { ApiEndpoint } from './endpoints.ts';
 import { type RunTrace, readRunTrace } from './run-trace.ts';
 
-const own = texts.endpoints;
+const own = endpointTexts;
 const authenticationPath = [gatewayMember, 'server', 'authentication', 'enabled'];
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 

@@ -7,6 +7,7 @@ import { FilterSelect } from '../../../kit/field.tsx';
 import { useListChange } from '../../../kit/list-search.ts';
 import { ListToolbar } from '../../../kit/list-toolbar.tsx';
 import { Notice, QueryState } from '../../../kit/states.tsx';
+import { endpointTexts } from '../../../texts/en/endpoints.ts';
 import { proposedEndpointTexts } from '../../../texts/en/proposed-endpoints.ts';
 import { texts } from '../../../texts/texts.ts';
 import { useNarrowedAnalytics, usePermission } from '../../session/session.ts';
@@ -26,7 +27,7 @@ import { type ApiEndpoint, addEndpoint, filterEndpoints, listEndpoints, settings
 import { ProposeDialog } from './propose-dialog.tsx';
 import type { ProposedEndpoint } from './propose-endpoints.ts';
 
-const own = texts.endpoints;
+const own = endpointTexts;
 const columnsClass =
   'grid grid-cols-[minmax(0,1fr)] items-start gap-4 ' + 'min-[1000px]:grid-cols-[minmax(280px,360px)_minmax(0,1fr)]';
 const endpointClass =

@@ -3,6 +3,7 @@ import { Button } from '../../../kit/button.tsx';
 import { Card } from '../../../kit/card.tsx';
 import { CodeEditor } from '../../../kit/code-editor.tsx';
 import { type Column, DataTable } from '../../../kit/data-table.tsx';
+import { endpointTexts } from '../../../texts/en/endpoints.ts';
 import { importApiTexts } from '../../../texts/en/import-api.ts';
 import { texts } from '../../../texts/texts.ts';
 import { type ApiEndpoint, listEndpoints } from '../endpoints/endpoints.ts';
@@ -19,7 +20,7 @@ const columns: readonly Column<ApiEndpoint>[] = [
     cell: ({ middleware }) => (
       <span className="flex flex-wrap gap-1">
         {middleware.map(name => (
-          <Badge key={name}>{texts.endpoints.names[name] ?? name}</Badge>
+          <Badge key={name}>{endpointTexts.names[name] ?? name}</Badge>
         ))}
       </span>
     ),
@@ -98,7 +99,7 @@ const Difference = ({ added, changed, removed }: NonNullable<PreviewedImport['di
               <code className="font-mono text-small break-all">{name}</code>
               {middleware.map(it => (
                 <Badge key={it} tone="warning">
-                  {texts.endpoints.names[it] ?? it}
+                  {endpointTexts.names[it] ?? it}
                 </Badge>
               ))}
             </li>

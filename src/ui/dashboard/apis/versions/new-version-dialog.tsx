@@ -6,12 +6,13 @@ import { Checkbox, TextField } from '../../../kit/field.tsx';
 import { useWrite } from '../../../kit/queries.ts';
 import { ErrorText } from '../../../kit/states.tsx';
 import { useToasts } from '../../../kit/toast.tsx';
+import { versionTexts } from '../../../texts/en/versions.ts';
 import { texts } from '../../../texts/texts.ts';
 import type { LoadedApi } from '../api-frame.tsx';
 import { describeApplied } from '../applied.ts';
 import { copyAsVersion } from './copy-version.ts';
 
-const own = texts.versions;
+const own = versionTexts;
 
 interface NewVersionProps {
   readonly isOpen: boolean;

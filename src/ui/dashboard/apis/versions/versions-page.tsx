@@ -11,6 +11,7 @@ import { useOperation, useWrite } from '../../../kit/queries.ts';
 import { Notice, QueryState } from '../../../kit/states.tsx';
 import { useToasts } from '../../../kit/toast.tsx';
 import { versionChangeTexts as changeTexts } from '../../../texts/en/version-changes.ts';
+import { versionTexts } from '../../../texts/en/versions.ts';
 import { texts } from '../../../texts/texts.ts';
 import { useApiNames } from '../../pickers/api-picker.tsx';
 import { usePermission } from '../../session/session.ts';
@@ -29,7 +30,7 @@ import {
 } from './version-dialogs.tsx';
 import { VersioningForm } from './versioning-form.tsx';
 
-const own = texts.versions;
+const own = versionTexts;
 
 type Version = ListedVersion & CountedRow;
 
