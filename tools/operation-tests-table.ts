@@ -164,6 +164,7 @@ export const testsByHelper: Readonly<Record<string, readonly string[]>> = {
     'listDefaultAttributes',
   ],
   'src/portal/custom-credentials/custom-credentials.test.ts': ['deleteCustomCredential'],
+  'src/portal/credentials/owner-notices.test.ts': ['notifyCredentialOwners'],
   'src/portal/access-requests/granted-plan.test.ts': ['listAccessRequestPlans'],
   'src/portal/access-requests/related.test.ts': [
     'getAccessRequestUser',

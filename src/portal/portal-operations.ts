@@ -14,6 +14,7 @@ import { proposalOperations } from './changelog/proposal-operations.ts';
 import { generalSettingsOperations } from './configuration/general-operations.ts';
 import { portalConfigOperations } from './configuration/operations.ts';
 import { listAllCredentials } from './credentials/list-operation.ts';
+import { notifyCredentialOwners } from './credentials/notice-operation.ts';
 import { credentialOperations } from './credentials/operations.ts';
 import { customCredentialOperations } from './custom-credentials/operations.ts';
 import { docOperations } from './docs/operations.ts';
@@ -84,6 +85,7 @@ export const portalOperations = [
   ...appOperations,
   ...credentialOperations,
   listAllCredentials,
+  notifyCredentialOwners,
   ...portalCertificateOperations,
   ...organisationCertificateOperations,
   ...customCredentialOperations,

@@ -273,6 +273,17 @@ const accessFlows: readonly NoticeFlow[] = [
     run: parts => runExpiry(13, parts),
   },
   {
+    name: 'a note of an administrator about a credential',
+    events: [],
+    mails: { credentialnote: /Subject: Keys change in June[\s\S]*It is about:/ },
+    async run({ app, begin }) {
+      const { id } = await aCredential(app);
+      await begin();
+      await send(app, 'POST', '/credentials/notify', { IDs: [id], Headline: 'Keys change in June' });
+      await send(app, 'POST', '/credentials/notify', { IDs: [id], Headline: 'Keys change in June' });
+    },
+  },
+  {
     name: 'a credential that has expired',
     events: ['CredentialExpired'],
     mails: { keyexpired: /Subject: Credential of \S+ has expired/ },

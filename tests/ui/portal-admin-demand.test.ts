@@ -373,7 +373,7 @@ describe('Portal admin: access requests, apps and people', () => {
     assert.deepEqual((await read('/catalogues/1')).Plans, []);
   });
 
-  test('credentials of all apps are searched on the server, and one is revoked after a confirmation', async () => {
+  test('credentials of all apps are searched on the server, their owners notified, and one is revoked', async () => {
     const one = await addAccessRequest(portal.app());
     const other = await addAccessRequest(portal.app());
     const page = await portal.openAs(admin, '/admin/credentials');
@@ -382,6 +382,18 @@ describe('Portal admin: access requests, apps and people', () => {
     await page.waitForURL(/state=unused/);
     await page.getByRole('searchbox', { name: /Search by app/ }).fill(other.app.Name);
     await page.getByRole('link', { name: one.app.Name }).waitFor({ state: 'detached' });
+    await page.getByRole('checkbox', { name: new RegExp(other.app.Name) }).check();
+    await page.getByRole('button', { name: 'Notify owners', exact: true }).click();
+    const notice = page.getByRole('dialog', { name: 'Notify owners of credentials' });
+    await notice.getByRole('button', { name: 'Notify owners' }).click();
+    await notice.getByText(new RegExp(`does not expire soon: ${other.app.Name}`)).waitFor();
+    await notice.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await page.getByRole('button', { name: 'Clear selection' }).click();
+    await page.getByRole('button', { name: 'Notify owners of all that match' }).click();
+    await notice.getByLabel('Headline of a note').fill('Is this key needed?');
+    await notice.getByRole('button', { name: 'Notify owners' }).click();
+    await notice.getByText('1 owner was notified').waitFor();
+    await notice.getByRole('button', { name: 'Close', exact: true }).last().click();
     await page
       .getByRole('row', { name: new RegExp(other.app.Name) })
       .getByRole('button', { name: /Actions|More|Menu/i })

@@ -48,6 +48,7 @@ async function report(
     products: request.Names.products.join(', '),
     credential: { alias: app.Name, hash: credential.CredentialHash },
     date: formatPortalTime(credential.Expires),
+    others: [],
     renew_url: `${readPortalUrl(settings)}/portal/private/apps/${app.ID}`,
   });
 }

@@ -32,6 +32,9 @@ const expirySample = {
   renew_url: link('/portal/private/apps/5'),
 };
 
+/** Credential in a notice about several; `date` is empty for one that does not expire. */
+const noticedCredential = { app, products: 'Forecasts, Maps', hash: credential.hash, date: '2030-02-03 12:00' };
+
 const certificateSample = {
   app,
   certificate: { name: 'weather.example.org', subject: 'weather.example.org', fingerprint: '5d41402abc4b2a76' },
@@ -283,10 +286,30 @@ const accessMails = {
     subject: 'Credential of {{.app}} expires on {{.date}}',
     text: joinParagraphs(
       'The key of {{.app}} for {{.products}} with the hash {{.credential.hash}} expires on {{.date}}. It is refused ' +
-        'from then on: request access again before.',
+        'from then on: request access again before.{{if .others}}',
+      'These expire too:{{range .others}}\n{{.app}} for {{.products}}, with the hash {{.hash}}, on {{.date}}{{end}}{{end}}',
       '{{.renew_url}}',
     ),
-    sample: expirySample,
+    sample: { ...expirySample, others: [noticedCredential] },
+  },
+  credentialnote: {
+    trigger: 'Note of an administrator to owners of credentials',
+    recipient: 'user',
+    theme: 'mailers/credentialnote',
+    subject: '{{.headline}}',
+    text: joinParagraphs(
+      '{{.headline}}{{if .text}}',
+      '{{.text}}{{end}}',
+      'It is about:{{range .credentials}}\n{{.app}} for {{.products}}{{if .hash}}, with the hash {{.hash}}{{end}}' +
+        '{{if .date}}, until {{.date}}{{end}}{{end}}',
+      '{{.url}}',
+    ),
+    sample: {
+      headline: 'Keys without calls are revoked in June',
+      text: 'Call the API once to keep yours.',
+      credentials: [noticedCredential],
+      url: link('/portal/private/apps/5'),
+    },
   },
   keyexpired: {
     trigger: 'Credential expired',

@@ -34,6 +34,7 @@ const notifiedMails: Partial<Record<MailName, NotifiedMail>> = {
   rotated: { kind: 'credentials', url: 'app_url' },
   revoked: { kind: 'credentials', url: 'app_url' },
   keytoexpire: { kind: 'credentials', url: 'renew_url' },
+  credentialnote: { kind: 'credentials', url: 'url' },
   keyexpired: { kind: 'credentials', url: 'renew_url' },
   certtoexpire: { kind: 'credentials', url: 'app_url' },
   certexpired: { kind: 'credentials', url: 'app_url' },

@@ -64,6 +64,8 @@ export interface StoredPortalUser {
   AwaitsApproval?: boolean;
   /** Absent before the first sign-in. */
   LastSignInAt?: number;
+  /** Of the last notice of an administrator about credentials; absent without one. */
+  CredentialNoticeAt?: number;
   CreatedAt: number;
   UpdatedAt: number;
 }

@@ -2,6 +2,7 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
 import { StatusPill } from '../../kit/badge.tsx';
+import { Button } from '../../kit/button.tsx';
 import type { ResultOf } from '../../kit/calls.ts';
 import { IdText } from '../../kit/copy.tsx';
 import type { Column } from '../../kit/data-table.tsx';
@@ -15,6 +16,7 @@ import { useToasts } from '../../kit/toast.tsx';
 import { adminTexts } from '../../texts/admin-texts.ts';
 import { AdminList, adminPageRows } from '../lists/admin-list.tsx';
 import { ForceChoice } from './force-choice.tsx';
+import { type NoticeChoice, NoticeDialog } from './notice-dialog.tsx';
 
 const own = adminTexts.credentials;
 type CredentialItem = ResultOf<'GET /portal-api/credentials'>[number];
@@ -66,15 +68,23 @@ export function CredentialListPage() {
   const query = { page: p, per_page: adminPageRows, q, ...(state ? { state } : {}), ...(unused ? { unused } : {}) };
   const list = useOperation('GET /portal-api/credentials', { query }, { keepPrevious: true });
   const [revoked, setRevoked] = useState<CredentialItem>();
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [noticed, setNoticed] = useState<NoticeChoice>();
+  const isFiltered = q !== '' || chosen !== '';
+  const matching = { ...(state ? { State: state } : {}), ...(unused ? { Unused: true } : {}), ...(q ? { Q: q } : {}) };
   return (
-    <PageFrame title={own.title} about={own.about}>
+    <PageFrame
+      title={own.title}
+      about={own.about}
+      actions={isFiltered && <Button onClick={() => setNoticed(matching)}>{own.notifyAll}</Button>}
+    >
       <AdminList
         label={own.title}
         query={list}
         page={p}
         columns={columns}
         idOf={({ ID }) => String(ID)}
-        nameOf={({ App }) => App}
+        nameOf={({ ID, App }) => own.nameOf(ID, App)}
         actions={it => [{ label: own.revoke, isDanger: true, onSelect: () => setRevoked(it) }]}
         toolbar={
           <ListToolbar label={own.search} placeholder={own.search} value={q} onSearch={onSearch}>
@@ -90,10 +100,16 @@ export function CredentialListPage() {
             />
           </ListToolbar>
         }
-        isFiltered={q !== '' || chosen !== ''}
+        selection={{
+          ids,
+          onChange: setIds,
+          actions: <Button onClick={() => setNoticed({ IDs: [...ids].map(Number) })}>{own.notify}</Button>,
+        }}
+        isFiltered={isFiltered}
         onClearFilters={clear}
         empty={{ icon: KeyRound, title: own.emptyTitle, about: own.emptyAbout }}
       />
+      {noticed && <NoticeDialog choice={noticed} onClose={() => setNoticed(undefined)} />}
       {revoked && <RevokeDialog credential={revoked} onClose={() => setRevoked(undefined)} />}
     </PageFrame>
   );
