@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { setReauthentication } from '../../kit/calls.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { texts } from '../../texts/texts.ts';
 import { storeSession, useSession } from '../session/session.ts';
-import { SignInForm } from '../sign-in/sign-in-form.tsx';
+
+const SignInForm = lazy(async () => ({ default: (await import('../sign-in/sign-in-form.tsx')).SignInForm }));
 
 /** Sign-in over the page after the end of a session; the calls that failed wait for it. */
 export function SessionEndedDialog() {
@@ -27,16 +28,18 @@ export function SessionEndedDialog() {
       title={texts.shell.sessionEnded}
       about={texts.shell.sessionEndedHelp}
     >
-      <SignInForm
-        username={user.email_address}
-        onSignedIn={session => {
-          // Another account: nothing of the page belongs to it.
-          if (session.user.id !== user.id) return location.reload();
-          storeSession(client, session);
-          setOpen(false);
-          for (const resolve of waiting.current.splice(0)) resolve();
-        }}
-      />
+      <Suspense>
+        <SignInForm
+          username={user.email_address}
+          onSignedIn={session => {
+            // Another account: nothing of the page belongs to it.
+            if (session.user.id !== user.id) return location.reload();
+            storeSession(client, session);
+            setOpen(false);
+            for (const resolve of waiting.current.splice(0)) resolve();
+          }}
+        />
+      </Suspense>
     </Dialog>
   );
 }
