@@ -80,7 +80,10 @@ function NoticeOutcome({ outcome: { Owners, Results }, onClose }: { outcome: Out
           <li key={result}>
             {own.notNotified(
               own.noticeResults[result],
-              items.slice(0, maxNamed).map(({ App, ID }) => own.nameOf(ID, App)),
+              items
+                .slice(0, maxNamed)
+                .map(({ App, ID }) => own.nameOf(ID, App))
+                .join(', '),
               Math.max(0, items.length - maxNamed),
             )}
           </li>

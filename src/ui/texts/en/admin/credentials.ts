@@ -36,8 +36,8 @@ export const portalCredentialTexts = {
     'outbox full': 'Not notified, since too many mails wait to be sent: try again later',
     unknown: 'It does not exist any more',
   },
-  notNotified: (result: string, names: readonly string[], more: number) =>
-    `${result}: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+  notNotified: (result: string, names: string, more: number) =>
+    `${result}: ${names}${more > 0 ? ` and ${more} more` : ''}`,
   nameOf: (id: number, app: string) => (app === '' ? `credential ${id}` : `${app} (credential ${id})`),
   revoke: 'Revoke',
   revokeAction: (app: string) => `Revoke credential of ${app}`,
