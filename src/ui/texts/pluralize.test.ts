@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { adminTexts } from './admin-texts.ts';
+import { deletedTexts } from './en/deleted.ts';
+import { endpointTexts } from './en/endpoints.ts';
 import { graphqlTexts } from './en/graphql.ts';
 import { mcpTexts } from './en/mcp.ts';
 import { signOnTexts } from './en/sign-on.ts';
 import { systemTexts } from './en/system.ts';
+import { versionTexts } from './en/versions.ts';
+import { webhookTexts } from './en/webhooks.ts';
 import { pluralize } from './pluralize.ts';
 import { texts } from './texts.ts';
 
@@ -21,7 +25,8 @@ function listTexts(node: unknown, value: number | string, path = ''): readonly (
 
 describe('Texts with a count', () => {
   test('one is followed by the singular in every text', () => {
-    const all = { texts, adminTexts, graphqlTexts, mcpTexts, signOnTexts, systemTexts };
+    const areas = { deletedTexts, endpointTexts, graphqlTexts, mcpTexts, signOnTexts, systemTexts };
+    const all = { texts, adminTexts, versionTexts, webhookTexts, ...areas };
     // A count is a number, or formatted: each function distinguishes one of the two.
     const formatted = new Map(listTexts(all, '1').filter(([, text]) => pluralOfOne.test(text)));
     const faults = listTexts(all, 1).filter(([path, text]) => formatted.has(path) && pluralOfOne.test(text));
