@@ -2,7 +2,6 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { readDashboardUrl } from '../sessions/dashboard-url.ts';
 import type { SessionStore, StoredSession } from '../sessions/store.ts';
-import { createDiscovery } from './oidc/discovery.ts';
 import { readOpenIdConnect, readSaml } from './profiles/provider-configs.ts';
 import type { IdentityProfile } from './profiles/schema.ts';
 import type { IdentityProfileStore } from './profiles/store.ts';
@@ -21,18 +20,31 @@ export interface BeginLogoutServices extends Pick<SamlServices, 'signInTokens' |
 }
 
 /** Sign-out of this side: URL at which the browser continues it; undefined where the profile has no single logout. */
-export function createBeginProviderLogout(given: BeginLogoutServices) {
-  const services = { ...given, discoverProvider: createDiscovery(given.outbound, given.clock) };
+export function createBeginProviderLogout(services: BeginLogoutServices) {
+  let openId: ReturnType<typeof loadOpenId> | undefined;
   return async (session: StoredSession): Promise<string | undefined> => {
     const { profileId } = session;
     const profile = profileId === '' ? undefined : await services.identityProfiles.findActive(profileId);
     if (profile?.ProviderName === 'SAMLProvider') return beginSamlLogout(services, profile, session);
     if (profile?.ProviderName !== 'SocialProvider' || !readOpenIdConnect(profile.ProviderConfig).SingleLogout)
       return undefined;
-    const { findLogoutUrl } = await import('./oidc/logout-url.ts');
-    const returnUrl = `${readDashboardUrl(services.settings)}/`;
-    return findLogoutUrl(services, profile, { returnUrl, idToken: services.sessions.openIdToken(session) });
+    openId ??= loadOpenId(services);
+    const { findLogoutUrl, discoverProvider } = await openId;
+    const request = {
+      returnUrl: `${readDashboardUrl(services.settings)}/`,
+      idToken: services.sessions.openIdToken(session),
+    };
+    return findLogoutUrl({ ...services, discoverProvider }, profile, request);
   };
+}
+
+/** Loaded on first use; documents of providers are cached from then on. */
+async function loadOpenId({ outbound, clock }: BeginLogoutServices) {
+  const [{ findLogoutUrl }, { createDiscovery }] = await Promise.all([
+    import('./oidc/logout-url.ts'),
+    import('./oidc/discovery.ts'),
+  ]);
+  return { findLogoutUrl, discoverProvider: createDiscovery(outbound, clock) };
 }
 
 /** URL of this side that sends the logout request, with a token for the ended session. */
