@@ -193,12 +193,14 @@ for (const engine of engines)
         'usage_mcp',
         'oauth_clients_policy',
         'portal_products_offer',
+        'portal_posts_published',
       ])
         await records.db.schema.dropIndex(index).execute();
       for (const column of ['expires_at', 'inactive'])
         await records.db.schema.alterTable('keys').dropColumn(column).execute();
       for (const column of ['hidden', 'featured'])
         await records.db.schema.alterTable('portal_products').dropColumn(column).execute();
+      await records.db.schema.alterTable('portal_posts').dropColumn('published_at').execute();
       await records.db.schema.alterTable('apis').dropColumn('active').execute();
       await records.db.schema.alterTable('users').dropColumn('group_id').execute();
       await records.db.schema.alterTable('logs').dropColumn('tags').execute();
