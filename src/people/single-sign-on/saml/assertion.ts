@@ -12,6 +12,9 @@ const transientFormat = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
 /** Of a name identifier and a session index, which are stored with each session. */
 const maxStoredCharacters = 1024;
 const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
+/** Of the attributes that a test shows: names, and characters of one name and of its values together. */
+const maxClaims = 100;
+const maxClaimCharacters = 1000;
 const emailFormat = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
 /** Names of the e-mail address in use. */
 const emailAttributes = [
@@ -97,14 +100,44 @@ function readProviderSession(nameId: unknown, assertion: unknown): ProviderSessi
   return session.nameId === '' ? undefined : session;
 }
 
+/** Values by the name of their attribute, in one pass: a name can be repeated as often as a response has attributes. */
+function groupValues(assertion: unknown): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, string[]>();
+  for (const statement of listChildren(assertion, 'AttributeStatement'))
+    for (const attribute of listChildren(statement, 'Attribute')) {
+      const name = readAttribute(attribute, 'Name');
+      const ofName = values.get(name) ?? [];
+      values.set(name, ofName);
+      for (const value of listChildren(attribute, 'AttributeValue')) ofName.push(readElementText(value));
+    }
+  return values;
+}
+
+/** Attributes of a checked assertion, for tests of a profile: a bounded part of them. */
+export const readClaims = (assertion: unknown): Record<string, string[]> =>
+  Object.fromEntries(
+    [...groupValues(assertion)]
+      .slice(0, maxClaims)
+      .map(([name, values]) => [name.slice(0, maxClaimCharacters), cutValues(values)]),
+  );
+
+function cutValues(values: readonly string[]): string[] {
+  const kept: string[] = [];
+  let left = maxClaimCharacters;
+  for (const value of values) {
+    if (left <= 0) break;
+    kept.push(value.slice(0, left));
+    // An empty value counts too.
+    left -= value.length + 1;
+  }
+  return kept;
+}
+
 /** User of a checked assertion. */
 export function readAssertedUser(profile: IdentityProfile, config: SamlConfig, assertion: unknown): AssertedUser {
   const nameId = listChildren(listChildren(assertion, 'Subject')[0], 'NameID')[0];
-  const attributes = listChildren(assertion, 'AttributeStatement').flatMap(it => listChildren(it, 'Attribute'));
-  const readAll = (name: string) =>
-    attributes
-      .filter(it => readAttribute(it, 'Name') === name)
-      .flatMap(it => listChildren(it, 'AttributeValue').map(readElementText));
+  const valuesByName = groupValues(assertion);
+  const readAll = (name: string) => valuesByName.get(name) ?? [];
   const readFirst = (...names: string[]) =>
     names.flatMap(name => (name === '' ? [] : readAll(name))).find(Boolean) ?? '';
   const { CustomUserIDField, CustomEmailField, CustomUserGroupField, UserGroupSeparator } = profile;
@@ -124,8 +157,5 @@ export function readAssertedUser(profile: IdentityProfile, config: SamlConfig, a
       .join(' '),
     groups: splitGroups(groups, UserGroupSeparator),
     providerSession: readProviderSession(nameId, assertion),
-    claims: Object.fromEntries(
-      attributes.map(it => readAttribute(it, 'Name')).map(name => [name, readAll(name)] as const),
-    ),
   };
 }

@@ -81,6 +81,38 @@ onEveryEngine(
       assert.equal(await send('SAMLResponse=PGEvPg=='), 403);
     });
 
+    test('attributes of a response are stored for a test of the profile alone, sealed and bounded', async () => {
+      const login = await createProfile();
+      const id = new URL(login).pathname.split('/')[3]!;
+      const names = Array.from({ length: 150 }, (_none, n) => `attribute-${n}`);
+      const attributes = { email: 'ann@example.org', long: 'x'.repeat(5000), many: Array(3000).fill('y') };
+      provider.user = { id: 'ann', attributes: { ...attributes, ...Object.fromEntries(names.map(it => [it, 'z'])) } };
+      const { records, services } = app().application.installation;
+      const receive = async (url: string, jar: CookieJar) => {
+        const posted = await post(login, await begin(url, jar));
+        assert.equal(posted.status, 303, await posted.text());
+        const query = records.db.selectFrom('sign_in_tokens').select('body').where('purpose', '=', 'saml');
+        const rows = await query.where('user_id', '=', id).execute();
+        assert.equal(rows.length, 1);
+        assert.doesNotMatch(rows[0]!.body, /ann@example|attribute-/);
+        const { user } = JSON.parse(services.vault.open(rows[0]!.body, 'pending SAML assertion'));
+        assert.equal(user.email, 'ann@example.org');
+        const response = await visit(app().url.dashboard + posted.headers.get('location'), jar);
+        return { claims: user.claims, response };
+      };
+      const plain = await receive(login, new Map());
+      assert.deepEqual([plain.claims, plain.response.status], [undefined, 303]);
+      const { body } = await app().ask('POST', `/api/sso/profiles/${id}/test`);
+      const tested = await receive(body.test_url.replace(dashboardUrl, app().url.dashboard), new Map());
+      assert.equal(Object.keys(tested.claims).length, 100);
+      assert.deepEqual(tested.claims.long, ['x'.repeat(1000)]);
+      assert.deepEqual(tested.claims.many, Array(500).fill('y'));
+      assert.equal(tested.response.status, 200);
+      const page = await tested.response.text();
+      assert.match(page, /<th scope="row">attribute-0<\/th><td>\[&#34;z&#34;\]<\/td>/);
+      assert.doesNotMatch(page, /attribute-149/);
+    });
+
     test('only registered users: the address of an account of the organisation signs on to it', async () => {
       const person = await addPerson(app(), { user_permissions: { apis: 'read' } });
       const login = await createProfile({ SSOOnlyForRegisteredUsers: true });

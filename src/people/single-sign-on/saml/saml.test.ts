@@ -3,7 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import { makeCertificate } from '../../../../tests/support/certificates.ts';
 import { type SamlTestProvider, samlEntityId, startSamlProvider } from '../../../../tests/support/saml.ts';
 import { SignOnRefusal } from '../problems.ts';
-import { checkAssertion } from './assertion.ts';
+import { readSaml } from '../profiles/provider-configs.ts';
+import type { IdentityProfile } from '../profiles/schema.ts';
+import { checkAssertion, readAssertedUser, readClaims } from './assertion.ts';
 import { parseMetadata } from './metadata.ts';
 import { buildRequestUrl } from './request.ts';
 import { readSignedAssertion } from './response.ts';
@@ -168,5 +170,23 @@ describe('SAML responses', () => {
     assert.throws(() => checkAssertion(without('AuthnStatement'), expected()), /AuthnStatement missing/);
     const unsolicited = JSON.parse(JSON.stringify(assertion).replace(/"-InResponseTo":"[^"]*",?/, ''));
     assert.throws(() => checkAssertion(unsolicited, expected()), /IdP-initiated/);
+  });
+
+  test('attributes with equal names are each read once, and their values are joined', () => {
+    const [count, reads] = [4000, { total: 0 }];
+    const attributes = Array.from({ length: count }, (_none, n) => ({
+      get '-Name'() {
+        reads.total++;
+        return 'groups';
+      },
+      AttributeValue: [`group-${n}`, 'staff'],
+    }));
+    const assertion = { AttributeStatement: { Attribute: attributes } };
+    const profile = { CustomUserIDField: '', CustomUserGroupField: 'groups', UserGroupSeparator: '' };
+    const { groups } = readAssertedUser(profile as IdentityProfile, readSaml({ IDPMetadata: '<a/>' }), assertion);
+    assert.deepEqual([groups.length, groups.at(-2), reads.total], [2 * count, `group-${count - 1}`, count]);
+    const { groups: shown, ...others } = readClaims(assertion);
+    assert.deepEqual([shown!.slice(0, 2), others, reads.total], [['group-0', 'staff'], {}, 2 * count]);
+    assert.ok(shown!.join('').length <= 1000);
   });
 });
