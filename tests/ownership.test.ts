@@ -194,6 +194,7 @@ onEveryEngine(
         ['PUT', `/api/keys/${own.body.key_id}`, { access_rights: rights(open), ...embedding }],
         ['PATCH', `/api/keys/${own.body.key_id}`, { add_policies: [both.id] }],
         ['POST', `/api/apis/oauth/${open.id}`, { policy_id: both.id }],
+        ['POST', `/api/apis/oauth/${open.id}`, embedding],
       ] as const) {
         const refused = await app().ask(method, path, { ...as('other'), body });
         assert.equal(refused.status, 403, `${method} ${path} ${JSON.stringify(body)}: ${refused.text}`);

@@ -36,7 +36,7 @@ onEveryEngine(
       return made.body.Message;
     }
 
-    async function provider() {
+    async function provider(client: object = {}) {
       const definition = openApi(upstream, {
         use_keyless: false,
         use_oauth2: true,
@@ -47,7 +47,7 @@ onEveryEngine(
         },
       });
       const url = await publish(app(), definition);
-      const body = { redirect_uri: back, policy_id: await policyFor(definition.api_id) };
+      const body = { redirect_uri: back, policy_id: await policyFor(definition.api_id), ...client };
       const made = await app().ask('POST', `/api/apis/oauth/${definition.api_id}`, { body });
       assert.equal(made.status, 200, made.text);
       const { client_id: id, secret } = made.body as { client_id: string; secret: string };
@@ -122,6 +122,17 @@ onEveryEngine(
       const refreshed = await Promise.all(Array.from({ length: 10 }, refresh));
       assert.equal(refreshed.filter(({ status }) => status === 200).length, 1);
       assert.ok(refreshed.every(({ status, body }) => status === 200 || body.error === 'invalid_grant'));
+    });
+
+    test('policies in the metadata of a client grant its tokens nothing, also with the id of a client of that API', async () => {
+      const other = await provider();
+      const access_rights = { [other.apiId]: { api_id: other.apiId, versions: ['Default'] } };
+      const policies = [{ id: 'embedded', name: 'Embedded', rate: 1000, per: 1, active: true, access_rights }];
+      const own = await provider({ client_id: other.id, meta_data: { team: 'a', policies } });
+      const { status, body } = await own.token({ grant_type: 'client_credentials' });
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.equal((await own.call(body.access_token)).status, 200);
+      assert.equal((await other.call(body.access_token)).status, 403);
     });
 
     test('deleting a client revokes its tokens', async () => {

@@ -1,3 +1,5 @@
+import { isObject } from '#base/json-tree.ts';
+
 /** Names in the metadata of keys that the gateway reads or sets. */
 export const metadataNames = {
   counterPattern: 'rate_limit_pattern',
@@ -15,3 +17,9 @@ export const isGatewayMetadata = (name: string): boolean => {
   const folded = name.toLowerCase();
   return folded.startsWith('gw_') || reserved.has(folded);
 };
+
+/** Metadata of an OAuth client for its tokens: without policies, which would replace those that the tokens name. */
+export function toTokenMetadata(metaData: unknown): Record<string, unknown> {
+  const { [metadataNames.policies]: _embedded, ...others } = isObject(metaData) ? metaData : {};
+  return others;
+}

@@ -2,11 +2,13 @@ import { z } from 'zod';
 import type { Ownership } from '#apis/owners/store.ts';
 import type { Clock } from '#base/clock.ts';
 import { createSecretText } from '#base/ids.ts';
+import { isObject } from '#base/json-tree.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import type { ApiSummary, FindApi } from '../api-lookup.ts';
 import { isVisible, refuseHiddenRights } from '../hidden-rights.ts';
+import { readEmbeddedPolicies } from '../policies/apply-policies.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { problem as accessProblem } from '../problems.ts';
 import type { OauthCodeStore } from './code-store.ts';
@@ -81,7 +83,8 @@ export const createOauthClient = operation({
     const hidden = await services.ownership.findHidden(actor);
     if (body.policy_id && !(policy && isVisible(policy, hidden)))
       throw problem.policy_unknown({ detail: { id: body.policy_id } });
-    if (policy) await refuseHiddenRights(services, actor, policy);
+    const embedded = readEmbeddedPolicies(body).filter(isObject);
+    await refuseHiddenRights(services, actor, ...(policy ? [policy] : []), ...embedded);
     const client = newClient(body, apiId, actor.orgId, services.clock.now());
     audit(client.client_id);
     await services.oauthClients.insert(client);

@@ -232,14 +232,14 @@ describe('JWT with a shared key source', () => {
     await expectRefusal(api, token, 403, 'key not authorized: no matching policy', hash(sessionId('moved')));
   });
 
-  test('metadata of the token’s client are set, unless the API disables it', async () => {
+  test('metadata of the token’s client are set without its policies, unless the API disables it', async () => {
     const client = {
       id: 'c1',
       org_id: orgId,
       api_id: 'bench',
       client_id: 'app-7',
       secret: 's',
-      meta_data: { team: 'a' },
+      meta_data: { team: 'a', policies: [{ id: 'embedded', access_rights: { other: { api_id: 'other' } } }] },
     };
     const more = {
       created_at: '2030-01-01T00:00:00Z',
@@ -252,7 +252,8 @@ describe('JWT with a shared key source', () => {
     bench.invalidateAll();
     const claims = { sub: 'c', cid: 'app-7', client_id: 'other' };
     const mapped = (await send(await compile(), signClaims(claims))).call.session;
-    assert.deepEqual([mapped?.oauthClientId, mapped?.metaData.team], ['app-7', 'a']);
+    const { team, policies } = mapped?.metaData ?? {};
+    assert.deepEqual([mapped?.oauthClientId, team, policies], ['app-7', 'a', undefined]);
     const unmapped = (await send(await compile({ idp_client_id_mapping_disabled: true }), signClaims(claims))).call
       .session;
     assert.deepEqual([unmapped?.oauthClientId, unmapped?.metaData.team], [undefined, undefined]);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatKeyId } from '#access/keys/ids.ts';
+import { toTokenMetadata } from '#access/keys/metadata-names.ts';
 import { Key } from '#access/keys/schema.ts';
 import type { NewToken, OauthGrant } from '#access/oauth/token-store.ts';
 import { applyPolicies, policyIdsOf } from '#access/policies/apply-policies.ts';
@@ -49,7 +50,7 @@ export async function buildTokenKey(
     ...(rules ? given : { apply_policies: [client.policy_id] }),
     org_id: provider.orgId,
     oauth_client_id: client.client_id,
-    meta_data: { ...client.meta_data, ...(isObject(given.meta_data) ? given.meta_data : {}) },
+    meta_data: { ...toTokenMetadata(client.meta_data), ...(isObject(given.meta_data) ? given.meta_data : {}) },
     date_created: formatIsoTime(nowMs),
     last_updated: String(toUnixSeconds(nowMs)),
   };

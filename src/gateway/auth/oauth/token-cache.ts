@@ -1,9 +1,9 @@
 import { parseKeyBody } from '#access/keys/key-row.ts';
+import { toTokenMetadata } from '#access/keys/metadata-names.ts';
 import { tokenDigest } from '#access/oauth/token-store.ts';
 import type { AccessStore } from '#access/reader.ts';
 import type { ConfigChange } from '#apis/config-reader.ts';
 import type { Clock } from '#base/clock.ts';
-import { isObject } from '#base/json-tree.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
 import { andThen, type MaybePromise } from '#base/maybe-promise.ts';
@@ -121,6 +121,6 @@ export function createOauthTokenCache(options: OauthTokenCacheOptions): OauthTok
 }
 
 function parseClient({ body }: { readonly body: string }): CachedClient {
-  const { meta_data: given = {} } = JSON.parse(body) as { meta_data?: unknown };
-  return { metaData: isObject(given) ? given : {} };
+  const { meta_data } = JSON.parse(body) as { meta_data?: unknown };
+  return { metaData: toTokenMetadata(meta_data) };
 }
