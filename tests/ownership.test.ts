@@ -187,6 +187,10 @@ onEveryEngine(
       const own = await app().ask('POST', '/api/keys', { ...as('other'), body: { access_rights: rights(open) } });
       assert.equal(own.status, 200, own.text);
       const embedding = { meta_data: { policies: [{ ...hidden.policy, id: hidden.id }] } };
+      const clientBody = { policy_id: both.id, redirect_uri: 'https://a.example/' };
+      const client = await app().ask('POST', `/api/apis/oauth/${open.id}`, { ...as('owner'), body: clientBody });
+      const clientPath = `/api/apis/oauth/${open.id}/${client.body.client_id}`;
+      const consent = { response_type: 'code', client_id: client.body.client_id };
       for (const [method, path, body] of [
         ['POST', '/api/keys', { apply_policies: [both.id] }],
         ['POST', '/api/keys', embedding],
@@ -195,11 +199,18 @@ onEveryEngine(
         ['PATCH', `/api/keys/${own.body.key_id}`, { add_policies: [both.id] }],
         ['POST', `/api/apis/oauth/${open.id}`, { policy_id: both.id }],
         ['POST', `/api/apis/oauth/${open.id}`, embedding],
+        ['POST', `/api/apis/oauth/${open.id}/authorize-client`, consent],
+        ['POST', `${clientPath}/rotate`, undefined],
+        ['DELETE', clientPath, undefined],
       ] as const) {
-        const refused = await app().ask(method, path, { ...as('other'), body });
+        const refused = await app().ask(method, path, { ...as('other'), ...(body && { body }) });
         assert.equal(refused.status, 403, `${method} ${path} ${JSON.stringify(body)}: ${refused.text}`);
         assert.ok(refused.text.includes(notOwned), refused.text);
       }
+      const readSecret = async (name: keyof typeof users) => (await app().ask('GET', clientPath, as(name))).body.secret;
+      assert.deepEqual([await readSecret('owner'), await readSecret('other')], [client.body.secret, '']);
+      assert.ok(client.body.secret);
+      assert.equal((await app().ask('DELETE', clientPath, as('owner'))).status, 200);
       const { body: kept } = await app().ask('GET', `/api/keys/${own.body.key_id}`);
       assert.deepEqual(Object.keys(kept.data.access_rights), [open.id]);
     });

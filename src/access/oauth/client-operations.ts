@@ -3,7 +3,9 @@ import { createSecretText } from '#base/ids.ts';
 import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
+import { refuseHiddenRights } from '../hidden-rights.ts';
 import { problem as accessProblem } from '../problems.ts';
+import { findClientPolicies } from './client-rights.ts';
 import type { OauthServices } from './operations.ts';
 import { problem } from './problems.ts';
 import { revokeClient } from './revocation.ts';
@@ -80,7 +82,9 @@ export const rotateClientSecret = operation({
   problems: [accessProblem.api_not_found, problem.client_not_found],
   async handle({ actor, params: named, audit }, services: OauthServices) {
     audit(named.clientId);
-    const { api_id, client_id } = await requireClient(services, actor, named);
+    const found = await requireClient(services, actor, named);
+    await refuseHiddenRights(services, actor, ...(await findClientPolicies(services, found)));
+    const { api_id, client_id } = found;
     const client = await services.oauthClients.rotate(api_id, client_id, createSecretText());
     if (!client) throw problem.client_not_found();
     return toClientView(client);

@@ -7,11 +7,14 @@ import { operation } from '#operations/operation.ts';
 import { problem as operationProblem } from '#operations/problems.ts';
 import { validate } from '#operations/validation-error.ts';
 import type { FindApi } from '../api-lookup.ts';
+import { refuseHiddenRights } from '../hidden-rights.ts';
 import { refuseHiddenGrants } from '../keys/lookup.ts';
 import { Key } from '../keys/schema.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { problem as accessProblem } from '../problems.ts';
+import { findClientPolicies } from './client-rights.ts';
 import { problem } from './problems.ts';
+import type { OauthClientStore } from './store.ts';
 
 /** Consent of a person to an OAuth client, as a login page reports it (RFC 6749, 4.1.1 and 4.2.1). */
 export interface ConsentRequest {
@@ -32,6 +35,7 @@ export type GrantConsent = (request: ConsentRequest) => Promise<GrantConsentResu
 export interface ConsentServices {
   findApi: FindApi;
   policies: PolicyStore;
+  oauthClients: OauthClientStore;
   ownership: Ownership;
   settings: Settings;
   grantConsent: GrantConsent;
@@ -73,6 +77,12 @@ async function readKeyRules(rules: string | object, actor: Actor, services: Cons
   return JSON.stringify(key);
 }
 
+/** Without key rules a token has the policy of its client. */
+async function refuseHiddenClient(services: ConsentServices, actor: Actor, apiId: string, clientId: string) {
+  const client = await services.oauthClients.get(apiId, clientId);
+  if (client) await refuseHiddenRights(services, actor, ...(await findClientPolicies(services, client)));
+}
+
 export const authorizeOauthClient = operation({
   surface: 'dashboard',
   noun: 'oauth',
@@ -93,6 +103,7 @@ export const authorizeOauthClient = operation({
     const api = await services.findApi(params.apiId, actor.orgId);
     if (!api) throw accessProblem.api_not_found();
     const rules = key_rules ? { key_rules: await readKeyRules(key_rules, actor, services) } : {};
+    if (!key_rules) await refuseHiddenClient(services, actor, api.apiId, body.client_id);
     const parameters = Object.fromEntries(
       Object.entries({ ...parameterMembers, ...rules }).filter(([, it]) => it !== undefined),
     );

@@ -7,10 +7,11 @@ import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import type { ApiSummary, FindApi } from '../api-lookup.ts';
-import { isVisible, refuseHiddenRights } from '../hidden-rights.ts';
+import { grantsHidden, isVisible, refuseHiddenRights } from '../hidden-rights.ts';
 import { readEmbeddedPolicies } from '../policies/apply-policies.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { problem as accessProblem } from '../problems.ts';
+import { findClientPolicies } from './client-rights.ts';
 import type { OauthCodeStore } from './code-store.ts';
 import { authorizeOauthClient } from './consent.ts';
 import { newClient } from './new-client.ts';
@@ -99,7 +100,7 @@ export const getOauthClient = operation({
   name: 'getOauthClient',
   method: 'GET',
   path: '/api/apis/oauth/{apiId}/{clientId}',
-  about: 'Returns an OAuth client with its secret.',
+  about: 'Returns an OAuth client with its secret, which is empty if its policy grants APIs of others.',
   permission: 'oauth:read',
   params,
   returns: OauthClient,
@@ -108,7 +109,9 @@ export const getOauthClient = operation({
     const { apiId } = await requireApi(services, id, actor.orgId);
     const client = await services.oauthClients.get(apiId, clientId);
     if (!client) throw problem.client_not_found();
-    return toClientView(client);
+    const hidden = await services.ownership.findHidden(actor);
+    const granted = await findClientPolicies(services, client);
+    return granted.some(it => grantsHidden(it, hidden)) ? toListedClient(client) : toClientView(client);
   },
 });
 
@@ -126,6 +129,8 @@ export const deleteOauthClient = operation({
   async handle({ actor, params: { apiId: id, clientId }, audit }, services: OauthServices) {
     audit(clientId);
     const { apiId } = await requireApi(services, id, actor.orgId);
+    const client = await services.oauthClients.get(apiId, clientId);
+    if (client) await refuseHiddenRights(services, actor, ...(await findClientPolicies(services, client)));
     if (!(await services.oauthClients.remove(apiId, clientId))) throw problem.client_not_found();
     return toStatus('OAuth client deleted successfully');
   },
