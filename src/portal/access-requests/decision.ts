@@ -55,13 +55,15 @@ export async function claimRequest(
   const claim = services.clock.now();
   const changed = await services.portal.accessRequests.change(id, it => {
     refuseDecided(it, claim);
-    const open = withRequestedPlan(it);
-    return { ...(granted ? withGrantedPlan(open, granted) : open), ClaimedAt: claim };
+    return { ...withRequestedPlan(it), ClaimedAt: claim };
   });
   const request = present(changed, 'Access request', 'unknown');
-  const plan = await lockVisiblePlan(request.PlanID, services);
-  await granted?.checkQuota(plan);
-  return request;
+  const plan = await lockVisiblePlan(granted?.plan.ID ?? request.PlanID, services);
+  if (!granted) return request;
+  // Before the request has the plan: it would count against the quota itself.
+  await granted.checkQuota(plan);
+  const claimed = await services.portal.accessRequests.change(id, it => withGrantedPlan(it, granted));
+  return present(claimed, 'Access request', 'unknown');
 }
 
 /** Reason of a failed approval, for the administrator. */

@@ -81,6 +81,13 @@ onEveryEngine('approval with another plan', app => {
     assert.equal((await read()).RequestedPlan, '');
   });
 
+  test('a granted plan whose quota has room for one request is granted: the request itself does not count', async () => {
+    const { path, read, gold } = await aRequest({ PlanQuota: 1 });
+    const { status, text } = await ask('PUT', `${path}/approve?plan_id=${gold.ID}`);
+    assert.equal(status, 200, text);
+    assert.deepEqual([(await read()).Plan, (await read()).Status], [gold.Name, 'approved']);
+  });
+
   test('a granted plan whose quota of requests is spent is refused', async () => {
     const { path, read, gold, silver, owned, product } = await aRequest({ PlanQuota: 1 });
     await ok('PUT', `/apps/${owned.ID}/provision`, { PlanID: gold.ID, ProductIDs: [product.ID] });
