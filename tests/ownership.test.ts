@@ -294,6 +294,9 @@ onEveryEngine(
         return [api.id, policyId, key_hash, client_id] as string[];
       };
       const ids = { hidden: await create('hidden', owned), open: await create('open', open) };
+      const twin = { client_id: createPublicId(), redirect_uri: 'https://a.example/' };
+      for (const api of [owned, open])
+        await write('POST', `/api/apis/oauth/${api.id}`, { ...twin, client_name: `twin ${api.id}` });
       const { key_id } = await write('POST', '/api/keys', { alias: 'removed key', access_rights: rights(owned) });
       await app().ask('DELETE', `/api/keys/${key_id}`, as('owner'));
       const hook = { name: 'audited hook', method: 'POST', target_path: 'https://a.example/' };
@@ -313,6 +316,7 @@ onEveryEngine(
           assert.deepEqual(namesOf([...ids.open, hookId]), own);
         }
         assert.equal(file.text.includes('removed key'), name === 'owner');
+        assert.equal(file.text.includes(`"twin ${open.id}"`), name === 'owner', 'a client of a hidden API has its id');
         const record = listed.find((it: { object: string }) => it.object === ids.hidden[1]);
         const read = await app().ask('GET', `/api/audit-logs/${record._id}`, as(name));
         assert.equal(read.body.object_name, expected[1]);

@@ -107,20 +107,19 @@ function createClientReads(records: Records, { clients, open, get }: ClientRows)
       return (await clients.all({ where, order: ['-created_at', '-id'] })).map(open);
     },
 
-    /** Ids, of those given, of clients of an API that is not hidden. */
+    /** Ids, of those given, of clients of an API that is not hidden. An id can also be of a client of a hidden one. */
     async findVisibleIds(
       orgId: string,
       clientIds: readonly string[],
       hiddenApis: readonly string[],
     ): Promise<string[]> {
-      const rows = await records.db
+      const named = records.db
         .selectFrom('oauth_clients')
         .select('client_id')
-        .distinct()
         .where('org_id', '=', orgId)
-        .where('client_id', 'in', selectListed(records, clientIds))
-        .where('api_id', 'not in', selectListed(records, hiddenApis))
-        .execute();
+        .where('client_id', 'in', selectListed(records, clientIds));
+      const hidden = named.where('api_id', 'in', selectListed(records, hiddenApis));
+      const rows = await named.distinct().where('client_id', 'not in', hidden).execute();
       return rows.map(({ client_id }) => client_id);
     },
 
