@@ -89,7 +89,10 @@ export async function replyWithFailure(
   return reply.type('text/html; charset=utf-8').send(renderFailure((body as { Message: string }).Message, attempt));
 }
 
-const toFailedSignOn = ({ ip }: FastifyRequest, { orgId, object, account = '' }: SignOnAttempt): FailedSignOn => ({
+export const toFailedSignOn = (
+  { ip }: FastifyRequest,
+  { orgId, object, account = '' }: SignOnAttempt,
+): FailedSignOn => ({
   profile: JSON.stringify([orgId, object]),
   account,
   address: ip,

@@ -9,7 +9,13 @@ import { isProviderOutage, problem, SignOnRefusal } from './problems.ts';
 import { findLoginProfile, type ProfileSignOnServices, toSignOnSource } from './profile-sign-on.ts';
 import type { IdentityProfile } from './profiles/schema.ts';
 import { previewAccount } from './sign-on.ts';
-import { auditSignOn, replyWithFailure, type SignOnAttempt, type SignOnReplyServices } from './sign-on-reply.ts';
+import {
+  auditSignOn,
+  replyWithFailure,
+  type SignOnAttempt,
+  type SignOnReplyServices,
+  toFailedSignOn,
+} from './sign-on-reply.ts';
 import { openTestTicket, type SignOnTester } from './test-ticket.ts';
 
 /** Sign-on test: the whole sign-on through a provider, which shows its outcome to the tester and opens no session. */
@@ -49,8 +55,10 @@ export async function replyWithTest(
     const profile = await findLoginProfile(services, request, attempt);
     const actor = { ...unknownActor, ...findTester(profile), orgId: profile.OrgID };
     const outcome = await findOutcome(services, profile, () => authenticate(profile, attempt));
-    await auditSignOn(services, request, actor, 200, attempt);
-    return reply.type('text/html; charset=utf-8').send(renderOutcome(profile, outcome));
+    const status = outcome.refusal === undefined ? 200 : 403;
+    if (status === 200 || services.failureSampler.record(toFailedSignOn(request, attempt)))
+      await auditSignOn(services, request, actor, status, attempt);
+    return reply.code(status).type('text/html; charset=utf-8').send(renderOutcome(profile, outcome));
   } catch (error) {
     return replyWithFailure(services, request, reply, error, attempt);
   }
