@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { FindApi } from '#access/api-lookup.ts';
 import { resolvePublicApiId } from '#access/api-lookup.ts';
+import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { operation } from '#operations/operation.ts';
 import { optionalPageNumber, queryFlag, toCsvPageRequest, unixSeconds } from '#operations/shapes.ts';
@@ -17,6 +18,7 @@ interface LogServices extends KeyFilterServices {
   logs: LogStore;
   findApi: FindApi;
   vault: Vault;
+  settings: Settings;
 }
 
 /** Filters of single requests. */
@@ -27,7 +29,7 @@ export const logFilters = {
     .string()
     .max(1000)
     .optional()
-    .describe('Hash of a key, a key, or with keys:read a part of an alias, a user name or a hash'),
+    .describe('Hash of a key, or with keys:read a part of an alias, a user name or a hash; never a key'),
   tags: tagFilter.optional().describe('Tags that a request has, comma-separated, all of them'),
   status: z.coerce.number().int().min(0).max(999).optional(),
   errors: queryFlag.default(false).describe('Restricts the list to failed requests'),

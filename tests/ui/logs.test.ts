@@ -110,6 +110,15 @@ describe('Logs page', () => {
     await linkOf(page, '/limited/twice').waitFor();
     await page.getByLabel('Key', { exact: true }).fill('Idle');
     await page.getByRole('heading', { name: 'No match' }).waitFor();
+    const addresses: string[] = [];
+    page.on('request', it => addresses.push(it.url()));
+    await page.getByLabel('Key', { exact: true }).fill(key.key_id);
+    await page.waitForURL(new RegExp(`key=${key.key_hash}`));
+    await linkOf(page, '/limited/twice').waitFor();
+    await page.getByLabel('Key', { exact: true }).fill(`${key.key_id}0`);
+    await page.getByText('No key that you may read has this text').waitFor();
+    assert.ok(page.url().includes(key.key_hash));
+    assert.ok(addresses.every(it => !decodeURIComponent(it).includes(key.key_id)));
     await page.getByLabel('Key', { exact: true }).fill('busy');
     await linkOf(page, '/limited/twice').click();
     const why = page.getByRole('dialog', { name: 'Request' }).getByRole('region', { name: 'Why it was refused' });

@@ -5,6 +5,7 @@ import type { PaletteCommand } from '../../kit/shell/command-palette.tsx';
 import { filterNavigation } from '../../kit/shell/navigation-group.ts';
 import { useDebounced } from '../../kit/use-debounced.ts';
 import { texts } from '../../texts/texts.ts';
+import { isPossibleKey } from '../keys/possible-key.ts';
 import { usePreferences } from '../session/preferences.ts';
 import { canUse, useSession } from '../session/session.ts';
 import { navigation, objectPages } from './navigation.ts';
@@ -12,9 +13,6 @@ import { openTab, toPortalAdminUrl } from './portal-links.ts';
 
 const minSearchChars = 2;
 const includesText = (label: string, text: string) => label.toLowerCase().includes(text.trim().toLowerCase());
-
-/** Text of a length of keys, without spaces: it goes in the body, since addresses are in the logs of proxies. */
-const isPossibleKey = (text: string) => /^\S{16,}$/.test(text);
 
 /** Objects that the server finds by a text. */
 const useSearch = (q: string, enabled: boolean) =>

@@ -30,6 +30,7 @@ export const logTexts = {
   status: 'Status code',
   key: 'Key',
   keysCut: 'More than 100 keys match: requests of the newest 100 are shown. Enter more of the alias.',
+  keyUnknown: 'No key that you may read has this text. Enter a key, its hash or a part of its alias.',
   tags: 'Tags (a, b)',
   refresh: 'Refresh',
   exportCsv: 'Export CSV',
