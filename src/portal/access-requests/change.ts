@@ -17,7 +17,7 @@ import { isProviderFailure } from '../providers/provider-client.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import { claimRequest, describeDecisionFailure, lockVisiblePlan } from './decision.ts';
 import { type GrantedPlan, withRequestedPlan } from './granted-plan.ts';
-import { reportSubmitted } from './report-submitted.ts';
+import { reportFailed } from './report-submitted.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
 export interface RequestChange {
@@ -155,7 +155,7 @@ async function completeClaimedChange(
         isOwn(it) ? { ...withRequestedPlan(it), ClaimedAt: 0, ProvisionImmediately: false, Failure } : it,
       );
       const isLeft = keepsRefused && isProviderFailure(error) && found && isOwn(found);
-      if (isLeft && released) await reportSubmitted(released, services);
+      if (isLeft && released) await reportFailed(released, services);
       if (!(await portal.providerTasks.remove(task.ID)) || (await isUnchanged(error, task, services))) return;
       const before = await portal.accessRequests.get(request.Changes ?? 0);
       const restore = {

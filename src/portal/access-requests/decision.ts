@@ -14,7 +14,7 @@ import type { StoredProviderTask } from '../provider-tasks/schema.ts';
 import { isProviderFailure } from '../providers/provider-client.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import { type GrantedPlan, withGrantedPlan, withRequestedPlan } from './granted-plan.ts';
-import { reportSubmitted } from './report-submitted.ts';
+import { reportFailed } from './report-submitted.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
 export type DecisionServices = Pick<
@@ -184,7 +184,7 @@ export async function completeApproval(
           : it,
       );
       await releaseCertificate(request, services);
-      if (isLeft && released && found && isOwnClaim(found)) await reportSubmitted(released, services);
+      if (isLeft && released && found && isOwnClaim(found)) await reportFailed(released, services);
     });
     throw error;
   }

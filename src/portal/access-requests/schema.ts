@@ -37,6 +37,8 @@ export interface StoredAccessRequest {
   Reason?: string;
   /** Why the last approval failed; empty or absent without one. */
   Failure?: string;
+  /** Time of the mail to administrators about that failure; absent without one. */
+  FailureMailedAt?: number;
   /** Hashes of keys of revoked credentials, newest first: their calls are usage of the app too. */
   RevokedHashes?: readonly string[];
   /** Start of the approval in progress; 0 without one. */

@@ -66,6 +66,9 @@ export function createAccessRequestStore(records: Records) {
     },
     /** Deleted ones included. */
     countOfUserSince: (userId: number, sinceMs: number) => requests.rows.count({ user_id: userId }, isSince(sinceMs)),
+    /** Of a user at a provider, newest first, deleted ones included. */
+    pageOfUser: (user_id: number, provider_id: number, size: number) =>
+      requests.rows.page({ where: { user_id, provider_id }, order: ['-id'] }, { page: 1, size }),
     /** Of the requests that `countSince` counts, the one at a place from the oldest. */
     async getSince(user_id: number, plan_id: number, sinceMs: number, place: number) {
       const where = { user_id, plan_id };

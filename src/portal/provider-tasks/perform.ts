@@ -1,5 +1,5 @@
 import { withRequestedPlan } from '../access-requests/granted-plan.ts';
-import { reportSubmitted } from '../access-requests/report-submitted.ts';
+import { reportFailed } from '../access-requests/report-submitted.ts';
 import { reconcileCertificate } from '../certificates/provider-lists.ts';
 import {
   addCertificateTasks,
@@ -159,7 +159,7 @@ async function releaseRequest(
   if (released) await releaseCertificate(released, services);
   // An immediate approval reports its request with the decision, which is left to an administrator now.
   if (!released || !found.ProvisionImmediately) return;
-  await reportSubmitted(released, services);
+  await reportFailed(released, services);
 }
 
 /** A later rotation may have left another former key. */

@@ -56,7 +56,7 @@ for (const engine of engines)
       ]);
     });
 
-    test('a request under an automatic plan that the provider refuses is mailed to administrators, and an event', async () => {
+    test('requests under an automatic plan that the provider refuses are events, and one mail to administrators an hour', async () => {
       const take = await createHook('AccessRequestCreated');
       const product = await addProduct(app, { APIDetails: [{ APIID: await addApi(app) }], Catalogues: [1] });
       const plan = await addPlan(app, { Catalogues: [1], AutoApproveAccessRequests: true });
@@ -66,16 +66,36 @@ for (const engine of engines)
       const { providers } = app.application.installation.services.portal;
       const moveTo = (URL: string) => providers.change(1, it => ({ ...it, MetaData: { ...it.MetaData, URL } }));
       await moveTo('http://127.0.0.1:9');
-      try {
-        const fields = { ...choice, request_id: createPublicId(), 'app-action': 'create', client_name: 'Refused app' };
+      const request = async (client_name: string) => {
+        const fields = { ...choice, request_id: createPublicId(), 'app-action': 'create', client_name };
         assert.equal((await client.post('/portal/private/cart/provision', fields)).status, 303);
+        const outbox = await ok('GET', '/mail-outbox?per_page=1000');
+        return outbox.filter((it: { Name: string }) => it.Name === 'submitted').length;
+      };
+      try {
+        assert.equal(await request('Refused app'), 1);
+        const [[event, id]] = (await take(1)) as [[string, number]];
+        assert.equal(event, 'AccessRequestCreated');
+        await ok('DELETE', `/access_requests/${id}`);
+        assert.equal(await request('Second app'), 1);
+        assert.equal(await request('Third app'), 1);
+        assert.equal((await take(3)).length, 3, 'each is an event');
+        const { records } = app.application.installation;
+        const { body } = await records.db
+          .selectFrom('portal_access_requests')
+          .select('body')
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow();
+        const ended = { ...JSON.parse(body), FailureMailedAt: JSON.parse(body).FailureMailedAt - 3_600_000 };
+        await records.db
+          .updateTable('portal_access_requests')
+          .set({ body: JSON.stringify(ended) })
+          .where('id', '=', id)
+          .execute();
+        assert.equal(await request('Fourth app'), 2, 'an hour later');
       } finally {
         await moveTo('');
       }
-      const [created] = await take(1);
-      assert.equal(created?.[0], 'AccessRequestCreated');
-      const outbox = await ok('GET', '/mail-outbox?per_page=1000');
-      assert.equal(outbox.filter((it: { Name: string }) => it.Name === 'submitted').length, 1);
     });
 
     test('the deletion of an app is an event', async () => {
