@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Person } from '../support/browser.ts';
 import { makeCertificate } from '../support/certificates.ts';
 import { assertAccessible, testDashboard } from '../support/dashboard-app.ts';
+import { eventually } from '../support/traffic.ts';
 
 describe('APIs from trial to conversion', () => {
   const dashboard = testDashboard();
@@ -145,7 +146,7 @@ describe('APIs from trial to conversion', () => {
     await page.goto(`${dashboard.app().url.dashboard}/apis`);
     await page.getByLabel('Any state').selectOption('Not served');
     await page.getByRole('row', { name: /lacking.*Not served.*is not in the certificate store/ }).waitFor();
-    assert.equal(await page.getByRole('row').count(), 2, 'its row and the head');
+    await eventually(async () => assert.equal(await page.getByRole('row').count(), 2, 'its row and the head'));
     await page.getByRole('link', { name: 'Certificates' }).click();
     await page.getByRole('button', { name: 'Upload certificate' }).first().click();
     await page.getByLabel('PEM text').fill(certPem + keyPem);

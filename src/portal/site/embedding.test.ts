@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { addProduct, requestPortal } from '../../../tests/support/portal.ts';
 import { addSiteDeveloper } from '../../../tests/support/portal-site.ts';
 import { createSiteClient, type SitePageReply, signedInClient } from '../../../tests/support/site-client.ts';
+import { formatPostDay } from '../posts/store.ts';
 
 const origins = 'https://www.example.org, http://docs.example:8080';
 const framed = 'https://www.example.org http://docs.example:8080';
@@ -15,6 +16,7 @@ const readFrameAncestors = ({ headers }: SitePageReply) =>
 onEveryEngine('embedded pages of the portal', app => {
   const embed = (value: string | null) =>
     requestPortal(app(), 'PUT', '/portal-api/general-settings', { 'portal.embed_origins': value });
+  afterEach(() => embed(null));
   const visit = (path: string) => createSiteClient(app()).get(path);
 
   test('a public page with embed=1 is for the listed origins, without header and footer', async () => {
@@ -32,7 +34,6 @@ onEveryEngine('embedded pages of the portal', app => {
       assert.equal(readFrameAncestors(page), "'none'", path);
       assert.match(page.text, /<header class="site">/, path);
     }
-    await embed(null);
   });
 
   test('without origins, embed=1 changes nothing', async () => {
@@ -51,9 +52,12 @@ onEveryEngine('embedded pages of the portal', app => {
     }
     const general = '/portal-api/general-settings';
     await requestPortal(app(), 'PUT', general, { 'portal.visibility': 'private' });
-    const closed = await admin.get('/blog?embed=1');
-    assert.deepEqual([closed.status, readFrameAncestors(closed)], [401, "'none'"]);
-    await requestPortal(app(), 'PUT', general, { 'portal.visibility': null, 'portal.embed_origins': null });
+    try {
+      const closed = await admin.get('/blog?embed=1');
+      assert.deepEqual([closed.status, readFrameAncestors(closed)], [401, "'none'"]);
+    } finally {
+      await requestPortal(app(), 'PUT', general, { 'portal.visibility': null });
+    }
   });
 
   test('a signed-in visitor gets the embedded page of signed-out ones', async () => {
@@ -64,7 +68,6 @@ onEveryEngine('embedded pages of the portal', app => {
     assert.doesNotMatch((await client.get(`${catalogue}?embed=1`)).text, /For members/);
     const page = await client.get(`${catalogue}/${hidden.Path}?embed=1`);
     assert.deepEqual([page.status, readFrameAncestors(page)], [404, "'none'"]);
-    await embed(null);
   });
 
   test('links of an embedded page lead to embedded pages, and to private ones in a new tab', async () => {
@@ -78,7 +81,8 @@ onEveryEngine('embedded pages of the portal', app => {
       MarkdownContent: `[a](/blog?page=2#x) [b](/portal/private/apps) [c](https://other.example/) [d](#here)`,
     };
     const { CreatedAt } = await requestPortal(app(), 'POST', '/portal-api/posts', body, 201);
-    const { text } = await visit(`/blog/${CreatedAt.slice(0, 10).replaceAll('-', '/')}/links?embed=1`);
+    const day = formatPostDay(Date.parse(CreatedAt.replace(' ', 'T')));
+    const { text } = await visit(`/blog/${day}/links?embed=1`);
     assert.match(text, /href="\/blog\?page=2&amp;embed=1#x"/);
     assert.match(text, /href="\/portal\/private\/apps"[^>]* target="_blank">/);
     assert.match(text, /href="https:\/\/other\.example\/"[^>]* target="_blank"/);
@@ -88,6 +92,5 @@ onEveryEngine('embedded pages of the portal', app => {
       /<form[^>]*method="get"[^>]*><input type="hidden" name="embed"/,
     );
     assert.equal((await visit('/portal?embed=1')).location, `${catalogue}?embed=1`);
-    await embed(null);
   });
 });
