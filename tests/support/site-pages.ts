@@ -64,6 +64,8 @@ export const organisationSitePages: PageList = {
 
 /** Routes without a document of their own: files, feeds, JSON and redirects. */
 export const siteRoutesWithoutPage: readonly string[] = [
+  '/blog/:year/:month/:day/:path/image',
+  '/portal/private/posts/:post/image',
   '/portal',
   '/portal/private/dashboard',
   '/portal/catalogue-products/:path/image',

@@ -52,7 +52,7 @@ async function createOffer(app: TestApp): Promise<Record<string, string>> {
   await ask(`/products/${product.ID}/docs`, guide);
   await ask(`/products/${product.ID}/changelog`, { Headline: 'Faster', Kind: 'changed', Text: 'Twice as fast' });
   const labels = { Status: 'published', Path: 'new-orders', Categories: ['Releases'] };
-  await ask('/posts', { Title: 'New orders', Lede: 'They are fast', Content: '<p>Yes</p>', ...labels });
+  const post = await ask('/posts', { Title: 'New orders', Lede: 'They are fast', Content: '<p>Yes</p>', ...labels });
   const Children = [{ Title: 'Releases', Path: '/blog/category/Releases' }];
   const Items = [{ Title: 'Blog', Path: '/blog', Children }];
   for (const Path of ['Primary', 'Footer']) await ask('/menus', { Name: Path, Path, Items });
@@ -63,7 +63,7 @@ async function createOffer(app: TestApp): Promise<Record<string, string>> {
   const blog = await (await fetch(`${app.url.portal}/blog`)).text();
   const [, year = '', month = '', day = ''] = /\/blog\/(\d+)\/(\d+)\/(\d+)\/new-orders/.exec(blog) ?? [];
   const paths = { guide: 'first-call', operation: 'listorders', version: '2030-01', year, month, day };
-  return { ...paths, api, product: product.Path, plan: String(plan.ID) };
+  return { ...paths, api, product: product.Path, plan: String(plan.ID), post: String(post.ID) };
 }
 
 describe('Routes of the portal site', () => {
@@ -92,7 +92,7 @@ describe('Routes of the portal site', () => {
     'signed out': [publicSitePages, accountSitePages],
     developer: [publicSitePages, privateSitePages],
     'organisation admin': [privateSitePages, organisationSitePages],
-    'portal admin': [publicSitePages, privateSitePages],
+    'portal admin': [publicSitePages, privateSitePages, { '/portal/private/posts/:post': /^New orders$/ }],
     newcomer: [{ '/portal/private/terms': /^New terms of use$/ }],
   };
 
